@@ -1,5 +1,5 @@
 // `npm run check`: everything that must be true of the sources before they are shared, short of the whole test suite. All
-// of it runs even when something failed, so that one run tells everything.
+// of it runs even when something failed, so that one run shows every problem.
 import process from "node:process";
 import { checkLockFile, checkMachinePaths } from "./clean-tree.mjs";
 import { run } from "./commands.mjs";

@@ -12,11 +12,11 @@ export function checkLockFile() {
   return { problems: hosts };
 }
 
-// Home folders of people and of CI machines. The names stand apart here, so that this file does not find itself.
+// Home folders of people and of CI machines. The names are split here, so that this file does not find itself.
 const HOMES = ["home", "Users", "root", "work", "mnt", "builds"].join("|");
 const MACHINE_PATH = new RegExp(`(?<![\\w.@:/}\\])-])/(?:${HOMES})/[\\w.-]+|\\b[A-Z]:\\\\\\\\?Users\\\\`);
 
-/** Whether no file names a folder of somebody's machine. */
+/** Whether no file names a folder of a developer's machine. */
 export function checkMachinePaths() {
   const problems = trackedFiles()
     .filter((path) => path !== "package-lock.json" && isPlainFile(join(root, path)))

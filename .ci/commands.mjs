@@ -25,12 +25,12 @@ export function run(program, args, { env = {}, cwd = root } = {}) {
   return { ok: result.status === 0, output, stdout: result.stdout ?? "" };
 }
 
-/** Runs git, also in a clone that belongs to somebody else, as a container's often does. */
+/** Runs git, also in a clone of another owner, as in many containers. */
 export function git(args, options) {
   return run("git", ["-c", "safe.directory=*", ...args], options);
 }
 
-/** The files that git knows or would add, from the root. */
+/** The files that git tracks or would add, from the root. */
 export function trackedFiles() {
   const { ok, stdout, output } = git(["ls-files", "--cached", "--others", "--exclude-standard", "-z"]);
   if (!ok) throw new Error(`git cannot list the files: ${output}`);

@@ -3,7 +3,7 @@ import { git, root } from "./commands.mjs";
 import { wordProblems } from "./plain-words.mjs";
 
 /** Commits behind this one are checked. A subject that cannot be changed any more moves it. */
-const LAST_UNCHECKED = "b04896338370eb5f0722ce229d3c4a582b3120ce";
+const LAST_UNCHECKED = "8e296cd9c8f6e79f67f26bbf55609d5be515251d";
 const MAX_LENGTH = 72;
 /** Rooms, or the folders of other work: `ledger: …`, `gateway, billing: …`, `merchant/payouts: …`. */
 const FORM = /^\.?[a-z][a-z0-9/-]*(?:, \.?[a-z][a-z0-9/-]*)*: (\S.*)$/;
@@ -11,7 +11,7 @@ const FORM = /^\.?[a-z][a-z0-9/-]*(?:, \.?[a-z][a-z0-9/-]*)*: (\S.*)$/;
 const OTHER_FORM = /(?:[^s]s|ed|ing)$/;
 const IMPERATIVES = ["bring", "embed", "exceed", "feed", "focus", "need", "proceed", "seed", "shed", "speed", "string"];
 
-/** Whether the subjects since the named commit keep the rules. A clone that lacks this commit cannot tell which are meant. */
+/** Whether the subjects since the named commit keep the rules. In a clone without this commit none is checked. */
 export function checkCommits({ folder = root, since = LAST_UNCHECKED } = {}) {
   const isKnown = git(["merge-base", "--is-ancestor", since, "HEAD"], { cwd: folder }).ok;
   if (!isKnown) return { problems: [], note: `no history since ${since.slice(0, 12)}` };
@@ -26,7 +26,7 @@ export function checkCommits({ folder = root, since = LAST_UNCHECKED } = {}) {
   return { problems, note: `commits: ${lines.length}` };
 }
 
-/** What is wrong with a subject. */
+/** The problems of a subject. */
 export function subjectProblems(subject) {
   const found = [];
   if (subject.length > MAX_LENGTH) found.push(`has ${subject.length} characters; ${MAX_LENGTH} are allowed`);

@@ -1,4 +1,4 @@
-// Checks of the contracts that need more than one command. Each gives what is wrong, and what there is to say when
+// Checks of the contracts that need more than one command. Each returns its problems, and a note when
 // nothing is.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

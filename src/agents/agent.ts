@@ -1,4 +1,4 @@
-// What a coding agent is to saldo-agents: where its files are, and which of their settings point it at a gateway. An agent
+// A coding agent as saldo-agents sees it: the places of its files, and the settings that point it at a gateway. An agent
 // defines the settings it needs; editing, remembering and taking back are the same for all of them (change.ts).
 
 import type { Path, Value, ValueMap } from "./editing/edits.ts";
@@ -14,7 +14,7 @@ export type Model = {
   readonly inputModalities: readonly string[];
 };
 
-/** What an agent is connected to. */
+/** The gateway and the model that an agent is connected to. */
 export type Connection = {
   /** With `/v1` and no slash behind it. */
   readonly apiUrl: string;
@@ -27,7 +27,7 @@ export type Connection = {
 export const KEY_VARIABLE = "SALDO_API_KEY";
 export const PROVIDER = "saldo";
 
-/** Whether an address that stands in a file is one of our gateway. */
+/** Whether an address in a file is one of our gateway. */
 export type IsOurs = (address: Value | undefined) => boolean;
 
 /** One place of a file that we write. */
@@ -38,7 +38,7 @@ export type Placement =
       readonly path: Path;
       readonly value: Value;
       readonly isOurs: (value: Value, root: ValueMap) => boolean;
-      /** Whether what stands there does as well as our value, where an agent adds to it. */
+      /** Whether the value there works as well as ours, where an agent adds to it. */
       readonly isEnough?: (value: Value) => boolean;
     }
   /** An entry of a map that is ours alone, with any other entry of ours there replaced by it. */
@@ -58,7 +58,7 @@ export type Placement =
       readonly isOurs: (item: Value) => boolean;
     };
 
-/** What an agent's files say of its gateway; a key that stands in them is only for asking that gateway. */
+/** The gateway in an agent's files; a key in them is only for asking that gateway. */
 export type Pointing = {
   readonly model: string;
   readonly address: Value | undefined;
@@ -66,12 +66,12 @@ export type Pointing = {
 };
 
 export type AgentFile = {
-  /** Where it may be, the one that counts most first. */
+  /** The places where it may be, the one that the agent prefers first. */
   candidates(machine: Machine): readonly string[];
-  /** Which of the candidates is made when there is none. */
+  /** The candidate that is created when none exists. */
   made(machine: Machine): string;
   readonly format: Format;
-  /** What a file of the agent holds besides our settings when it held nothing before. */
+  /** The content of a new file of the agent besides our settings. */
   readonly frame?: ValueMap;
   placements(connection: Connection, isOurs: IsOurs): readonly Placement[];
 };
@@ -83,7 +83,7 @@ export type Agent = {
   /** The programs it is started with. */
   readonly programs: readonly string[];
   readonly files: readonly AgentFile[];
-  /** What its files, in the order of `files`, say; null where they point elsewhere. */
+  /** What its files, in the order of `files`, point at; null where they point elsewhere. */
   read(roots: readonly ValueMap[]): Pointing | null;
   /** Why a reference to a variable cannot be written for it; then the key itself is. */
   readonly needsLiteralKey?: string;

@@ -37,7 +37,7 @@ export function placementsToFind(file: AgentFile, isOurs: IsOurs): readonly Plac
   return file.placements(nowhere, isOurs);
 }
 
-/** Ours out of a container, and what stood in its place back in; nothing where nothing of ours is left there. */
+/** Removes our value from a container and restores the former one; no edits where nothing of ours is left there. */
 function returned(container: Value | undefined, placement: PlacementAmong, memory: Memory | null): Edit[] {
   const ours = oursIn(container, placement);
   if (ours.length === 0) return [];
@@ -63,7 +63,7 @@ function returned(container: Value | undefined, placement: PlacementAmong, memor
 
 type List = { readonly path: Path; readonly length: number; readonly ours: readonly (string | number)[] };
 
-/** Items go back to where they stood among those of the user, before ours go: a list never becomes empty on the way. */
+/** Items go back to their places among those of the user, before ours go: a list never becomes empty on the way. */
 function returnedItems({ path, length, ours }: List, items: Memory["items"]): Edit[] {
   let isOurs = Array.from({ length }, (_, index) => ours.includes(index));
   const inserts = items.map(({ index, value }): Edit => {

@@ -18,7 +18,7 @@ import type { Memory } from "./files/record.ts";
 export type PlacementAmong = Exclude<Placement, { kind: "setting" }>;
 
 /** The edits that point a file at a gateway, and what has to be remembered to take them back. `before` is what is remembered
- * of the file already; null: whatever stands in it, the user wants it back. */
+ * of the file already; null: the user wants every value of it back. */
 export function editsToApply(
   root: ValueMap,
   placements: readonly Placement[],
@@ -50,7 +50,7 @@ export function oursIn(container: Value | undefined, placement: PlacementAmong):
   return isList(container) ? container.flatMap((item, index) => (placement.isOurs(item) ? [index] : [])) : [];
 }
 
-/** Whether an address is one of these gateways', whatever stands behind its host and `/v1`. */
+/** Whether an address is one of these gateways', with anything behind its host and `/v1`. */
 export function ownedBy(baseUrls: readonly string[]): IsOurs {
   const known = new Set(baseUrls.map(plainAddress));
   return (address) => typeof address === "string" && known.has(plainAddress(address));

@@ -44,7 +44,7 @@ export async function readCatalog(apiUrl: string, key: string): Promise<CatalogM
   return data.flatMap(modelOf);
 }
 
-/** What the key can still use, in rupiah; null where the gateway does not report it. Errors: as readCatalog. */
+/** The balance that the key can still use, in rupiah; null where the gateway does not report it. Errors: as readCatalog. */
 export async function readBalance(apiUrl: string, key: string): Promise<string | null> {
   const { available } = await ask(`${apiUrl}/balance`, key, { mayBeMissing: true });
   return typeof available === "string" && /^-?\d{1,20}(\.\d{1,20})?$/.test(available) ? available : null;
@@ -58,7 +58,7 @@ export function findModel(models: readonly CatalogModel[], id: string): CatalogM
     throw new Refused(`There is no model ${printable(id)} here. There is ${printable(known.join(", ")) || "none"}.`);
   }
   if (![id, model.name].every(isReadAsItStands)) {
-    throw new Refused(`The model ${printable(id)} has a name that the agents would not all read as it stands.`);
+    throw new Refused(`The model ${printable(id)} has a name that not all agents would read as it is.`);
   }
   return model;
 }
@@ -69,7 +69,7 @@ function isReadAsItStands(text: string): boolean {
 }
 
 async function ask(url: string, key: string, { mayBeMissing = false } = {}): Promise<Record<string, unknown>> {
-  // What a header takes for a token (RFC 6750), which is also what no agent reads as anything else.
+  // The characters of a token in a header (RFC 6750), which no agent reads as anything else.
   if (!/^[\w.~+/-]+=*$/.test(key)) throw new Refused("The key has characters that no key has.");
   const response = await send(url, key);
   if (response.status === 401 || response.status === 403) throw new Refused("The gateway does not accept this key.");

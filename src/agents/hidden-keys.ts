@@ -3,7 +3,7 @@
 
 import { type Machine, variable } from "./machine.ts";
 
-/** What a gateway's keys begin with; the first four characters behind it may be shown, and distinguish keys. */
+/** The beginning of a gateway's keys; the first four characters behind it may be shown, and distinguish keys. */
 const KEY = /gw_[\w-]{5,}/gi;
 const HIDDEN = "(a key)";
 /** A shorter text is no key, and hiding it would make holes in words. */
@@ -14,7 +14,7 @@ export function withoutKeys(text: string): string {
   return text.replaceAll(KEY, HIDDEN);
 }
 
-/** Takes out what looks like a key, and the keys that were given, whatever they look like. */
+/** Removes what looks like a key, and the given keys, whether they look like one or not. */
 export function keyHider(words: readonly string[], machine: Machine): (text: string) => string {
   const given = words.flatMap((word, index) => {
     const before = words[index - 1];

@@ -3,7 +3,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** What is known of the machine. */
+/** The facts about the machine. */
 export type Machine = {
   readonly platform: NodeJS.Platform;
   readonly home: string;
@@ -26,7 +26,7 @@ export function recordsFolder(machine: Machine): string {
   return join(roaming ?? xdgConfig(machine), "saldo-agents");
 }
 
-/** Where a program is found on the PATH. */
+/** The path of a program on the PATH. */
 export function findProgram(machine: Machine, name: string): string | undefined {
   const endings = machine.platform === "win32" ? [".cmd", ".exe", ".bat"] : [""];
   const folders = (variable(machine, "PATH") ?? variable(machine, "Path") ?? "").split(delimiter).filter(Boolean);

@@ -1,4 +1,4 @@
-// What the words and the environment ask of a run.
+// The options of a run, from the command line and the environment.
 
 /** The options of a run. */
 export type Options = {

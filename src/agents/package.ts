@@ -21,7 +21,7 @@ const manifest = {
   engines: { node: ">=20.12" },
 };
 
-/** Gives the package of a gateway at this address; it is built once. */
+/** Returns the package of a gateway at this address; it is built once. */
 export function agentsPackage(servedBy: () => string): () => Promise<Buffer> {
   let built: Promise<Buffer> | undefined;
   return () => {

@@ -22,12 +22,12 @@ import {
 import { encodeText } from "./files/text.ts";
 import { type Machine, recordsFolder } from "./machine.ts";
 
-/** What is to happen to one file. */
+/** The plan for one file. */
 export type PlannedFile = OpenedFile & {
   readonly edits: readonly Edit[];
   readonly bytes: Buffer;
   readonly record: Omit<FileRecord, "original" | "madeFolder">;
-  /** What gives it back; "now": the file as it is found. */
+  /** The source for undoing it; "now": the file as it is found. */
   readonly origin: Pick<FileRecord, "original" | "madeFolder"> | "now";
   /** Whether the file is as we wrote it last: no copy of that is wanted, which would only be one more place with the key. */
   readonly isUntouched: boolean;
@@ -35,12 +35,12 @@ export type PlannedFile = OpenedFile & {
   readonly past: readonly KnownRecord[];
 };
 
-/** What happened to one file. */
+/** The result for one file. */
 export type WrittenFile = { readonly path: string; readonly backup: string | null; readonly isNew: boolean };
 
 /** The changes that point an agent at a gateway; none where it points there already. Errors: FileRefused. */
 export async function planAgent(agent: Agent, connection: Connection, machine: Machine): Promise<PlannedFile[]> {
-  // The records come second: what another run writes in between is then remembered, whatever of it was seen in the file.
+  // The records come second: what another run writes in between is then remembered, even if only a part of it was seen in the file.
   const opened = await openFiles(agent, machine);
   const records = await readRecords(recordsFolder(machine));
   const planned = await Promise.all(
@@ -58,7 +58,7 @@ function planFile(opened: OpenedFile, { connection, records }: Wanted): PlannedF
   const past = recordsOf(records, file.realPath);
   const known = recordOf(records, file);
   const isUntouched = known !== undefined && file.bytes !== null && digestOf(file.bytes) === known.written;
-  // A file that holds nothing of ours is a beginning, whatever is remembered of it.
+  // A file without anything of ours is a beginning, even if there are records of it.
   const before = known !== undefined && (isUntouched || holdsOurs(root, placements)) ? known : null;
   const { edits, memory } = editsToApply(root, placements, before);
   const frame = Object.keys(root).length === 0 ? (of.frame ?? {}) : {};
@@ -76,7 +76,7 @@ function planFile(opened: OpenedFile, { connection, records }: Wanted): PlannedF
   return { ...opened, edits, bytes, record, origin, isUntouched, past };
 }
 
-/** What a plan was made for. */
+/** The purpose of a plan. */
 export type AgentWork = { readonly agent: Agent; readonly connection: Connection; readonly machine: Machine };
 
 /**
@@ -93,7 +93,7 @@ export async function carryOutPlan(
   const locked = () => withAgentLock(folder, agent.id, () => writeUnlessPast());
   return orRefuse(planned[0]?.file.path ?? folder, locked);
 
-  /** What is remembered may have changed since the plan was made. A file that has changed itself is refused later. */
+  /** The records may have changed since the plan was made. A file that has changed itself is refused later. */
   async function writeUnlessPast(): Promise<WrittenFile[]> {
     const again = await planAgent(agent, connection, machine);
     const isSame =

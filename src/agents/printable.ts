@@ -1,4 +1,4 @@
-// Words from elsewhere on a terminal: whatever a catalog or a file calls something, it cannot move the cursor, change colours
+// Foreign texts on a terminal: a name from a catalog or a file cannot move the cursor, change colours
 // or turn the line around.
 
 // Controls, and what changes the direction of text or is not seen.

@@ -14,14 +14,14 @@ import { forget, type KnownRecord, readRecords, recordOf, recordsOf } from "./fi
 import { encodeText } from "./files/text.ts";
 import { type Machine, recordsFolder } from "./machine.ts";
 
-/** How a file goes back; "forgotten": nothing of ours is in it, and what is remembered of it is of no use. */
+/** How a file is restored; "forgotten": nothing of ours is in it, and its records are of no use. */
 export type PlannedReturn = OpenedFile & { readonly past: readonly KnownRecord[] } & (
     | { readonly how: "restored"; readonly bytes: Buffer }
     | { readonly how: "removed" | "forgotten" }
     | { readonly how: "edited"; readonly bytes: Buffer }
   );
 
-/** What was done to one file. */
+/** The result for one file. */
 export type ReturnedFile = {
   readonly path: string;
   readonly how: PlannedReturn["how"];
@@ -31,9 +31,9 @@ export type ReturnedFile = {
   readonly leftCopies: readonly string[];
 };
 
-/** How the files of an agent go back; none where nothing of ours is in them or remembered of them. Errors: FileRefused. */
+/** How the files of an agent are restored; none where nothing of ours is in them or in the records. Errors: FileRefused. */
 export async function planReset(agent: Agent, baseUrls: readonly string[], machine: Machine): Promise<PlannedReturn[]> {
-  // The records come second: what another run writes in between is then remembered, whatever of it was seen in the file.
+  // The records come second: what another run writes in between is then remembered, even if only a part of it was seen in the file.
   const opened = await openEveryFile(agent, machine);
   const records = await readRecords(recordsFolder(machine));
   const isOurs = ownedBy([...records.flatMap((record) => record.baseUrls), ...baseUrls]);
@@ -106,7 +106,7 @@ async function returnWhole(known: Known, record: KnownRecord | undefined): Promi
   return original === null || digestOf(original) !== digest ? null : { ...known, how: "restored", bytes: original };
 }
 
-/** Gives the copy that was made of what a user may want back. */
+/** Returns the copy that was made of what a user may want back. */
 async function returnFile(each: PlannedReturn, now: Date): Promise<string | null> {
   if (!("bytes" in each)) {
     if (each.how === "removed") await removeConfigFile(each.file);

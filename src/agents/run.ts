@@ -26,7 +26,7 @@ const HELP = `saldo-agents points coding agents at a Saldo gateway, and back.
   --base-url URL      the gateway, with or without /v1; SALDO_BASE_URL
   --key-env           write references to SALDO_API_KEY instead of the key, where the agent knows them
   -y, --yes           do not ask
-  --dry-run           say what would be written
+  --dry-run           show what would be written
   --insecure          allow http:// to another machine
 
 Exit code: 0 done, 1 an agent or the gateway failed, 2 the key, the model or the words were refused.`;
@@ -58,12 +58,12 @@ export async function run(words: readonly string[], given: World): Promise<numbe
     if (world.person === null) throw new Refused(`There is no terminal to ask at.\n\n${HELP}`);
     return await world.person.wizard(options, world);
   } catch (error) {
-    world.err(saidOf(error));
+    world.err(messageOf(error));
     return error instanceof Refused ? EXIT.refused : EXIT.failed;
   }
 }
 
-function saidOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof Refused || error instanceof GatewayAway || error instanceof UnreadableRecords) {
     return error.message;
   }

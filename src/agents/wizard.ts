@@ -3,7 +3,7 @@
 import type { Readable, Writable } from "node:stream";
 import { confirm, intro, isCancel, multiselect, outro, password, select, text } from "@clack/prompts";
 import { agents, agentsOf } from "./agents.ts";
-import { foundAgents, planAll, tellPlan, writeAll } from "./commands/apply.ts";
+import { foundAgents, planAll, printPlan, writeAll } from "./commands/apply.ts";
 import { apiUrlOf, type CatalogModel, findModel, GatewayAway, readBalance, readCatalog, Refused } from "./gateway.ts";
 import { withoutKeys } from "./hidden-keys.ts";
 import { printable, rupiah } from "./printable.ts";
@@ -47,7 +47,7 @@ async function ask(options: Options, world: World, terminal: Terminal): Promise<
   const { chosen, waiting } = agentsOf(options.agents ?? (await askAgents(world, terminal)));
   for (const reason of waiting) world.err(reason);
   const plans = await planAll(chosen, { apiUrl, key, model, keyEnv: options.keyEnv }, world.machine);
-  for (const plan of plans) tellPlan(plan, world);
+  for (const plan of plans) printPlan(plan, world);
   const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
   if (hasWork && !options.dryRun) {
     const isAgreed = answered(await confirm({ ...terminal, message: "Write these changes?" }));

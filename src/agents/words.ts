@@ -13,7 +13,7 @@ type Command = (typeof COMMANDS)[number];
 const LOCAL_GATEWAY = "http://127.0.0.1:3000";
 const FLAG = { type: "boolean", default: false } as const;
 
-/** Which command is meant, null for none, and with what. Errors: Refused. */
+/** The command of a command line, null for none, and its options. Errors: Refused. */
 export function readWords(words: readonly string[], world: World): { command: Command | null; options: Options } {
   const { values, positionals } = parse(words);
   const [word, ...more] = positionals;

@@ -1,9 +1,9 @@
-// What a run of saldo-agents is given of the world, and what it answers with.
+// The surroundings of a run of saldo-agents, and its exit codes.
 
 import type { Machine } from "./machine.ts";
 import type { Options } from "./options.ts";
 
-/** What a run is given. */
+/** The surroundings of a run. */
 export type World = {
   readonly machine: Machine;
   readonly out: (text: string) => void;
@@ -26,7 +26,7 @@ export type Person = {
   wizard(options: Options, world: World): Promise<number>;
 };
 
-/** How this program is called in a shell: the package of its gateway, or the sources. */
+/** The command of this program in a shell: the package of its gateway, or the sources. */
 export function programOf({ servedBy }: Pick<World, "servedBy">): string {
   return servedBy === null ? "npm run saldo-agents --" : `npx -y ${servedBy}/saldo-agents.tgz`;
 }

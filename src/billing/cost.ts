@@ -9,7 +9,7 @@ export { longContextOf, pricesAt, type PricesOfAllKinds, type TokenCounts } from
 /** Prices are per this many tokens. */
 export const TOKENS_PER_PRICE = 1_000_000n;
 
-/** All tokens of the input, of whatever kind. */
+/** All tokens of the input, of every kind. */
 export function inputTokensOf({ inputTokensUncached, inputTokensCached, otherTokens }: TokenCounts): number {
   const plain = inputTokensUncached + inputTokensCached;
   if (!otherTokens) return plain;
@@ -17,7 +17,7 @@ export function inputTokensOf({ inputTokensUncached, inputTokensCached, otherTok
   return plain + cacheWrite + cacheWrite1h + audioInput + imageInput;
 }
 
-/** All tokens of the output, of whatever kind. */
+/** All tokens of the output, of every kind. */
 export function outputTokensOf({ outputTokens, otherTokens }: TokenCounts): number {
   return outputTokens + (otherTokens?.imageOutput ?? 0);
 }

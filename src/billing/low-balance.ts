@@ -21,10 +21,10 @@ export type LowBalanceAlert = {
   readonly notifiedAt: Date | null;
 };
 
-/** A mail that is owed; money is micro-rupiah. */
+/** A mail to be sent; money is micro-rupiah. */
 export type LowBalanceNotice = { readonly accountId: string; readonly threshold: bigint; readonly balance: bigint };
 
-/** How often a mail is tried. Then it is given up: a mail server that takes mails and calls it a failure must not send more. */
+/** How often a mail is tried, at most: a mail server that sends a mail and reports a failure must not send it without end. */
 export const MAX_ATTEMPTS = 5;
 const ALERTS_PER_PAGE = 500;
 const NOTICES_PER_CLAIM = 20;
@@ -33,14 +33,14 @@ const MAX_THRESHOLD = 10n ** 12n * 10n ** 6n;
 const BALANCE = "greatest(0, a.posted - a.owed)";
 const READ = `SELECT threshold, is_below AS "isBelow", notified_at AS "notifiedAt" FROM low_balance_alert WHERE account_id = $1::uuid`;
 const REMOVE = `DELETE FROM low_balance_alert WHERE account_id = $1::uuid`;
-// A balance that is below a new threshold already does not fall. The same threshold again changes nothing.
+// A balance that is below a new threshold already does not fall. Setting the same threshold again changes nothing.
 const SET = `
 INSERT INTO low_balance_alert AS l (account_id, threshold, is_below)
 SELECT a.id, $2::bigint, ${BALANCE} < $2::bigint FROM account a WHERE a.id = $1::uuid
 ON CONFLICT (account_id) DO UPDATE SET threshold = excluded.threshold, is_below = excluded.is_below, next_attempt_at = NULL
 WHERE l.threshold <> excluded.threshold`;
 
-// $1 the account to begin behind. What fell owes a mail; what rose owes none any more.
+// $1 the account to begin behind. A balance that fell owes a mail; one that rose owes none any more.
 const LOOK = `
 WITH page AS (
   SELECT l.account_id, ${BALANCE} < l.threshold AS is_below
@@ -53,7 +53,7 @@ WITH page AS (
 )
 SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
 
-// Taken for a while that doubles: if the process dies, another one claims it later.
+// A claim lasts for a while that doubles: if the process dies, another one claims the mail later.
 const CLAIM = `
 UPDATE low_balance_alert l
 SET attempts = l.attempts + 1,

@@ -1,4 +1,4 @@
-// The methods of BillingService that are about top-ups: translation between the contract and top-ups/.
+// The top-up methods of BillingService: translation between the contract and top-ups/.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -41,7 +41,7 @@ export function createTopUpMethods({
   return {
     async createTopUp({ amount, idempotencyKey }, context) {
       const accountId = accountOf(context);
-      // The contract's own rule has seen to it that this is a number of rupiah.
+      // The contract's own rule has checked that this is a number of rupiah.
       const topUp = await topUps.create({ accountId, amount: parseMoney(amount, IDR).units, idempotencyKey });
       return { topUp: toProtoTopUp(topUp) };
     },

@@ -1,4 +1,4 @@
-// Usage and the ledger between the contract and this room's words.
+// Translates usage and ledger entries between the contract and this room's types.
 
 import { timestampFromDate, timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import {
@@ -57,12 +57,12 @@ function fromProtoBasis(proto: ProtoBasis, index: number): UsageBasis {
   ]);
 }
 
-/** Milliseconds, with the part of one that a moment may have besides. */
+/** Milliseconds, with the fraction of one that a moment may have. */
 function msOf({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1000 + nanos / 1_000_000;
 }
 
-/** A record as its customer sees it, or with what only operators may know. */
+/** A record as its customer sees it, or with the facts for operators only. */
 export function toProtoUsage(record: UsageRecord, { forOperator = false }: { readonly forOperator?: boolean } = {}) {
   const { inputPrice, outputPrice, cacheHitPrice, firstByteMs } = record;
   return {
@@ -123,7 +123,7 @@ function toProtoPrices(record: UsageRecord) {
   };
 }
 
-/** How a record was counted; nothing where its counts are what the upstream reported. */
+/** How a record was counted; undefined where its counts are those that the upstream reported. */
 function toProtoMetering(metering: UsageRecord["metering"]) {
   const { rules = [], reported } = metering ?? {};
   if (reported === undefined) return rules.length === 0 ? {} : { metering: { rules: [...rules] } };

@@ -25,7 +25,7 @@ const DEFAULT_PAGE_SIZE = 50;
 
 export type BillingServiceDependencies = {
   readonly database: Database;
-  /** Where balances are read: keys ask for them beside their requests. Left out: with everything else. */
+  /** The connections for reading balances: keys ask for them beside their requests. Left out: those of everything else. */
   readonly requests?: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
@@ -44,7 +44,7 @@ type Methods =
   | "getLowBalanceAlert"
   | "setLowBalanceAlert";
 
-/** Makes the service. Every method acts on the caller's own account; what is another account's is not found. */
+/** Makes the service. Every method acts on the caller's own account; data of another account is not found. */
 export function createBillingService({
   database,
   requests = database,

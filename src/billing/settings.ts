@@ -1,5 +1,5 @@
-// What operators set for billing. A change is a new version of its name, so what held when is still known; who changed it, and
-// why, is a line of operator_action in the same transaction.
+// The billing settings of operators. A change is a new version of its name, so former values stay known. The operator and the reason are
+// a line of operator_action in the same transaction.
 
 import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
@@ -7,13 +7,13 @@ import { LimitExceeded } from "../kernel/errors.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 
-/** The settings as they hold. */
+/** The current settings. */
 export type BillingSettings = {
-  /** What a new account is given, in micro-rupiah; 0: nothing. */
+  /** The credit of a new account, in micro-rupiah; 0: none. */
   readonly welcomeCredit: bigint;
 };
 
-/** The most that can be given to every new account, in micro-rupiah; more is a slip of the hand. */
+/** The most that can be given to every new account, in micro-rupiah; more is a typing error. */
 export const MAX_WELCOME_CREDIT = 10n ** 7n * 10n ** 6n;
 const WELCOME_CREDIT = "welcome_credit";
 /** Setters that meet take the next version in turn. */

@@ -9,8 +9,8 @@ import { systemAccounts } from "../ledger/system-accounts.ts";
 import { readBillingSettings } from "./settings.ts";
 
 /**
- * Gives an account its welcome credit inside the caller's transaction: once, for ever, whatever the setting becomes. Null
- * while nothing is given. Errors: NotFound.
+ * Gives an account its welcome credit inside the caller's transaction: once, for ever, even when the setting changes. Null
+ * while the setting is 0. Errors: NotFound.
  */
 export async function giveWelcomeCredit(client: PoolClient, accountId: string): Promise<PostedMove | null> {
   const { welcomeCredit } = await readBillingSettings(client);

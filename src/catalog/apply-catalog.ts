@@ -36,7 +36,7 @@ export type CatalogPresets = {
 export type CatalogDraft = CatalogPresets & {
   readonly yaml: string;
   /**
-   * It came over the network: hosts of keys and private addresses stay as they are. `isSet` says whether a variable of the environment
+   * It came over the network: hosts of keys and private addresses stay as they are. `isSet` returns whether a variable of the environment
    * is set. Absent: it came from the command line.
    */
   readonly remote?: { readonly isSet: (variable: string) => boolean };
@@ -98,10 +98,10 @@ export async function publishCatalog(client: PoolClient, order: CatalogOrder): P
   return { version, changes, warnings };
 }
 
-/** The catalog that is live, with the presets that no row stands before. */
+/** The live catalog, with the presets that no row replaces. */
 export type LiveCatalog = { readonly version: number; readonly yaml: string; readonly catalog: CatalogFile };
 
-/** Reads the catalog as it stands in the database now. */
+/** Reads the current catalog of the database. */
 export async function readLiveCatalog(
   database: Pick<Database, "pool">,
   presets: CatalogPresets = {},

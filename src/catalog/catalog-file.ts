@@ -121,7 +121,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     "routes",
   ]);
   if (at === null) return null;
-  const id = at.id.text({ max: 200, pattern: MODEL_ID, says: "letters, digits and . _ : - / as in acme/large" });
+  const id = at.id.text({ max: 200, pattern: MODEL_ID, rule: "letters, digits and . _ : - / as in acme/large" });
   const contextLength = at.context_length.integer({ min: 1, max: MAX_TOKENS });
   const maxOutputTokens = at.max_output_tokens.integer({ min: 1, max: MAX_TOKENS });
   if (maxOutputTokens > contextLength) at.max_output_tokens.note("max_output_tokens", "must not exceed context_length");
@@ -147,7 +147,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
   };
 }
 
-/** The modalities in one order, whatever the order in the file: a change of order is no change. */
+/** The modalities in one order, independent of the order in the file: a change of order is no change. */
 function readModalities(field: FileField): readonly Modality[] {
   if (field.isAbsent) return ["text"];
   const given = field.list({ min: 1, max: MODALITIES.length }).map((item) => item.oneOf(MODALITIES));

@@ -36,7 +36,7 @@ export type CatalogModel = {
   readonly inputModalities: readonly Modality[];
   readonly contextLength: number;
   readonly maxOutputTokens: number;
-  /** Tokens that are held for one part of each kind, and billed where an upstream does not say how many it counted. */
+  /** Tokens that are held for one part of each kind, and billed where an upstream does not report how many it counted. */
   readonly mediaTokens: Readonly<Record<MediaModality, number>>;
   /**
    * Whether it writes output that is charged and not shown as it is produced, such as reasoning that is kept back. Then what

@@ -13,7 +13,7 @@ export interface Catalog {
   snapshot(): Promise<CatalogSnapshot>;
 }
 
-/** A node's own catalog, which can also say how old it is. */
+/** A node's own catalog, which also knows its age. */
 export interface NodeCatalog extends Catalog {
   /** Seconds since the read of what serves began; null before the first. */
   ageSeconds(): number | null;
@@ -23,11 +23,11 @@ export type CatalogDependencies = {
   readonly database: Pick<Database, "pool">;
   /** Called when a snapshot was taken. */
   readonly clock?: Clock;
-  /** Ages are counted on a clock that never goes back, whatever happens to the time of day. */
+  /** Ages are counted on a clock that never goes back, even when the time of day is set back. */
   readonly monotonicClock?: Clock;
-  /** Upstreams of the environment. One of the same id in the catalog stands before it. */
+  /** Upstreams of the environment. One of the same id in the catalog replaces it. */
   readonly presetUpstreams?: readonly UpstreamConfig[];
-  /** Models that are there without a file, such as those of the demo. One of the same id in the catalog stands before it. */
+  /** Models that are there without a file, such as those of the demo. One of the same id in the catalog replaces it. */
   readonly presetModels?: readonly CatalogModel[];
 };
 

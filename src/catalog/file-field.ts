@@ -1,14 +1,14 @@
 import { DecimalError, parseDecimal } from "../kernel/decimal.ts";
 import type { FieldProblem } from "../kernel/errors.ts";
 
-type TextRule = { readonly max: number; readonly fallback?: string; readonly pattern?: RegExp; readonly says?: string };
+type TextRule = { readonly max: number; readonly fallback?: string; readonly pattern?: RegExp; readonly rule?: string };
 type IntegerRule = { readonly min: number; readonly max: number; readonly fallback?: number };
 
 // Line breaks and other control characters have no place in a name; a lone surrogate or NUL cannot even be stored.
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;
 
 /**
- * One place in a file that an operator wrote: reads what stands there and notes what is wrong with it, so that all problems
+ * One place in a file that an operator wrote: reads its value and notes what is wrong with it, so that all problems
  * are reported at once. Messages never repeat what was written: it may be a credential in the wrong place.
  */
 export class FileField {
@@ -26,7 +26,7 @@ export class FileField {
     return this.#value === undefined;
   }
 
-  /** Notes a problem with what stands here. */
+  /** Notes a problem with the value here. */
   note(rule: string, message: string): void {
     this.#problems.push({ field: this.path, rule, message });
   }
@@ -63,14 +63,14 @@ export class FileField {
     return Array.isArray(this.#value) ? this.list(bounds) : [this];
   }
 
-  text({ max, fallback, pattern = PRINTABLE, says = "of printable characters" }: TextRule): string {
+  text({ max, fallback, pattern = PRINTABLE, rule = "of printable characters" }: TextRule): string {
     if (this.isAbsent && fallback !== undefined) return fallback;
     const value = this.#value;
     if (typeof value === "string" && (value !== "" || fallback === "") && value.length <= max && pattern.test(value)) {
       return value;
     }
     if (this.isAbsent) this.note("required", "must be given");
-    else this.note("text", `must be a text of at most ${max} characters, ${says}`);
+    else this.note("text", `must be a text of at most ${max} characters, ${rule}`);
     return "";
   }
 
@@ -97,7 +97,7 @@ export class FileField {
   }
 
   /** A decimal in quotes, in units of 10^-scale. A number without quotes is refused: it went through binary floating point. */
-  decimal({ scale, max, says }: { readonly scale: number; readonly max: bigint; readonly says: string }): bigint {
+  decimal({ scale, max, limit }: { readonly scale: number; readonly max: bigint; readonly limit: string }): bigint {
     if (typeof this.#value !== "string") {
       this.note(this.isAbsent ? "required" : "decimal", 'must be a decimal in quotes, such as "5000" or "0.5"');
       return 0n;
@@ -105,7 +105,7 @@ export class FileField {
     try {
       const units = parseDecimal(this.#value, scale);
       if (units <= max) return units;
-      this.note("decimal.max", `must be at most ${says}`);
+      this.note("decimal.max", `must be at most ${limit}`);
     } catch (error) {
       if (!(error instanceof DecimalError)) throw error;
       this.note(`decimal.${error.reason}`, error.message);

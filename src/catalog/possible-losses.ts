@@ -69,8 +69,8 @@ function compareWithCost(price: PriceSnapshot, cost: RouteCost, contextLength: n
       const pair = `${sold} ${costs}`;
       if (costs > sold && pair !== named) {
         const name = PRICE_NAMES[kind];
-        const told = { sold: formatPrice(sold), cost: formatPrice(costs) };
-        losses.push({ reason: "cost_exceeds_price", price: name, above, ...told });
+        const prices = { sold: formatPrice(sold), cost: formatPrice(costs) };
+        losses.push({ reason: "cost_exceeds_price", price: name, above, ...prices });
       }
       named = pair;
     }

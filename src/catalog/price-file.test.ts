@@ -54,7 +54,7 @@ function problemsOf(price: unknown, route: object = {}): string[] {
 }
 
 const price = fc.bigInt({ min: 0n, max: MAX_PRICE });
-/** Prices of all kinds, with what a tier has to say because the prices below it say it. */
+/** Prices of all kinds, with what a tier has to name because the prices below it name it. */
 const allPrices: fc.Arbitrary<RouteCost> = fc
   .record({
     input: price,
@@ -137,7 +137,7 @@ describe("prices in a catalog file", () => {
     ]);
   });
 
-  test("have their tiers in the order of the thresholds, whatever their order in the file", () => {
+  test("have their tiers in the order of the thresholds, in any order of the file", () => {
     const tiers = [{ ...tier, above: 500_000 }, tier];
     const { otherPrices } = read({ ...plain, long_context: tiers });
     expect(otherPrices?.longContext?.map(({ above }) => above)).toEqual([200_000, 500_000]);

@@ -66,11 +66,11 @@ export function readPrices(field: FileField, contextLength: number): RouteCost {
 
 type TierRules = {
   readonly contextLength: number;
-  /** What a tier has to say because the prices outside the tiers say it. */
+  /** What a tier has to name because the prices outside the tiers name it. */
   readonly required: { readonly cacheHit: boolean; readonly cacheWrite: boolean };
 };
 
-/** The tiers by rising threshold, whatever their order in the file: a change of order is no change. */
+/** The tiers by rising threshold, independent of their order in the file: a change of order is no change. */
 function readTiers(field: FileField, rules: TierRules): LongContextPrices[] {
   const seen = new Set<number>();
   const tiers = field.oneOrList({ min: 1, max: MAX_TIERS }).flatMap((item) => {
@@ -100,7 +100,7 @@ function readTiers(field: FileField, rules: TierRules): LongContextPrices[] {
 }
 
 function readPrice(field: FileField): bigint {
-  return field.decimal({ scale: PRICE_SCALE, max: MAX_PRICE, says: `${formatPrice(MAX_PRICE)} rupiah` });
+  return field.decimal({ scale: PRICE_SCALE, max: MAX_PRICE, limit: `${formatPrice(MAX_PRICE)} rupiah` });
 }
 
 /** Prices in the words of the file. */

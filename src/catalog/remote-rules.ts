@@ -5,7 +5,7 @@
 import type { FieldProblem } from "../kernel/errors.ts";
 import type { UpstreamConfig } from "./catalog-model.ts";
 
-/** Finds what only the command line may change. `live` has the presets, too; `exists` says whether there is a key to be stolen. */
+/** Finds what only the command line may change. `live` has the presets, too; `exists` returns whether there is a key to steal. */
 export async function remoteProblems(
   file: readonly UpstreamConfig[],
   live: readonly UpstreamConfig[],

@@ -66,7 +66,7 @@ export async function readActiveCatalog(client: PoolClient): Promise<ActiveCatal
   return { upstreams: upstreams.rows.map(fromRowUpstream), models: models.rows.map(fromRowModel) };
 }
 
-/** Reads what is active as it stood at one moment. */
+/** Reads the active catalog at one moment. */
 export function readCatalogAtOnce(database: Pick<Database, "pool">): Promise<ActiveCatalog> {
   return atOneMoment(database, readActiveCatalog);
 }

@@ -30,7 +30,7 @@ test.each([
     { output_cap_field: "max_completion_tokens", charges_cache_writes: true },
     { outputCapField: "max_completion_tokens", chargesCacheWrites: true },
   ],
-])("%s reads and charges for what is known of it, unless the file says otherwise: %o", (base_url, fields, expected) => {
+])("%s reads and charges for what is known of it, unless the file sets it: %o", (base_url, fields, expected) => {
   const file = readUpstreams({ base_url, ...fields });
   const { outputCapField, chargesCacheWrites } = file.upstreams[0] ?? {};
   expect({ outputCapField, chargesCacheWrites }).toEqual(expected);

@@ -14,7 +14,7 @@ const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;
 const KEY_VARIABLE = /^(?!SALDO_|MIDTRANS_|XENDIT_)[A-Z_][A-Z0-9_]*_API_KEY$/;
 /** How long any time-out of the file may be. */
 export const TIMEOUT_RANGE_MS = { min: 100, max: 600_000 };
-/** What stands as the base URL of the upstream that lives in our own process. */
+/** The base URL of the upstream in our own process. */
 const DEMO_BASE_URL = "demo:";
 
 /** What is known of an upstream by its host: the names of its fields, and what it charges for. */
@@ -61,7 +61,7 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
   const baseUrl = readBaseUrl(at.base_url, { kind, allowPrivateAddress });
   const usual = hostFactsOf(baseUrl);
   return {
-    id: at.id.text({ max: 64, pattern: UPSTREAM_ID, says: "small letters, digits and . _ -" }),
+    id: at.id.text({ max: 64, pattern: UPSTREAM_ID, rule: "small letters, digits and . _ -" }),
     kind,
     baseUrl,
     apiKeyEnv: at.api_key_env.isAbsent
@@ -69,7 +69,7 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
       : at.api_key_env.text({
           max: 100,
           pattern: KEY_VARIABLE,
-          says: "the name of an environment variable in capitals that ends in _API_KEY and is none of this service's own",
+          rule: "the name of an environment variable in capitals that ends in _API_KEY and is none of this service's own",
         }),
     allowPrivateAddress,
     connectTimeoutMs: at.connect_timeout_ms.integer({ ...TIMEOUT_RANGE_MS, fallback: DEFAULT_TIMEOUTS_MS.connect }),

@@ -1,5 +1,5 @@
 // What internal services import as `saldo/client`: typed clients of every service of the contracts, over Connect or grpc-js,
-// that say who calls with each call.
+// of the caller in each call.
 
 import {
   create,
@@ -27,7 +27,7 @@ export { type ErrorFacts, ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_p
 export { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 export { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 
-/** Who calls. */
+/** The caller. */
 export type CallerOptions = {
   /** A service token, `st_…`, or a gateway key, `gw_…`. */
   readonly token: string;
@@ -59,7 +59,7 @@ export type GrpcJsClient<Service extends DescService> = {
       : (request: MessageInitShape<Input>, options?: CallOptions) => ClientReadableStream<MessageShape<Output>>
     : never;
 } & {
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   close(): void;
 };
 
@@ -67,7 +67,7 @@ export type GrpcJsClient<Service extends DescService> = {
 export type GrpcOptions = {
   /** Such as `127.0.0.1:3001`. */
   readonly address: string;
-  /** Where the port has a certificate. `ca`: who signed it, in PEM; left out, an authority that every machine knows. */
+  /** Where the port has a certificate. `ca`: the authority that signed it, in PEM; absent: one that every machine trusts. */
   readonly tls?: { readonly ca?: Buffer };
 };
 

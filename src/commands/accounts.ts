@@ -1,5 +1,5 @@
 import { createCustomer } from "../identity/customers.ts";
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { openAccount, readBalance } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
@@ -18,7 +18,7 @@ export const accountCommands: readonly Command[] = [
     options: { email: { required: true, value: "E", about: "the customer's e-mail address" } },
     async run(values, { database }) {
       const email = values.need("email");
-      const { accountId } = await doAndRecord(
+      const { accountId } = await withAuditLog(
         await orderedHere(database),
         (client) => createCustomer(client, { email, openAccount }),
         (made) => ({ action: "account create", subject: made.accountId, reason: null, facts: { email } }),

@@ -15,7 +15,7 @@ export const admissionCommands: readonly Command[] = [
   },
   {
     name: "admission start",
-    about: "Lets chat requests be admitted again.",
+    about: "Admits chat requests again.",
     options: {},
     run: async (_values, { database }) => toResult(await orderStart(await orderedHere(database))),
   },

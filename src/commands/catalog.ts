@@ -15,7 +15,7 @@ import { orderedHere } from "./operator.ts";
 export const catalogCommands: readonly Command[] = [
   {
     name: "catalog apply",
-    about: "Makes the catalog what a YAML file says and shows what changes; what the file leaves out is retired.",
+    about: "Replaces the catalog by a YAML file and shows the changes; models that the file omits are retired.",
     options: {
       "dry-run": { required: false, value: "yes", about: "only show what would change" },
       reason: { required: false, value: "R", about: "why, for the history" },

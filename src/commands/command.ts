@@ -90,8 +90,8 @@ function usageOf(command: Command, problem: string): UsageError {
 
 function synopsis({ name, options, positionals = [] }: Command): string {
   const words = Object.entries(options).map(([option, { required, value }]) => {
-    const said = value === null ? `--${option}` : `--${option} ${value}`;
-    return required ? said : `[${said}]`;
+    const usage = value === null ? `--${option}` : `--${option} ${value}`;
+    return required ? usage : `[${usage}]`;
   });
   return [name, ...positionals, ...words, "[--json]"].join(" ");
 }

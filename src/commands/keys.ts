@@ -10,7 +10,7 @@ export const keyCommands: readonly Command[] = [
     about: "Issues a key of an account. It is shown here and nowhere else.",
     options: {
       account: { required: true, value: "ID", about: "the account that pays" },
-      name: { required: true, value: "N", about: "a name to tell keys apart" },
+      name: { required: true, value: "N", about: "a name that shows which key it is" },
       "rate-limit": { required: false, value: "N", about: "requests in any 60 seconds, 0 for no limit; 60" },
     },
     async run(values, { database }) {

@@ -1,6 +1,6 @@
 import { baseUrlOf } from "../app/compose/announcement.ts";
 import { dismissOperator, inviteOperator, listOperators } from "../identity/operator-invites.ts";
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 
@@ -11,7 +11,7 @@ export const operatorCommands: readonly Command[] = [
       "Makes a link that makes an operator, once and within half an hour. The person who opens it chooses address and password.",
     options: {},
     async run(_values, { config, database }) {
-      const link = await doAndRecord(
+      const link = await withAuditLog(
         await orderedHere(database),
         (client) => inviteOperator(client, baseUrlOf(config, config.httpPort)),
         () => ({ action: "operator link", subject: null, reason: null }),
@@ -21,7 +21,7 @@ export const operatorCommands: readonly Command[] = [
   },
   {
     name: "operator list",
-    about: "Lists who has the operator role.",
+    about: "Lists the people with the operator role.",
     options: {},
     async run(_values, { database }) {
       const operators = await listOperators((await database()).pool);
@@ -32,10 +32,10 @@ export const operatorCommands: readonly Command[] = [
   {
     name: "operator remove",
     about: "Removes the operator role from a person, who stays a member.",
-    options: { email: { required: true, value: "E", about: "who" } },
+    options: { email: { required: true, value: "E", about: "the person's e-mail address" } },
     async run(values, { database }) {
       const email = values.need("email");
-      const personId = await doAndRecord(
+      const personId = await withAuditLog(
         await orderedHere(database),
         (client) => dismissOperator(client, email),
         (id) => ({ action: "operator remove", subject: id, reason: null }),

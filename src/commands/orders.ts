@@ -1,4 +1,4 @@
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { readDefaultLimits } from "../merchant/merchants/limits-store.ts";
 import { setDefaultLimits, showLimits } from "../merchant/merchants/limits.ts";
 import { listOrders } from "../operator/second-person/order-store.ts";
@@ -72,7 +72,7 @@ export const orderCommands: readonly Command[] = [
           daily: values.get("daily") ?? "",
           approvalAbove: values.get("approval-above") ?? "",
         };
-        await doAndRecord(
+        await withAuditLog(
           by,
           (client) => setDefaultLimits(client, order),
           () => ({ action: "merchant default-limit", subject: null, reason: null, facts: order }),

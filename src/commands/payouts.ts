@@ -42,7 +42,7 @@ export const payoutCommands: readonly Command[] = [
     about: "Lets a wallet sign again that stopped by itself, such as after a stranger's transaction with its key.",
     options: {
       chain: { required: true, value: "C", about: "which: ethereum, bsc" },
-      reason: { required: true, value: "R", about: "who it was, and why it is safe to go on" },
+      reason: { required: true, value: "R", about: "the sender of the payment, and why it is safe to go on" },
     },
     async run(values, { config, database }) {
       const name = values.need("chain");
@@ -51,7 +51,7 @@ export const payoutCommands: readonly Command[] = [
       const reason = values.need("reason");
       const stop = await findStop(by.database.pool, { chains, name });
       if (stop === null) return { json: { chain: name, foreignNonces: 0, isNew: false } };
-      // What is ended is what is shown, whatever becomes of the wallet meanwhile.
+      // The command ends the payout that it shows, even if the wallet changes meanwhile.
       const resumed = await orderResume(by, { chains, name, stoppedAt: stop.stoppedAt, reason });
       return { json: { chain: name, ...stop, ...resumed } };
     },
@@ -79,7 +79,7 @@ export const payoutCommands: readonly Command[] = [
   },
   {
     name: "payout accept-short",
-    about: "Lets a payment count although its token delivered less than was sent. Then resume the wallet.",
+    about: "Accepts a payment although its token delivered less than was sent. Then resume the wallet.",
     options: {
       transfer: { required: true, value: "ID", about: "the transfer" },
       reason: { required: true, value: "R", about: "why, and how the merchant is compensated" },

@@ -1,5 +1,5 @@
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
-import { resetSecondFactor } from "../identity/reset-second-factor.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
+import { resetSecondFactor } from "../identity/second-factor/reset-second-factor.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 
@@ -8,14 +8,14 @@ export const secondFactorCommands: readonly Command[] = [
     name: "person reset-second-factor",
     about:
       "Removes the authenticator app, the recovery codes and all passkeys of a person, and ends the person's sessions. " +
-      "For a person who has lost all of them, once it is certain who asks: .github/SECURITY.md says how.",
+      "For a person who has lost all of them, after you have verified the person as .github/SECURITY.md describes.",
     options: {
-      email: { required: true, value: "E", about: "who" },
-      verified: { required: true, value: "TEXT", about: "how you verified who asks, for the audit log" },
+      email: { required: true, value: "E", about: "the person's e-mail address" },
+      verified: { required: true, value: "TEXT", about: "how you verified the person, for the audit log" },
     },
     async run(values, { database }) {
       const [email, reason] = [values.need("email"), values.need("verified")];
-      const personId = await doAndRecord(
+      const personId = await withAuditLog(
         await orderedHere(database),
         (client) => resetSecondFactor(client, email),
         (id) => ({ action: "person reset-second-factor", subject: id, reason }),

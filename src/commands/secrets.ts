@@ -1,4 +1,4 @@
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { resealSigningSecret } from "../identity/signing-secret.ts";
 import { resealCallbackSecrets } from "../merchant/callbacks/store.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -12,7 +12,7 @@ export const secretCommands: readonly Command[] = [
     options: {},
     async run(_values, { config, database }) {
       if (config.secretsKeys.length === 0) throw new UsageError("saldo secrets encrypt: needs SALDO_SECRETS_KEY.");
-      const changed = await doAndRecord(
+      const changed = await withAuditLog(
         await orderedHere(database),
         async (client) => ({
           merchants: await resealCallbackSecrets(client),

@@ -12,7 +12,7 @@ const LINES = 100;
 export const securityCommands: readonly Command[] = [
   {
     name: "security log",
-    about: "Lists who signed in, tried to, or was refused, newest first, with the network and how it ended.",
+    about: "Lists sign-ins, failed tries and refusals, newest first, with the person, the network and the outcome.",
     options: {
       kind: { required: false, value: "K", about: "one kind, such as sign_in or key_authentication" },
       outcome: { required: false, value: "succeeded|refused", about: "how it ended" },

@@ -1,7 +1,7 @@
 // Fills a demo with a month of usage, so that every page has something to show. The past is written by a role of its own
 // (write-history.ts); keys and transfers go through the use cases that serve callers. The audit finds nothing.
 
-import { doAndRecord, listActions } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, listActions } from "../operator/audit-log/operator-actions.ts";
 import { baseUrlOf } from "../app/compose/announcement.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
 import { whereIs } from "../app/compose/database.ts";
@@ -69,7 +69,7 @@ async function seedOnce(order: SeedOrder): Promise<Seeded> {
     await client.query("SELECT pg_advisory_lock($1)", [SEED_LOCK]);
     return await seedInTurn(order);
   } finally {
-    await client.end(); // which lets go of the lock
+    await client.end(); // which releases the lock
   }
 }
 
@@ -93,7 +93,7 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
   await recountUsage(database.pool, accountId);
   await rollUpUsage(database.pool);
   const done = { days: DAYS, requests: requests.length, spent: formatMoney(idr(spent)), topUps, transfers };
-  await doAndRecord(
+  await withAuditLog(
     by,
     () => Promise.resolve(),
     () => ({ action: ACTION, subject: accountId, reason: null, facts: { ...done, seed } }),

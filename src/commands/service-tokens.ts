@@ -1,4 +1,4 @@
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { ServiceToken } from "../identity/service-token-store.ts";
 import { TOKEN_SCOPES } from "../identity/principal.ts";
 import {
@@ -17,11 +17,11 @@ export const serviceTokenCommands: readonly Command[] = [
   {
     name: "service-token create",
     about:
-      "Issues a token of an internal service, for one account or for whichever a call names. It is shown here only.",
+      "Issues a token of an internal service, for one account or for the one that each call names. It is shown here only.",
     options: {
       account: { required: false, value: "ID", about: "the account it acts for" },
       all: { required: false, value: null, about: "it acts for the account that a call names" },
-      name: { required: false, value: "N", about: "a name to tell tokens apart; service" },
+      name: { required: false, value: "N", about: "a name that shows which token it is; service" },
       scope: {
         required: false,
         value: "S,S",
@@ -41,7 +41,7 @@ export const serviceTokenCommands: readonly Command[] = [
       const expires = values.get("expires");
       const days =
         expires === undefined ? TOKEN_DAYS : integerOption(expires, "expires", { min: 1, max: MAX_TOKEN_DAYS });
-      const { token, secret } = await doAndRecord(
+      const { token, secret } = await withAuditLog(
         await orderedHere(database),
         (client) => issueServiceToken(client, { accountId, name, scopes, days }),
         lineOfNewToken,

@@ -55,7 +55,7 @@ export const topUpCommands: readonly Command[] = [
   {
     name: "top-up fee",
     about:
-      "Posts what the payment provider kept of a top-up, as its statement says, where neither its answers nor a setting do.",
+      "Posts the payment provider's fee for a top-up from its statement, where neither its answers nor a setting have it.",
     options: {
       "top-up": topUpOption,
       amount: { required: true, value: "RUPIAH", about: "how much" },

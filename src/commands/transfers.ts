@@ -8,7 +8,7 @@ const which = { required: true, value: "ID", about: "the transfer" };
 export const transferCommands: readonly Command[] = [
   {
     name: "merchant limit",
-    about: "Sets what a merchant may order of a currency, in place of what was set before. Left out: no such limit.",
+    about: "Sets a merchant's limits for a currency, in place of those before. Left out: no such limit.",
     options: {
       merchant: { required: true, value: "ID", about: "the merchant" },
       currency: { required: true, value: "CODE", about: "the currency, such as TRX" },
@@ -31,7 +31,7 @@ export const transferCommands: readonly Command[] = [
   },
   {
     name: "transfer approve",
-    about: "Lets a transfer go on that waits for approval.",
+    about: "Approves a transfer that waits for approval.",
     options: { transfer: which, reason: { required: false, value: "R", about: "why, for the records" } },
     async run(values, { database }) {
       const { transfer, isNew } = await orderApproval(await orderedHere(database), {

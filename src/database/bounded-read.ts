@@ -1,4 +1,4 @@
-// Reads that somebody waits for, and that end when they take too long instead of working on for nobody.
+// Reads that a caller waits for. They end when they take too long, because then no caller waits any more.
 
 import type { Pool } from "pg";
 import { UpstreamBusy } from "../kernel/errors.ts";
@@ -7,11 +7,11 @@ import { sqlState, sqlStates, withTransaction } from "./transactions.ts";
 /** Runs a statement and gives its rows. */
 export type BoundedQuery = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** The server says itself that it has ended a statement; by then it must not have been given up. */
+/** The margin in which the server reports that it has ended a statement, before the client gives up. */
 const LAST_WORD_MS = 1_000;
 
 /**
- * Runs the work in a transaction each of whose statements may take so long, whatever the pool allows the others. Errors:
+ * Runs the work in a transaction with a time limit of its own for each statement, in place of the pool's. Errors:
  * UpstreamBusy when one takes longer.
  */
 export async function readWithin<T>(

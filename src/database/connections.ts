@@ -1,10 +1,10 @@
-// How this service reaches PostgreSQL: where, as whom, and how values come back.
+// The connections to PostgreSQL: the address, the login, and the types of returned values.
 
 import { Client, types } from "pg";
 import type { ClientConfig, CustomTypesConfig } from "pg";
 import { servingOptions } from "./serving-settings.ts";
 
-/** Where a database is and who logs in: a URL of an external server, or the socket of the embedded one. */
+/** The address of a database and its login: a URL of an external server, or the socket of the embedded one. */
 export type Login =
   | { readonly connectionString: string }
   | { readonly host: string; readonly user: string; readonly database: string };
@@ -45,7 +45,7 @@ export function borrowServingRole(url: string): Login {
   return { connectionString: `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(options)}` };
 }
 
-/** Opens one connection. A connection that dies while nobody waits for an answer must not end the process. */
+/** Opens one connection. An idle connection that dies must not end the process. */
 export async function connectClient(config: ClientConfig): Promise<Client> {
   const client = new Client(config);
   client.on("error", () => {

@@ -1,4 +1,4 @@
-// The door of the room: one open database, embedded or external, migrated, checked, and served by a role that cannot
+// The interface of the room: one open database, embedded or external, migrated, checked, and served by a role that cannot
 // change what was posted. Everything that must be true lives behind it. Only the composition root and tests open one.
 
 import { Pool } from "pg";
@@ -14,7 +14,7 @@ import { explainPooler, isPooled as isPooledClient, requireNamedStatements } fro
 import { layServingSettings, SERVING_ROLE } from "./serving-settings.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
-/** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are given anew after a restart. */
+/** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are reused after a restart. */
 export type Backend = { readonly pid: number; readonly server: string };
 
 /** An open database: everything that must be true is in it. */
@@ -22,7 +22,7 @@ export interface Database {
   /** Connections of the serving role, for people, merchants, operators, reports and background work. */
   readonly pool: Pool;
   /**
-   * Connections for chat requests alone: key look-ups, slots, the catalog, names of requests. Whatever exhausts `pool`, a
+   * Connections for chat requests alone: key look-ups, slots, the catalog, names of requests. Where other work exhausts `pool`, a
    * paying key is still looked up.
    */
   readonly requestPool: Pool;
@@ -30,10 +30,10 @@ export interface Database {
   connect(): Promise<Client>;
   /**
    * Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. Behind a
-   * pooler it does nothing: the backend is somebody else's by now, and what was lost may still be going on.
+   * pooler it does nothing: another client has the backend by now, and the lost statement may still run.
    */
   endBackend(backend: Backend): Promise<void>;
-  /** Whether a pooler stands before the server, so that no connection has a backend of its own. */
+  /** Whether a pooler is before the server, so that no connection has a backend of its own. */
   readonly isPooled: boolean;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** A server that its starter stops while we adopt it is followed by one of our own. */
 const MAX_OPEN_ATTEMPTS = 3;
 const END_BACKEND_TIMEOUT_MS = 5_000;
-/** A database that hangs counts as away for whoever waits for it. Work that may take longer says so with its statement. */
+/** After this time a hanging database counts as away. Work that may take longer sets a limit with its statement. */
 const ANSWER_WITHIN_MS = 6_000;
 
 /**
@@ -155,8 +155,8 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
 
 function makePool(config: ClientConfig, max: number): Pool {
   const pool = new Pool({ ...config, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
-  // Without a listener, a connection that dies would end the process: idle ones tell the pool, the others themselves.
-  // The pool has dropped it already, and whoever was using it hears of it from the query.
+  // Without a listener, a connection that dies would end the process: idle ones emit on the pool, the others on themselves.
+  // The pool has dropped it already, and its query fails.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

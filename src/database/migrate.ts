@@ -1,4 +1,4 @@
-// Brings the schema to what this code knows, and refuses a schema that this code is too old for.
+// Applies the schema changes of this code, and refuses a schema that this code is too old for.
 
 import type { ClientConfig } from "pg";
 import { withClient } from "./connections.ts";

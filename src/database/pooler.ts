@@ -1,13 +1,13 @@
 // Connection poolers, such as pgbouncer, between this service and the server. In transaction mode every transaction of a
-// connection may run in another backend. Named statements have to come along, and nobody knows which backend was lost.
+// connection may run in another backend. Named statements have to follow it, and it is unknown which backend was lost.
 
 import type { Client, ClientConfig } from "pg";
 import { withClient } from "./connections.ts";
 import { sqlState } from "./transactions.ts";
 
-/** What PostgreSQL says of a named statement that this backend does not have, or has of somebody else. */
+/** PostgreSQL's errors for a named statement that this backend does not have, or has from another client. */
 const NOT_KEPT: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
-/** What a pooler says of a start-up packet with settings in it. */
+/** A pooler's error for a start-up packet with settings in it. */
 const NO_SETTINGS = { state: "08P01", message: /startup parameter/ };
 const PROBE = { name: "saldo_probe", text: "SELECT 1", query_timeout: 5_000 };
 
@@ -36,7 +36,7 @@ export async function requireNamedStatements(config: ClientConfig): Promise<void
   });
 }
 
-/** Tells, of an error at the start of a borrowed session, when a pooler is the reason. */
+/** Explains an error at the start of a borrowed session where a pooler is the reason. */
 export function explainPooler(error: unknown): unknown {
   if (!(error instanceof Error) || sqlState(error) !== NO_SETTINGS.state || !NO_SETTINGS.message.test(error.message)) {
     return error;

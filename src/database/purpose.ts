@@ -1,5 +1,5 @@
 // What a database is for: a demo or production. The first start decides, and only `saldo demo clear` changes it. It is a property
-// of the database and not of a start, because play money and printed keys stay in it whatever the next start is.
+// of the database and not of a start, because play money and printed keys stay in it for every later start.
 
 import type { Pool, PoolClient } from "pg";
 import { invariant } from "../kernel/invariant.ts";
@@ -28,7 +28,7 @@ const REFUSALS: Record<Purpose, string> = {
     "database, or stop the demo and run `saldo demo clear`, which revokes the keys and takes the play money back.",
 };
 
-/** Lets a start serve from the database. The first start decides what it is for. Errors: WrongPurpose. */
+/** Checks that a start may serve from the database. The first start sets its purpose. Errors: WrongPurpose. */
 export async function claimPurpose(client: Queryable, wanted: Purpose): Promise<void> {
   await client.query(CLAIM, [wanted]);
   const purpose = await readPurpose(client);

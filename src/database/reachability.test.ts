@@ -24,7 +24,7 @@ function createProbe() {
 
 const settled = () => new Promise((resolve) => void setImmediate(resolve));
 
-test("asks once for all who ask at the same time, and for those of the next second", async () => {
+test("asks once for all callers of the same time, and for those of the next second", async () => {
   const { probe, queries, seen } = createProbe();
   const answers = Array.from({ length: 100 }, () => probe.isReachable());
   await settled();
@@ -45,7 +45,7 @@ test("asks once for all who ask at the same time, and for those of the next seco
   expect(seen.ended).toBe(1);
 });
 
-test("says no when the database fails, remembers that too, and connects anew afterwards", async () => {
+test("is false when the database fails, is cached then too, and connects again afterwards", async () => {
   const { probe, queries, seen } = createProbe();
   const first = probe.isReachable();
   await settled();
@@ -59,7 +59,7 @@ test("says no when the database fails, remembers that too, and connects anew aft
   expect([await second, seen.connections, seen.ended]).toEqual([true, 2, 1]);
 });
 
-test("says no when no connection can be made", async () => {
+test("is false when no connection can be made", async () => {
   const probe = new Reachability(() => Promise.reject(new Error("refused")));
   expect(await probe.isReachable()).toBe(false);
   await probe.close();

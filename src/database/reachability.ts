@@ -1,4 +1,4 @@
-// Whether the database answers, for everybody who asks: probes of health come from strangers and as often as they like. All
+// Whether the database answers, for every caller: probes of health come from strangers and in any number. All
 // of them share one answer a second, asked on a connection of its own, so that they take none from callers.
 
 import type { Client } from "pg";
@@ -23,7 +23,7 @@ export class Reachability {
   /** Whether the database answers, or did within the last second. */
   isReachable(): Promise<boolean> {
     if (this.#asked !== null && this.#now() - this.#asked.atMs < REMEMBERED_MS) return this.#asked.answer;
-    // Until there is an answer nobody asks again; it is remembered from when it came.
+    // Until there is an answer no other query is sent; its age counts from its arrival.
     const asked = { answer: this.#ask(), atMs: Number.POSITIVE_INFINITY };
     this.#asked = asked;
     void asked.answer.then(() => (asked.atMs = this.#now()));
@@ -47,7 +47,7 @@ export class Reachability {
       await Promise.race([connection.then((client) => client.query("SELECT")), late]);
       return true;
     } catch {
-      // Why is said by whoever needed the database. The next probe has a new connection.
+      // The callers that need the database report the reason. The next probe has a new connection.
       if (this.#connection === connection) void this.close();
       return false;
     } finally {

@@ -7,7 +7,7 @@ const MIN_VERSION = 15;
 /** Settings without which a committed posting can be lost. */
 const DURABILITY = ["fsync", "full_page_writes", "synchronous_commit"] as const;
 
-/** What a session says of its server. */
+/** The facts of a session about its server. */
 export type ServerFacts = {
   readonly versionNumber: number;
   readonly replica: boolean;

@@ -19,7 +19,7 @@ export const SERVING_SETTINGS = {
   plan_cache_mode: "force_generic_plan",
   default_transaction_isolation: "read committed",
   lock_timeout: "250ms",
-  // Whatever a database or a login is given: a settlement has limits of its own.
+  // A settlement has limits of its own, in place of those of the database or the login.
   statement_timeout: "0",
   jit: "off",
 } as const;
@@ -48,7 +48,7 @@ export async function layServingSettings(owner: Client): Promise<void> {
       for (const [name, value] of missing) await owner.query(`ALTER ROLE ${SERVING_ROLE} SET ${name} = '${value}'`);
       return;
     } catch (error) {
-      // A login that only serves may not; the check of the serving session then says what is missing and how to set it.
+      // A login that only serves may not; the check of the serving session then names the missing setting and how to set it.
       if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return;
       if (!MET_ANOTHER.has(sqlState(error)) || meetings === MAX_MEETINGS) throw error;
     }

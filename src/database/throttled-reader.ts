@@ -10,10 +10,10 @@ import { withTransaction } from "./transactions.ts";
 /** Runs one statement and gives its rows. */
 export type Look = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** A statement with a very busy account takes its time; nobody's request waits for it. */
+/** A statement with a very busy account takes long; no request waits for it. */
 const ANSWER_WITHIN_MS = 600_000;
 const LONGEST_PAUSE_MS = 5_000;
-/** Somebody waits for what is read in one snapshot, and the snapshot keeps dead rows. */
+/** The limit of a read in one snapshot: its caller waits, and the snapshot keeps dead rows. */
 const SNAPSHOT_WITHIN_MS = 20_000;
 
 export type LookOptions = {
@@ -44,7 +44,7 @@ export async function restAfter<Outcome>(
   const startedAt = performance.now();
   const outcome = await work();
   const pauseMs = Math.min(((performance.now() - startedAt) * (1 - share)) / share, LONGEST_PAUSE_MS);
-  // Cut short by a stop: the next piece of work then says so.
+  // Cut short by a stop, which the next piece of work reports.
   if (pauseMs >= 1) await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
   return outcome;
 }

@@ -40,30 +40,30 @@ describe("withRetry", () => {
 });
 
 describe("isDatabaseAway", () => {
-  test.each(["57P01", "57P02", "57P03", "08006", "08P01", "53300", "25006"])("says so of SQLSTATE %s", (code) => {
+  test.each(["57P01", "57P02", "57P03", "08006", "08P01", "53300", "25006"])("is true for SQLSTATE %s", (code) => {
     expect(isDatabaseAway(raised(code))).toBe(true);
   });
 
-  test.each(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"])("says so of %s", (code) => {
+  test.each(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"])("is true for %s", (code) => {
     expect(isDatabaseAway(Object.assign(new Error("socket"), { code }))).toBe(true);
   });
 
-  test("says so of a missing socket, but not of a missing file", () => {
+  test("is true for a missing socket, and not for a missing file", () => {
     expect(isDatabaseAway(Object.assign(new Error("x"), { code: "ENOENT", syscall: "connect" }))).toBe(true);
     expect(isDatabaseAway(Object.assign(new Error("x"), { code: "ENOENT", syscall: "open" }))).toBe(false);
   });
 
-  test("says so of several refused addresses, and of an error that one of these caused", () => {
+  test("is true for several refused addresses, and for an error that one of these caused", () => {
     const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
     expect(isDatabaseAway(new AggregateError([refused]))).toBe(true);
     expect(isDatabaseAway(new Error("could not admit", { cause: refused }))).toBe(true);
   });
 
-  test.each(["23514", "40001", "42501", "55P03", "57014"])("does not say so of SQLSTATE %s", (code) => {
+  test.each(["23514", "40001", "42501", "55P03", "57014"])("is false for SQLSTATE %s", (code) => {
     expect(isDatabaseAway(raised(code))).toBe(false);
   });
 
-  test("does not say so of a bug of ours", () => {
+  test("is false for a bug of ours", () => {
     expect(isDatabaseAway(new TypeError("undefined is not a function"))).toBe(false);
     expect(isDatabaseAway("nothing")).toBe(false);
   });

@@ -24,7 +24,7 @@ export const sqlStates = {
 } as const;
 const RETRYABLE: ReadonlySet<string | undefined> = new Set([sqlStates.serializationFailure, sqlStates.deadlock]);
 
-/** Longer than others hold rows, and far below what anybody outside the request path is kept waiting. */
+/** Longer than others hold rows, and far below the waits outside the request path. */
 const LOCK_PATIENCE = "SET LOCAL lock_timeout = '5s'";
 
 /**

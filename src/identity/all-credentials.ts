@@ -1,9 +1,9 @@
-// Ending what everybody has at once.
+// Ends all sessions, links and invites of the service at once.
 
 import type { PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
 
-/** Ends every session, and makes the links in mails useless. Gives how many sessions there were. */
+/** Ends every session, and makes the links in mails useless. Returns how many sessions there were. */
 export async function endAllSessions(client: PoolClient): Promise<number> {
   const { em, Session, Verification } = await entitiesOn(client);
   await em.nativeDelete(Verification, {});

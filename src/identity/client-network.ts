@@ -2,7 +2,7 @@
 
 import { isIPv4, isIPv6 } from "node:net";
 
-/** All that is no address counts together, so that nobody makes a network of his own by a word in a header. */
+/** All texts that are no address count as one network, so that a header cannot make up new ones. */
 const UNKNOWN = "unknown";
 const IPV6_GROUPS = 8;
 const NETWORK_GROUPS = 4;

@@ -5,7 +5,7 @@ import { ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { customerOfEmail, insertCustomer } from "./store.ts";
 
-// The shape every mail system agrees on; whether somebody reads it only a mail can tell.
+// The shape that every mail system accepts. Only a mail shows whether the address is read.
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,253}\.[^\s@.]{2,63}$/;
 
 /** Whether a text has the shape of an e-mail address. */
@@ -15,7 +15,7 @@ export function isEmailAddress(text: string): boolean {
 
 /**
  * Makes a customer with an empty account, inside the caller's transaction; `openAccount` is the ledger's.
- * Errors: ValidationError when the address is none or is taken.
+ * Errors: ValidationError when the text is no address, or the address is taken.
  */
 export async function createCustomer(
   client: PoolClient,

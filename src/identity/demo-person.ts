@@ -5,10 +5,10 @@ import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 
-/** The address of the demo's account. Nobody gets mail there. */
+/** The address of the demo's account. No mail is sent to it. */
 export const DEMO_EMAIL = "demo@saldo.example";
 
-// Where somebody has signed up with the address before it was reserved, what they chose counts for nothing.
+// A password from a sign-up before the address was reserved is deleted.
 const ENSURE = `
 WITH person AS (
   INSERT INTO auth.person (id, email, email_verified, name, is_operator) VALUES ($1::uuid, $2, true, 'Demo', true)
@@ -18,7 +18,7 @@ WITH person AS (
 )
 SELECT id FROM person`;
 // A person without a verified address has no account and no session.
-const DISMISS = `
+const DELETE = `
 WITH person AS (
   UPDATE auth.person SET is_operator = false, email_verified = false, account_id = NULL WHERE email = $1 RETURNING id
 ), forgotten AS (
@@ -30,12 +30,12 @@ WITH person AS (
 )
 DELETE FROM auth.session s USING person WHERE s.user_id = person.id`;
 
-/** Whether nobody may sign up with an address, or have mail sent to it: it is the demo's. */
+/** Whether an address is the demo's: no sign-up with it, and no mail to it. */
 export function isReservedAddress(email: string): boolean {
   return email.trim().toLowerCase() === DEMO_EMAIL;
 }
 
-/** The id of the demo's person, made if it is not there. Nobody has credentials of it. */
+/** The id of the demo's person, created if it does not exist. It has no credentials. */
 export async function ensureDemoPerson(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(ENSURE, [uuidv7(), DEMO_EMAIL]);
   invariant(rows[0] !== undefined, "an upsert gives its row back");
@@ -43,6 +43,6 @@ export async function ensureDemoPerson(pool: Pool): Promise<string> {
 }
 
 /** Ends the demo's person: its sessions, role, account and credentials. */
-export async function dismissDemoPerson(client: Pick<PoolClient, "query">): Promise<void> {
-  await client.query(DISMISS, [DEMO_EMAIL]);
+export async function deleteDemoUser(client: Pick<PoolClient, "query">): Promise<void> {
+  await client.query(DELETE, [DEMO_EMAIL]);
 }

@@ -1,4 +1,4 @@
-// What sign-in and limits leave behind: sessions and links that are over, buckets that are full again, windows that nobody uses,
+// What sign-in and limits leave behind: sessions and links that are over, buckets that are full again, unused windows,
 // people who never showed that an address is read, and old lines of the security log.
 
 import type { Pool } from "pg";
@@ -33,7 +33,7 @@ const UNVERIFIED = `
 DELETE FROM auth.person WHERE ${IS_UNVERIFIED} AND id IN (
   SELECT id FROM auth.person WHERE ${IS_UNVERIFIED} ORDER BY updated_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
 
-// The serving role deletes no line itself. The database keeps those of the last days, whatever it is asked.
+// The serving role deletes no line itself: a function of the database does, and it keeps the lines of the last days in any case.
 const FORGET_EVENTS = `SELECT auth.forget_security_events($1, ${10 * MOST_AT_ONCE})`;
 /** What the function of the database keeps in any case. */
 export const LEAST_SECURITY_LOG_DAYS = 7;

@@ -19,13 +19,13 @@ export type MailSettings = {
   readonly from: string;
 };
 
-/** A mail server that takes longer is not there. */
+/** A mail server that takes longer counts as away. */
 const ANSWERS_WITHIN_MS = 10_000;
 const MOST_CONNECTIONS = 2;
 
 /**
  * The mailer of a process. Without a mail server a demo shows mails where it announces itself, on standard output and never in
- * the log; a real service has none and says so.
+ * the log; a real service has none, and sign-up answers that mail is not set up.
  */
 export function createMailer({ smtpUrl, from }: MailSettings, show: ((text: string) => void) | null): Mailer {
   if (smtpUrl === null) {

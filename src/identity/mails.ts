@@ -2,7 +2,7 @@
 
 import type { Mail } from "./mailer.ts";
 
-/** Proves that an address is read by whoever signed up with it. */
+/** The mail whose link proves that the address is read by the person who signed up with it. */
 export function verificationMail(to: string, url: string): Mail {
   return {
     to,
@@ -19,7 +19,7 @@ export function verificationMail(to: string, url: string): Mail {
   };
 }
 
-/** Lets somebody choose another password. */
+/** The mail whose link leads to choosing another password. */
 export function resetMail(to: string, url: string): Mail {
   return {
     to,
@@ -36,21 +36,21 @@ export function resetMail(to: string, url: string): Mail {
   };
 }
 
-/** Tells somebody who signs up again that there is an account; the page that was used must not. */
+/** The mail that an account exists already, after another sign-up; the page must not show it. */
 export function alreadyThereMail(to: string, baseUrl: string): Mail {
   return {
     to,
     subject: "Saldo: Anda sudah punya akun / you have an account",
     text: [
       "Seseorang mendaftar dengan alamat ini, yang sudah punya akun. Jika itu Anda, masuk atau atur ulang kata sandi di:",
-      "Somebody signed up with this address, which has an account. If it was you, sign in or reset your password at:",
+      "A sign-up used this address, which has an account. If it was you, sign in or reset your password at:",
       "",
       `${baseUrl}/`,
     ].join("\n"),
   };
 }
 
-/** Tells that a password was changed, in case its owner did not do it. */
+/** The mail that a password was changed, in case its owner did not do it. */
 export function passwordChangedMail(to: string, baseUrl: string): Mail {
   return {
     to,
@@ -64,7 +64,7 @@ export function passwordChangedMail(to: string, baseUrl: string): Mail {
   };
 }
 
-/** Tells that a second factor was added, in case its owner did not do it. */
+/** The mail that a second factor was added, in case its owner did not do it. */
 export function factorAddedMail(to: string, baseUrl: string): Mail {
   return {
     to,
@@ -78,7 +78,7 @@ export function factorAddedMail(to: string, baseUrl: string): Mail {
   };
 }
 
-/** Tells that a second factor was removed, in case its owner did not do it. */
+/** The mail that a second factor was removed, in case its owner did not do it. */
 export function factorRemovedMail(to: string, baseUrl: string): Mail {
   return {
     to,

@@ -1,6 +1,6 @@
-// Links that make an operator: the first one is printed by a start that finds nobody, others by `saldo operator link`. A link
-// works once, for half an hour, and whoever has it chooses address and password. It is all the proof there is, so it goes
-// only to where the operator of the machine looks.
+// Links that make an operator: the first one is printed by a start without an operator, others by `saldo operator link`. A link
+// works once, for half an hour, and its holder chooses address and password. It is the only proof, so it is shown only where
+// the operator of the machine reads.
 
 import { randomBytes } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
@@ -10,7 +10,7 @@ import { withTransaction } from "../database/transactions.ts";
 import { DomainError, NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken } from "../kernel/secret-token.ts";
-import type { BreachedPasswords } from "./breached-passwords.ts";
+import type { BreachedPasswords } from "./passwords/breached-passwords.ts";
 import { isEmailAddress } from "./customers.ts";
 import { endSessionsOfPerson } from "./end-sessions.ts";
 import { recordAction } from "../operator/audit-log/operator-actions.ts";
@@ -20,7 +20,7 @@ import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
   verifyPassword,
-} from "./passwords.ts";
+} from "./passwords/passwords.ts";
 import { writePassword } from "./people-store.ts";
 
 const INVITE_MINUTES = 30;
@@ -43,7 +43,7 @@ const PROMOTE = `UPDATE auth.person SET is_operator = true, email_verified = tru
 const DEMOTE = `UPDATE auth.person SET is_operator = false WHERE email = lower($1) AND is_operator RETURNING id`;
 const HAS_OPERATOR = `SELECT FROM auth.person WHERE is_operator LIMIT 1`;
 
-/** The link was used, is too old, or is none of ours. */
+/** The link was used, is too old, or is not ours. */
 export class InviteSpent extends DomainError {
   readonly code = "not_found";
   constructor() {
@@ -58,19 +58,19 @@ export type MakeOperator = (facts: {
   name: string | undefined;
 }) => Promise<string>;
 
-/** Makes a link and gives its address. */
+/** Creates a link and returns its address. */
 export async function inviteOperator(client: Pick<Pool | PoolClient, "query">, baseUrl: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   await client.query(INSERT_INVITE, [uuidv7(), digestSecretToken(token)]);
   return `${baseUrl}${SET_UP_PATH}?token=${token}`;
 }
 
-/** Whether anybody has the operator role. */
+/** Whether there is an operator. */
 export async function hasOperator(pool: Pool): Promise<boolean> {
   return (await pool.query(HAS_OPERATOR)).rowCount !== 0;
 }
 
-/** Who has the operator role. */
+/** The people with the operator role. */
 export async function listOperators(
   pool: Pool,
 ): Promise<{ personId: string; email: string; name: string; createdAt: Date }[]> {
@@ -79,7 +79,7 @@ export async function listOperators(
   return operators.map(({ id, email, name, createdAt }) => ({ personId: id, email, name, createdAt }));
 }
 
-/** Takes the role from somebody and ends the sessions that were opened with it. Errors: NotFound. */
+/** Takes the role from a person and ends the sessions that were opened with it. Errors: NotFound. */
 export async function dismissOperator(client: PoolClient, email: string): Promise<string> {
   const { rows } = await client.query<{ id: string }>(DEMOTE, [email]);
   if (rows[0] === undefined) throw new NotFound("No operator has this address.");
@@ -88,7 +88,7 @@ export async function dismissOperator(client: PoolClient, email: string): Promis
 }
 
 /**
- * Makes the operator that a link is for: a new person, or one who is there and knows the own password. Gives the person's id.
+ * Makes the operator that a link is for: a new person, or an existing one who enters the own password. Returns the person's id.
  * Errors: InviteSpent, ValidationError.
  */
 export function createMakeOperator(
@@ -99,14 +99,14 @@ export function createMakeOperator(
     const email = given.trim().toLowerCase();
     const digest = digestSecretToken(token);
     if (!isEmailAddress(email)) throw problem("email", "email.shape", "must be an e-mail address");
-    // Before anything that costs: whoever has no link gets nothing hashed.
+    // Before anything that costs: without a link no password is hashed.
     if ((await database.pool.query(FIND_INVITE, [digest])).rowCount === 0) throw new InviteSpent();
     const known = await findPerson(database.pool, email);
     const kept = known?.isVerified === true ? known.password : null;
     if (kept !== null && !(await verifyPassword({ hash: kept, password }))) {
       throw problem("password", "password.wrong", "is not the one this person signs in with");
     }
-    // A password that somebody chose who has not shown that the address is his counts for nothing.
+    // The password of an unverified address counts for nothing: another person may have chosen it.
     if (kept === null) {
       requireGoodPassword(password, email);
       await breachedPasswords.refuse("password", password);

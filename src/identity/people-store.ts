@@ -8,7 +8,7 @@ import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns, type Proof
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** However much somebody is at work, a session ends after this: then the password is asked for again. */
+/** A session ends after this even while it is used: then the password is asked for again. */
 export const SESSION_LIVES_DAYS = 30;
 
 export type SessionRow = {
@@ -16,7 +16,7 @@ export type SessionRow = {
   readonly personId: string;
   readonly email: string;
   readonly isOperator: boolean;
-  /** Null: the account is still to be made. */
+  /** Null: the account is not created yet. */
   readonly accountId: string | null;
   readonly proof: SessionProof;
 };
@@ -75,7 +75,7 @@ const NOTE_SEEN = `
 UPDATE auth.session SET seen_at = clock_timestamp()
 WHERE id = $1::uuid AND coalesce(seen_at, created_at) < clock_timestamp() - interval '1 minute'`;
 
-/** Who is signed in by a session's token, and what the session has proved. Null: no session that lives. */
+/** The person of a session's token, and the proofs of the session. Null: the session does not exist or has ended. */
 export async function readSession(
   client: Queryable,
   { tokenDigest, isDemo, factorForAll = false }: { tokenDigest: Buffer } & ProofSettings,
@@ -108,7 +108,7 @@ export async function writeAccountOfPerson(
   await client.query(SET_ACCOUNT, [personId, accountId]);
 }
 
-/** Lets a person sign in by a password, and by no earlier one. */
+/** Sets a person's password, in place of an earlier one. */
 export async function writePassword(
   client: Queryable,
   { personId, hash }: { personId: string; hash: string },
@@ -116,7 +116,7 @@ export async function writePassword(
   await client.query(SET_PASSWORD, [uuidv7(), personId, personId, hash]);
 }
 
-/** Whether an account is somebody's already. */
+/** Whether an account has a person already. */
 export async function hasOwner(client: PoolClient, accountId: string): Promise<boolean> {
   return (await client.query(HAS_OWNER, [accountId])).rowCount !== 0;
 }

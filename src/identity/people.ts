@@ -1,5 +1,5 @@
-// Who is signed in, and which ledger account is theirs. Signing in itself is better-auth's (sign-in.ts); a call costs one look
-// at the session here.
+// The signed-in person, and the ledger account of that person. better-auth does the sign-in itself (sign-in/sign-in.ts); a call
+// reads its session here, once.
 
 import type { Pool, PoolClient } from "pg";
 import { LRUCache } from "lru-cache";
@@ -32,7 +32,7 @@ export type SignedInPerson = {
   readonly proof: SessionProof;
 };
 
-/** Opens a ledger account in a transaction; the ledger's, handed in. */
+/** Opens a ledger account in a transaction; the ledger's function, passed in. */
 export type OpenAccount = (client: PoolClient, accountId: string) => Promise<void>;
 
 export type PeopleDependencies = ProofSettings & {
@@ -40,15 +40,15 @@ export type PeopleDependencies = ProofSettings & {
   readonly openAccount: OpenAccount;
   /** The name of the session cookie. */
   readonly cookieName: () => string;
-  /** Told once an account has got its person; a process that dies at that moment tells nobody. What must not be lost belongs into `openAccount`. */
+  /** Called once an account has its person; lost when the process dies at that moment. What must not be lost belongs into `openAccount`. */
   readonly onAccountOpened?: (accountId: string) => Promise<void>;
 };
 
 export type People = {
-  /** Who is signed in by a Cookie header. Null: nobody. */
+  /** The person of a Cookie header's session. Null: it has none. */
   verifySession(cookies: string): Promise<SignedInPerson | null>;
   accountExists(accountId: string): Promise<boolean>;
-  /** Whether a Cookie header names a session, of whatever worth. */
+  /** Whether a Cookie header names a session, valid or not. */
   namesSession(cookies: string): boolean;
   /** Whether the session of a Cookie header has worked in this process. It may have ended since. */
   hasWorked(cookies: string): boolean;
@@ -58,10 +58,10 @@ const MAX_TOKEN_LENGTH = 200;
 const MAX_KNOWN_ACCOUNTS = 10_000;
 const MAX_KNOWN_SESSIONS = 10_000;
 
-/** Makes what authentication asks of this room. */
+/** Creates what authentication uses of this room. */
 export function createPeople(dependencies: PeopleDependencies): People {
   const { database, openAccount, cookieName, isDemo, factorForAll = false, onAccountOpened } = dependencies;
-  // Accounts are never removed, so what was there once is there.
+  // Accounts are never removed, so an account that existed once exists.
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_ACCOUNTS });
   const worked = new LRUCache<string, true>({ max: MAX_KNOWN_SESSIONS });
   // Behind the point is the signature that better-auth wants; 190 random bits need none.
@@ -99,7 +99,7 @@ export function createPeople(dependencies: PeopleDependencies): People {
   };
 }
 
-/** The session of a Cookie header. Null: none that lives. */
+/** The session of a Cookie header. Null: it names none that has not ended. */
 export async function sessionOfCookies(
   pool: Pool,
   { cookies, cookieName, ...proof }: { cookies: string; cookieName: string } & ProofSettings,
@@ -111,8 +111,8 @@ export async function sessionOfCookies(
 }
 
 /**
- * The account of a person with a verified address, made if there is none: exactly one, whatever dies in between and however
- * many ask. An account that an operator opened for the address before, and that is nobody's yet, becomes the person's.
+ * The account of a person with a verified address, created if there is none: exactly one, even when a process dies in between or many
+ * calls ask. An account without a person, opened for the address by an operator before, becomes the person's.
  */
 export function ensureAccount(
   database: Pick<Database, "pool">,

@@ -1,6 +1,6 @@
 // Who is calling. transport/calls/ makes a Principal from the credentials of a call, once; everything behind it only reads it.
 
-/** The two worlds of area B. A pair works in one of them only. */
+/** The two environments of merchants. A key pair works in one of them only. */
 export const ENVIRONMENTS = ["sandbox", "production"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
@@ -52,7 +52,7 @@ export type OperatorPrincipal = {
   readonly proof: SessionProof;
 };
 
-/** What a service token may do; what each allows is said by the methods of the contracts. */
+/** The scopes of service tokens; each method of the contracts names the one it needs. */
 export const TOKEN_SCOPES = ["read", "keys", "top_ups", "settings", "merchants", "transfers"] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 

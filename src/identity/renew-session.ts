@@ -1,11 +1,11 @@
-// Another token for a session that has just shown more of its person: whoever had the former one has not.
+// Another token for a session that has just shown a proof: a holder of the former token has not shown it.
 
 import { createHmac, randomBytes } from "node:crypto";
 import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken } from "../kernel/secret-token.ts";
-import { endSessionSoon } from "./second-factor-store.ts";
+import { endSessionSoon } from "./second-factor/second-factor-store.ts";
 import { type CookiePlan, readCookie } from "./session-cookie.ts";
 
 const TOKEN_BYTES = 24;

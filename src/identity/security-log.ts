@@ -1,9 +1,9 @@
 // The security log: who signed in, tried to, or changed how they sign in, which credentials were refused, and what operators
-// looked at. It holds no secret: an e-mail address is a keyed hash, a credential its first characters, an address its network.
+// read. It holds no secret: an e-mail address is a keyed hash, a credential its first characters, an address its network.
 //
 // Recording never waits and never fails a caller. Events go into a bounded queue that is written in batches on one connection
-// at a time; equal ones become one row with a count. What is refused costs a stranger nothing, so rows of refusals are bounded
-// per minute as well, and what is left out is written down as a number.
+// at a time; equal ones become one row with a count. A refused request costs its sender nothing, so rows of refusals are
+// bounded per minute as well, and the number of those left out is recorded.
 
 import { createHmac } from "node:crypto";
 import type { Pool } from "pg";
@@ -48,7 +48,7 @@ export type SecurityEvent = {
   readonly address?: string | null;
   /** What it was about: the first characters of a credential, the id of an account or a session. Never a secret. */
   readonly subject?: string;
-  /** One or a few words that say more, such as `totp`, `wrong_password` or a method's name. */
+  /** One or a few words of detail, such as `totp`, `wrong_password` or a method's name. */
   readonly detail?: string;
 };
 
@@ -59,7 +59,7 @@ export type SecurityLog = {
   readonly recordSecurityEvent: RecordSecurityEvent;
   /** Writes what is waiting. Errors: the database's; what could not be written waits for the next time. */
   flush(): Promise<void>;
-  /** Writes what is waiting, as far as the database takes it, and stops writing on its own. */
+  /** Writes what is waiting, as far as the database accepts it, and stops the writing in batches. */
   close(): Promise<void>;
 };
 
@@ -74,7 +74,7 @@ export type SecurityLogDependencies = {
   readonly pool: Pool;
   /** The secret under which addresses are hashed. */
   readonly secret: () => Promise<string>;
-  /** The database did not take a batch; it is tried again. */
+  /** The database did not accept a batch; it is tried again. */
   readonly onFault: (error: unknown) => void;
   /** Called once with each line, under the id that it has in the table, before the database takes it. */
   readonly onLine?: (line: SecurityLogLine) => void;
@@ -86,7 +86,7 @@ export type SecurityLogDependencies = {
 export const MOST_WAITING = 1_000;
 /** Rows of refusals that a process writes in a minute, at most. */
 export const REFUSALS_A_MINUTE = 120;
-/** Rows of what succeeded: sign-ins and the like are bounded themselves, so this is for faults. */
+/** Rows of successes in a minute, at most: sign-ins and the like are bounded themselves, so this is for faults. */
 const SUCCESSES_A_MINUTE = 1_200;
 const WRITE_EVERY_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -158,7 +158,7 @@ export function createSecurityLog(dependencies: SecurityLogDependencies): Securi
 
   /** One batch at a time; a second caller waits for the batch under way and writes what came since. */
   async function flush(): Promise<void> {
-    while (writing !== null) await writing.catch(() => {}); // whoever started it gets its failure
+    while (writing !== null) await writing.catch(() => {}); // its starter gets the failure
     if (waiting.size === 0 && leftOut === 0) return;
     writing = write();
     try {

@@ -4,10 +4,10 @@ import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
 import type { TokenScope } from "./principal.ts";
 
-/** The pool, or a transaction. */
+/** What runs a statement: the pool, or a transaction. */
 export type Queryable = Pool | PoolClient;
 
-/** A token that works, as a call needs it. `accountId` null: it acts for whichever account a call names. */
+/** A token that works, as a call needs it. `accountId` null: it acts for each account that a call names. */
 export type WorkingServiceToken = {
   readonly tokenId: string;
   readonly accountId: string | null;
@@ -83,7 +83,7 @@ export async function markServiceTokenRevoked(
   return token === null ? null : { token, isNew: revoked === 1 };
 }
 
-/** Revokes every token that works. Gives how many there were. */
+/** Revokes every token that works. Returns how many there were. */
 export async function revokeAllServiceTokens(client: Queryable): Promise<number> {
   const { em, ServiceToken, raw } = await entitiesOn(client);
   return em.nativeUpdate(ServiceToken, { revokedAt: null }, { revokedAt: raw("clock_timestamp()") });

@@ -1,4 +1,4 @@
-// Tokens of internal services. One acts for a single account, or for whichever account a call names; only an operator at the
+// Tokens of internal services. One acts for a single account, or for each account that a call names; only an operator at the
 // machine makes one, and it is shown once.
 
 import type { Database } from "../database/database.ts";
@@ -8,7 +8,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { createSecretLookup, type SecretLookup } from "../kernel/credential-cache.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import type { TokenScope } from "./principal.ts";
-import { doAndRecord, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
 import {
   insertServiceToken,
   markServiceTokenRevoked,
@@ -24,11 +24,11 @@ const PREFIX = "st_";
 const SHOWN_PREFIX_LENGTH = 7;
 const SHOWN_END_LENGTH = 4;
 const MAX_NAME_LENGTH = 100;
-/** How long a token works where nothing else is said, and the longest it may. */
+/** How long a token works by default, and the longest it may. */
 export const TOKEN_DAYS = 90;
 export const MAX_TOKEN_DAYS = 366;
 
-/** What a token is to be. `accountId` null: for whichever account a call names. */
+/** What a token is to be. `accountId` null: for each account that a call names. */
 export type TokenOrder = {
   readonly accountId: string | null;
   readonly name: string;
@@ -72,7 +72,7 @@ function problem(field: string, rule: string, message: string): ValidationError 
   return new ValidationError([{ field, rule, message }]);
 }
 
-/** What the line of a new token says in the operators' log. */
+/** The line of a new token in the operators' log. */
 export function lineOfNewToken({ token }: IssuedServiceToken): Omit<OperatorAction, "operator"> {
   const { tokenId, name, accountId, scopes, expiresAt } = token;
   const facts = { name, account: accountId, scopes: scopes.join(" "), expires: expiresAt.toISOString() };
@@ -84,7 +84,7 @@ export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<Ser
   return readServiceTokens(pool);
 }
 
-/** Revokes a token; no process takes a call of it afterwards. Again changes nothing. Errors: NotFound. */
+/** Revokes a token; no process takes a call of it afterwards. A repetition changes nothing. Errors: NotFound. */
 export async function revokeServiceToken(
   client: Queryable,
   tokenId: string,
@@ -96,7 +96,7 @@ export async function revokeServiceToken(
 
 /** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
 export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Promise<ServiceToken> {
-  const { token } = await doAndRecord(
+  const { token } = await withAuditLog(
     by,
     (client) => revokeServiceToken(client, tokenId),
     ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),
@@ -104,7 +104,7 @@ export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Prom
   return token;
 }
 
-/** Tells which token a secret is; null when it is none that works. */
+/** The working token of a secret; null: there is none. */
 export type VerifyServiceToken = (secret: string) => Promise<WorkingServiceToken | null>;
 
 /** Makes the check of service tokens; what it remembers is at most five seconds old. */

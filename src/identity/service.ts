@@ -11,7 +11,7 @@ import { wrongPageToken } from "../kernel/page-token.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { orderSignOut } from "./end-sessions.ts";
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { deleteSession, type PersonRow, readPerson, readSessions, type SessionSummary } from "./people-store.ts";
 import { listSecurityEvents, type SecurityEventFilter, type SecurityEventRow } from "./read-security-log.ts";
 import { type SessionProof, TOKEN_SCOPES, type TokenScope } from "./principal.ts";
@@ -85,7 +85,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
         scopes: scopes.map(fromProtoScope),
         ...(expiresInDays === 0 ? {} : { days: expiresInDays }),
       };
-      const issued = await doAndRecord(
+      const issued = await withAuditLog(
         { database, operator: operatorOf(context).email },
         (client) => issueServiceToken(client, order),
         lineOfNewToken,

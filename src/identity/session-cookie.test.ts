@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deviceCookie, knownDevice } from "./known-devices.ts";
+import { deviceCookie, knownDevice } from "./sign-in/known-devices.ts";
 import { cookiePlanOf } from "./session-cookie.ts";
 
 test("cookies belong to this host alone where people come over https", () => {

@@ -1,4 +1,4 @@
-// The cookie that says who is signed in. Over https its name begins with __Host-, by which browsers make sure that only this
+// The cookie that names the session. Over https its name begins with __Host-, by which browsers make sure that only this
 // host, over https, has set it. Over plain http, as on the loopback of a demo, they would not keep such a cookie.
 
 /** How the cookies of this service are called and kept, by the address people reach it at. */

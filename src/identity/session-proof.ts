@@ -4,17 +4,17 @@
 import type { Pool, PoolClient } from "pg";
 import type { SessionProof } from "./principal.ts";
 
-/** A proof is good for so long where a method asks for a fresh one. */
+/** For how long a proof counts as fresh. */
 export const FRESH_PROOF_MINUTES = 5;
-/** An operator's session ends after so long without a call, and so long after sign-in in any case. */
+/** When an operator's session ends: after this time without a call, and this time after sign-in in any case. */
 export const OPERATOR_IDLE_MINUTES = 60;
 export const OPERATOR_SESSION_HOURS = 12;
 
-/** What a process asks of everybody's sessions. */
+/** What a process requires of all sessions. */
 export type ProofSettings = {
   /** Whether a demo's one click counts as a proof. */
   readonly isDemo: boolean;
-  /** Whether everybody must have a second factor. Left out: only those who must have one anywhere. */
+  /** Whether all people must have a second factor. Left out: only those who must have one anywhere. */
   readonly factorForAll?: boolean;
 };
 
@@ -32,12 +32,12 @@ export function isFresh(proof: SessionProof): boolean {
 }
 
 /**
- * The columns of SessionProof over `s` (auth.session) and `p` (auth.person). `everybody` is a parameter: whether all people must have
+ * The columns of SessionProof over `s` (auth.session) and `p` (auth.person). `forAll` is a parameter: whether all people must have
  * a second factor, and not only operators and owners of a production merchant. `isDemo` is one too: in production the mark
- * of a demo's click is worth nothing, whatever a demo has left in the table.
+ * of a demo's click is worth nothing, even if a demo has left one in the table.
  */
-export const proofColumns = (isDemo: string, everybody: string): string => `
-  ((${everybody} OR p.is_operator OR EXISTS (
+export const proofColumns = (isDemo: string, forAll: string): string => `
+  ((${forAll} OR p.is_operator OR EXISTS (
     SELECT FROM public.merchant m WHERE m.account_id = p.account_id AND m.environment = 'production'
   )) AND NOT (${isDemo} AND s.by_demo)) AS "mustHaveFactor",
   p.two_factor_enabled AS "hasFactor",

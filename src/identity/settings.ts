@@ -24,7 +24,7 @@ export async function readSettings(pool: Pool, accountId: string): Promise<Setti
   return rows[0];
 }
 
-/** Changes what is given and gives all of them. Errors: ValidationError for a time zone that is none. */
+/** Changes the given settings and returns all of them. Errors: ValidationError for an unknown time zone. */
 export async function updateSettings(
   pool: Pool,
   accountId: string,

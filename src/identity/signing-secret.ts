@@ -1,4 +1,4 @@
-// What cookies and links are signed with: what the environment says, else a secret that the first process to ask writes into
+// What cookies and links are signed with: the secret of the environment, else a secret that the first process to ask writes into
 // the database, so that every node of it agrees. It is encrypted where there is a key for that.
 
 import { randomBytes } from "node:crypto";
@@ -30,7 +30,7 @@ export async function signingSecrets(pool: Pool, configured: readonly string[]):
   return [...configured, ...rows.map(({ secret }) => openText(NAME, secret))];
 }
 
-/** Encrypts the secret of the database under the key of now. Gives how many were changed. Errors: SecretUnreadable. */
+/** Encrypts the secret of the database under the current key. Returns how many were changed. Errors: SecretUnreadable. */
 export async function resealSigningSecret(client: PoolClient): Promise<number> {
   const [row] = (await client.query<{ secret: string }>(LOCK)).rows;
   if (row === undefined || isSealedNow(row.secret)) return 0;

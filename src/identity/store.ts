@@ -7,13 +7,13 @@ const OF_EMAIL = `SELECT account_id FROM customer WHERE lower(email) = lower($1)
 const EMAIL_OF = `SELECT email FROM customer WHERE account_id = $1::uuid`;
 const INSERT = `INSERT INTO customer (account_id, email) VALUES ($1::uuid, $2)`;
 
-/** The account of an e-mail address, whatever its case. Null: nobody has it. */
+/** The account of an e-mail address, in any case of its letters. Null: there is none. */
 export async function customerOfEmail(client: Pool | PoolClient, email: string): Promise<string | null> {
   const { rows } = await client.query<{ account_id: string }>(OF_EMAIL, [email]);
   return rows[0]?.account_id ?? null;
 }
 
-/** The e-mail address of an account. Null: it belongs to nobody. */
+/** The e-mail address of an account. Null: it has no customer. */
 export async function emailOfAccount(pool: Pool, accountId: string): Promise<string | null> {
   return (await pool.query<{ email: string }>(EMAIL_OF, [accountId])).rows[0]?.email ?? null;
 }

@@ -1,4 +1,4 @@
-// How often something may be tried. A bucket is one row that says up to when it is booked: each try books one interval more,
+// How often something may be tried. A bucket is one row with the time up to which it is booked: each try books one interval more,
 // and is refused once the booking is further ahead than the burst allows. Every node decides by the same row and clock.
 
 import type { Pool } from "pg";
@@ -20,7 +20,7 @@ FROM auth.throttle WHERE bucket = $1`;
 const GIVE_BACK = `
 UPDATE auth.throttle SET booked_until = booked_until - $2 * interval '1 second' WHERE bucket = $1`;
 
-/** Takes one try of a bucket. Gives 0, or the seconds to wait when there is none left. */
+/** Takes one try of a bucket. Returns 0, or the seconds to wait when no try is left. */
 export async function takeTry(pool: Pool, bucket: string, { burst, intervalSeconds }: Pace): Promise<number> {
   const values = [bucket, intervalSeconds, burst];
   if ((await pool.query(TAKE, values)).rowCount === 1) return 0;
@@ -28,7 +28,7 @@ export async function takeTry(pool: Pool, bucket: string, { burst, intervalSecon
   return Math.max(1, rows[0]?.seconds ?? 1);
 }
 
-/** Gives a try back that turned out well. */
+/** Gives back a try that succeeded. */
 export async function giveBackTry(pool: Pool, bucket: string, { intervalSeconds }: Pace): Promise<void> {
   await pool.query(GIVE_BACK, [bucket, intervalSeconds]);
 }

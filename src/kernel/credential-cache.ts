@@ -1,4 +1,4 @@
-// Whose a secret is: from memory while that is at most five seconds old, else from the database. What is remembered is found
+// Finds the owner of a secret: from memory for at most five seconds, else from the database. Entries in memory are found
 // by digest, so neither memory nor a core dump of the caches holds a secret. Gateway keys and service tokens share it.
 
 import { LRUCache } from "lru-cache";
@@ -18,13 +18,13 @@ type Read<Answer> = { readonly startedAtMs: number; readonly answer: Answer };
 export type SecretLookupDependencies<Owner> = {
   /** How the secrets begin. */
   readonly prefix: SecretTokenPrefix;
-  /** Reads what a digest stands for. Null: nothing that works. */
+  /** Reads the owner of a digest. Null: there is no valid credential. */
   readonly read: (digest: Buffer) => Promise<Owner | null>;
   /** A clock that never goes back. */
   readonly clock: Clock;
 };
 
-/** Whose a secret is. */
+/** The owner of a secret. */
 export type SecretLookup<Owner> = {
   /** Null: nothing that works. */
   (secret: string): Promise<Owner | null>;
@@ -47,7 +47,7 @@ export function createSecretLookup<Owner extends object>({
   async function startRead(name: string, digest: Buffer, startedAtMs: number): Promise<Owner | null> {
     try {
       const owner = await read(digest);
-      // A read that was overtaken by a younger one has nothing to say.
+      // The result of a read that a younger one has overtaken is ignored.
       if (running.get(name)?.startedAtMs === startedAtMs) {
         if (owner !== null) known.set(name, { startedAtMs, answer: owner });
         else {

@@ -1,4 +1,4 @@
-// A DomainError is a normal outcome its caller can act on. It knows nothing of HTTP or RPC, and its message is safe to
+// A DomainError is a normal outcome its caller can act on. It depends on neither HTTP nor RPC, and its message is safe to
 // show. The other kind of failure, a bug of ours, is in invariant.ts.
 
 import type { Money } from "./money.ts";
@@ -31,14 +31,14 @@ export type ErrorCode =
   | "limit_exceeded"
   | "internal_error";
 
-/** One field that was wrong: where, by which rule, and what to say about it. `field` is empty for the body as a whole. */
+/** One wrong field: its path, the broken rule, and a message. `field` is empty for the body as a whole. */
 export type FieldProblem = { readonly field: string; readonly rule: string; readonly message: string };
 
 export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
 }
 
-/** What some invalid requests have in common, so that a client can act on it: shorten the conversation, change its content. */
+/** The reason of an invalid request that a client can act on: shorten the conversation, or change its content. */
 export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 export const VALIDATION_REASONS = ["context_length_exceeded", "content_policy_violation"] as const;
 
@@ -100,7 +100,7 @@ export class SecondFactorRequired extends DomainError {
   }
 }
 
-/** The person must prove once more who it is: the last proof is older than five minutes, or was no second factor. */
+/** The person must prove their identity again: the last proof is older than five minutes, or was no second factor. */
 export class FreshAuthenticationRequired extends DomainError {
   readonly code = "fresh_authentication_required";
   constructor() {

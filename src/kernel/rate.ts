@@ -1,4 +1,4 @@
-/** Where a key's window stands after a decision: what the rate headers of an answer say. */
+/** The state of a key's window after a decision, for the rate headers of an answer. */
 export type RateState = {
   /** Requests allowed in any 60 seconds; 0: no limit. */
   readonly limit: number;

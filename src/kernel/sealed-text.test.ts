@@ -34,6 +34,6 @@ it("opens nothing that was changed, or that belongs to another row", () => {
   expect(() => openText("b", sealed)).toThrow(SecretUnreadable);
   const flipped = sealed.slice(0, -2) + (sealed.at(-2) === "A" ? "B" : "A") + sealed.slice(-1);
   expect(() => openText("a", flipped)).toThrow(SecretUnreadable);
-  // What a person chose as a token is no sealed text, whatever it begins with.
+  // A token that a person chose is no sealed text, even with the same beginning.
   expect(openText("a", "sealed:1:mine")).toBe("sealed:1:mine");
 });

@@ -15,7 +15,7 @@ export type ApiKey = {
   readonly lastUsedAt: Date | null;
   /** Null: it works. */
   readonly revokedAt: Date | null;
-  /** Stands for the account's own people in the playground: it has no secret, and is neither renamed nor revoked. */
+  /** The key of the account's own people in the playground: it has no secret, and is neither renamed nor revoked. */
   readonly isPlayground: boolean;
 };
 

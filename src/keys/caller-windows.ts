@@ -1,6 +1,6 @@
 // The rate windows of all callers but keys: people, merchant pairs and service tokens, each exact over all nodes, by the
 // same SQL functions as a key's. A pair or token that was revoked is refused here on its own row, from the commit of the
-// revocation on, whatever a process remembers of it.
+// revocation on, even where a process still remembers it.
 
 import type { Pool } from "pg";
 import type { Clock } from "../kernel/clock.ts";

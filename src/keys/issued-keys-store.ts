@@ -43,10 +43,11 @@ export async function writeRevocation(
   client: PoolClient,
   which: { keyId: string; accountId?: string | null },
 ): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
-  // Behind the lock, no request was admitted after the moment of revocation.
-  if (!(await lockKey(client, which))) return null;
+  // Loading the ORM takes a while, and requests of the key wait for the lock.
   const entities = await entitiesOn(client);
   const { em, ApiKey, raw } = entities;
+  // Behind the lock, no request was admitted after the moment of revocation.
+  if (!(await lockKey(client, which))) return null;
   const id = which.keyId;
   const revoked = await em.nativeUpdate(ApiKey, { id, revokedAt: null }, { revokedAt: raw("clock_timestamp()") });
   return { ...(await readKey(entities, id)), isNew: revoked === 1 };

@@ -50,7 +50,7 @@ export async function renameKey(
   return changeKey(database, keyId, (client) => writeKeyName(client, { accountId, keyId, name }));
 }
 
-/** `keyId` of whatever account, or only of the one that is given. */
+/** `keyId` of every account, or only of the given one. */
 export type WhichKey = { readonly keyId: string; readonly accountId?: string };
 
 /** A key that is revoked now. `isNew`: this call has done it. */

@@ -34,7 +34,7 @@ export interface Keys {
 
 export type KeysDependencies = {
   readonly database: Pick<Database, "pool">;
-  /** Ages are counted on a clock that never goes back, whatever happens to the time of day. */
+  /** Ages are counted on a clock that never goes back, even when the time of day is set back. */
   readonly monotonicClock?: Clock;
 };
 

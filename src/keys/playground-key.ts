@@ -14,7 +14,7 @@ import { insertPlaygroundKey, readPlaygroundKey } from "./store.ts";
 const MOST_REMEMBERED = 10_000;
 const DIGEST_BYTES = 32;
 
-/** Gives the key of an account's playground, and makes it at the first call. Errors: NotFound when there is no such account. */
+/** Returns the key of an account's playground, and makes it at the first call. Errors: NotFound when there is no such account. */
 export type PlaygroundKeys = (accountId: string) => Promise<VerifiedKey>;
 
 /** Makes the look-up. Which key it is never changes, so it is remembered; its limit is read at each admission. */

@@ -12,7 +12,7 @@ const TYPE_A = 1;
 let server: Socket;
 let look: LookupFunction;
 
-/** A name server that knows a few names, and never answers for others. */
+/** A name server with a few names, which never answers for others. */
 beforeAll(async () => {
   server = createSocket("udp4");
   server.on("message", (question, from) => {

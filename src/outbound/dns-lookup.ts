@@ -1,5 +1,5 @@
 // Resolves names that others chose. Node's usual way takes one of the few threads that files and hashes need as well, for as
-// long as the name's servers like; this one asks by itself, with a bound. It knows no hosts file: such names are ours.
+// long as the name's servers like; this one asks by itself, with a bound. It reads no hosts file: such names are ours.
 
 import type { LookupAddress } from "node:dns";
 import { Resolver } from "node:dns/promises";

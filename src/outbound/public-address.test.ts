@@ -28,11 +28,11 @@ const PRIVATE = `
   .trim()
   .split(/\s+/);
 
-test("knows the addresses that are not of the public internet", () => {
+test("refuses the addresses that are not of the public internet", () => {
   expect(PRIVATE.filter((address) => !isPrivateAddress(address))).toEqual([]);
 });
 
-test("lets addresses of the public internet and names pass", () => {
+test("accepts addresses of the public internet, and names", () => {
   expect([...PUBLIC, "api.example.com", ""].filter((address) => isPrivateAddress(address))).toEqual([]);
 });
 

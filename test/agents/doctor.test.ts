@@ -30,7 +30,7 @@ async function install(home: string, program: string): Promise<void> {
   await chmod(join(home, program), 0o755);
 }
 
-it("finds nothing wrong where nothing is, with the key that stands in a file", async () => {
+it("finds nothing wrong where nothing is, with the key of a file", async () => {
   await using home = await newHome();
   await install(home.path, "kimi");
   await apply(home.path, "--agents", "kimi");

@@ -119,7 +119,7 @@ describe("line ends of two kinds", () => {
     maxLength: 12,
   });
 
-  it("stay with their lines, whatever is put between them, and also where the new lines say the same", () => {
+  it("stay with their lines, with any lines put between them, and also where the new lines are the same", () => {
     fc.assert(
       fc.property(anyLines, fc.array(fc.tuple(fc.nat(12), fc.constantFrom("a", "  },", "new"))), (old, added) => {
         const written = old.map(([line, end]) => line + end).join("");

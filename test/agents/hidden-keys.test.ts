@@ -34,7 +34,7 @@ const slots: readonly [string, (key: string) => readonly string[]][] = [
   ["the key and the model", (key) => ["apply", `--key=${key}`, "-m", key, "--agents", "pi", "-y"]],
 ];
 
-it.each(slots)("hides a key that stands where %s should", async (_, words) => {
+it.each(slots)("hides a key in the place of %s", async (_, words) => {
   await using home = await newHome();
   for (const key of [KEY, OTHER_KEY, LONGER_KEY]) {
     const base = words(key).includes("--base-url") ? {} : { SALDO_BASE_URL: gateway.url };

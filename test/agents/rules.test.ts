@@ -71,7 +71,7 @@ describe("refuses with 2 and writes nothing", () => {
     ["plain http to another machine", ["--base-url", "http://gateway.test"], "--insecure"],
     ["what is no address", ["--base-url", "gateway"], "is not an address"],
     ["an unknown option", ["--force"], "do not exist"],
-    ...REPLACED_BY_AGENTS.map((id): [string, string[], string] => [id, ["-m", id], "not all read as it stands"]),
+    ...REPLACED_BY_AGENTS.map((id): [string, string[], string] => [id, ["-m", id], "read as it is"]),
   ])("%s", async (_, words, said) => {
     await using home = await newHome();
     const { code, err } = await apply(home.path, ...words);

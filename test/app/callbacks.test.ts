@@ -1,4 +1,4 @@
-// Callbacks of the service as it runs, to a receiver that checks them as the README says.
+// Callbacks of the service as it runs, to a receiver that checks them as the README describes.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ describe("a served transfer", () => {
     await opened.drop();
   });
 
-  test("is told as REST shows it, and again under the same id when its process died before it wrote that down", async () => {
+  test("is sent as REST shows it, and again under the same id when its process died before it recorded that", async () => {
     const { database } = opened;
     const { merchantId, apiKey, secretKey } = await newMerchant(database);
     await creditMerchant(database, { merchantId, currencyCode: "TRX", amountText: "100" });
@@ -55,15 +55,15 @@ describe("a served transfer", () => {
     const answer = await ordered.text();
     expect([ordered.status, answer]).toEqual([200, expect.stringContaining('"totalAmount":26.7')]);
     await dying.untilEnd();
-    const told = receiver.received[0]?.body ?? "";
-    expect(withoutUpdate(told)).toBe(withoutUpdate(answer));
+    const sent = receiver.received[0]?.body ?? "";
+    expect(withoutUpdate(sent)).toBe(withoutUpdate(answer));
     expect(receiver.received[0]?.headers["x-callback-token"]).toBe(made["token"]);
 
     // As when the minute has passed for which the dead process had it.
     await database.pool.query(`UPDATE callback_delivery SET next_attempt_at = clock_timestamp() WHERE is_leased`);
     const next = await SaldoProcess.start(settings);
     const again = () => receiver.received.slice(1).find((each) => eventIdOf(each) === eventIdOf(receiver.received[0]));
-    await expect.poll(again, { timeout: 20_000 }).toMatchObject({ body: told });
+    await expect.poll(again, { timeout: 20_000 }).toMatchObject({ body: sent });
 
     const { rows } = await database.pool.query<{ accountId: string }>(
       `SELECT account_id AS "accountId" FROM merchant WHERE id = $1`,

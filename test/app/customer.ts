@@ -1,4 +1,4 @@
-// A customer as a test makes one: through the operator's command line, like anybody else.
+// A customer as a test makes one: through the operator's command line, like every other customer.
 
 import { randomUUID } from "node:crypto";
 import { saldoJson } from "../setup/saldo-process.ts";

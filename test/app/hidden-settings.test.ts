@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { PRODUCTION, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
-/** Lets a process and its workers write the names of their environment into the log. */
+/** Makes a process and its workers write the names of their environment into the log. */
 const TELL = `process.on("SIGUSR2",()=>process.stderr.write(JSON.stringify({msg:"environment",names:Object.keys(process.env)})+"\\n"))`;
 const SECRETS = { ...PRODUCTION, SOME_API_KEY: "the key of an upstream", MIDTRANS_SERVER_KEY: "the key of a provider" };
 
@@ -26,10 +26,10 @@ it.each(["1", "2"])("holds for a node of %s workers, which work all the same", a
     ];
     await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(workers === "1" ? 1 : 3);
     for (const pid of pids()) process.kill(pid, "SIGUSR2");
-    const told = () => saldo.log.filter(({ msg }) => msg === "environment").map(({ names }) => names as string[]);
-    while (told().length < pids().length) await sleep(20);
+    const named = () => saldo.log.filter(({ msg }) => msg === "environment").map(({ names }) => names as string[]);
+    while (named().length < pids().length) await sleep(20);
     const hidden = [...Object.keys(SECRETS), "DATABASE_URL"].filter((name) => name !== "NODE_ENV");
-    for (const names of told()) expect(names.filter((name) => hidden.includes(name))).toEqual([]);
+    for (const names of named()) expect(names.filter((name) => hidden.includes(name))).toEqual([]);
     expect((await fetch(`${saldo.httpUrl}/readyz`)).status).toBe(200);
   } finally {
     await saldo.stop();

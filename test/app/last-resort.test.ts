@@ -1,4 +1,4 @@
-// A fault that nothing caught: the process logs it, lets what runs end and be billed, and exits non-zero.
+// A fault that nothing caught: the process logs it, finishes and bills running requests, and exits non-zero.
 
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { isAlive } from "../../src/database/embedded/postmaster.ts";

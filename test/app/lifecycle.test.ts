@@ -62,7 +62,7 @@ describe("the service on its embedded database", () => {
     expect([second.announced(KEY), second.announced(PAIR)]).toEqual([key, first.announced(PAIR)]);
     expect((await chat(second.httpUrl, key, HELLO)).status).toBe(200);
     expect(await calculate(second)).toBe(200);
-    // One that somebody has revoked is replaced.
+    // A revoked one is replaced.
     const browser = new Browser(second.httpUrl);
     await browser.auth("/demo/sign-in", {});
     const { keys } = await browser.rpc<{ keys: { id: string }[] }>("keys.v1.KeysService/ListKeys");
@@ -111,7 +111,7 @@ describe("the service on its embedded database", () => {
     expect(await saldoJson(["audit"], settings)).toMatchObject({ ok: true, violations: [] });
   }, 120_000);
 
-  it("finishes and bills what is running when it is told to stop, and takes nothing new", async () => {
+  it("finishes and bills running requests when it is stopped, and takes nothing new", async () => {
     const saldo = await start({ SALDO_DEMO_PACE_MS: "20" });
     const { accountId, key } = await newCustomer(settings, { amount: "1000" });
     const stream = await chat(saldo.httpUrl, key, { ...HELLO, stream: true });
@@ -128,7 +128,7 @@ describe("the service on its embedded database", () => {
     expect(Number(balance["posted"])).toBeLessThan(1000);
   });
 
-  it("tells a wrong command by exit code 2, a failed one by 1, and prints one JSON object with --json", async () => {
+  it("ends a wrong command with exit code 2, a failed one with 1, and prints one JSON object with --json", async () => {
     for (const words of [
       ["nonsense"],
       ["account", "show"],
@@ -149,7 +149,7 @@ describe("the service on its embedded database", () => {
     });
   });
 
-  it("says that it is alive and ready, and shows its metrics", async () => {
+  it("shows that it is alive and ready, and its metrics", async () => {
     const saldo = await start();
     const health = await (await fetch(`${saldo.httpUrl}/healthz`)).json();
     const printed = await runSaldo(["--version"], {});

@@ -36,7 +36,7 @@ describe("two nodes on one database", () => {
     return Promise.all(asked.map(async (answer) => (await answer).status));
   };
 
-  it("answer 60 of 61 requests of a key, whoever gets them", async () => {
+  it("answer 60 of 61 requests of a key, on any node", async () => {
     const { key } = await newCustomer(settings, { amount: "100000", rateLimit: 60 });
     const statuses = await askEverywhere(key, 61);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
@@ -152,7 +152,7 @@ describe("a rolling restart under load", () => {
 });
 
 /**
- * Clients behind a balancer: it asks a node as long as that says it is ready, and asks the other when nobody listens, because
+ * Clients behind a balancer: it asks a node as long as that is ready, and asks the other when the port is closed, because
  * then nothing can have been done.
  */
 class Load {

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 import { chat, newCustomer } from "./customer.ts";
 
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
-const ALARMS = new URL("../../src/workers/README.md", import.meta.url);
+const ALARMS = new URL("../../src/app/observability/README.md", import.meta.url);
 
 describe("operating the service", () => {
   let opened: TestDatabase;
@@ -68,7 +68,7 @@ describe("operating the service", () => {
     expect(await metric("saldo_catalog_age_seconds")).toBeGreaterThan(0);
   });
 
-  it("audits by itself, and says in metrics and log when the books are wrong", async () => {
+  it("audits by itself, and reports wrong books in metrics and log", async () => {
     const { accountId } = await newCustomer(settings, { amount: "1000" });
     const lag = 'saldo_audit_lag_seconds{audit="incremental"}';
     await expect.poll(() => metric(lag), { timeout: 30_000, interval: 500 }).toBeGreaterThan(0);
@@ -121,7 +121,7 @@ describe("operating the service", () => {
     await expect.poll(async () => (await chat(saldo.httpUrl, key, HELLO)).status, { timeout: 10_000 }).toBe(200);
   });
 
-  it("freezes an account on a running process, tells why in no answer, and unfreezes it", async () => {
+  it("freezes an account on a running process, shows the reason in no answer, and unfreezes it", async () => {
     const { accountId, key } = await newCustomer(settings, { amount: "1000" });
     const frozen = await saldoJson(
       ["account", "freeze", "--account", accountId, "--reason", "a stolen card"],

@@ -66,7 +66,7 @@ test("a chat request is answered while every other connection is taken and other
   }
 });
 
-test("the pools are as large as the settings say, and neither opens the connections of the other", async () => {
+test("the pools are as large as their settings, and neither opens the connections of the other", async () => {
   const config = { ...readConfig({ SALDO_POOL_SIZE: "4", SALDO_REQUEST_POOL_SIZE: "2" }), databaseUrl: opened.url };
   const database = await openServiceDatabase(config);
   try {

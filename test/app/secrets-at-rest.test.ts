@@ -81,7 +81,7 @@ it("changes the key: both are read meanwhile, and afterwards the former one is n
   expect(await signingSecret(own.database.pool, [])).toMatch(/^[\w-]{43}$/);
 });
 
-it("says which key is missing, and changes nothing", async () => {
+it("names the missing key, and changes nothing", async () => {
   const before = await stored();
   const words = ["merchant", "callback", "--merchant", merchant, "--url", URL];
   const { code, stderr } = await runSaldo(words, { ...settings, SALDO_SECRETS_KEY: FORMER });

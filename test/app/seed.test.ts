@@ -52,7 +52,7 @@ it(
     );
     const bases = ["drained", "estimated", "exact", "free"];
     expect(usage).toMatchObject({ requests: seeded["requests"], models: 4, keys: 3, bases });
-    // In the first hours of a day nobody has called yet.
+    // In the first hours of a day there are no calls yet.
     expect(usage?.["days"]).toBeOneOf([29, 30]);
     expect(await saldoJson(["audit", "--full", "--hurry"], settings)).toMatchObject({ ok: true, violations: [] });
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { PRESET_VARIABLES } from "../../src/gateway/upstreams/presets.ts";
 
-/** Read as everywhere else, and set by whoever deploys: no setting of ours. */
+/** Read as everywhere else, and set by the deployment: no setting of ours. */
 const NOT_OURS = ["NODE_ENV"];
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");

@@ -1,4 +1,4 @@
-// A node with several worker processes: one address, one bill, whoever of them answers and whoever of them dies.
+// A node with several worker processes: one address and one bill, with any of them answering or dying.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -88,7 +88,7 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
     expect(await node.stop()).toBe(0);
   });
 
-  it("lets what runs in every worker end and be billed when it is told to stop, and stops PostgreSQL last", async () => {
+  it("finishes and bills running requests of every worker when it is stopped, and stops PostgreSQL last", async () => {
     const node = await start({ SALDO_DEMO_PACE_MS: "20" });
     const server = await postmasterPid(folder);
     const { accountId, streams } = await openStreams(node, settings);
@@ -116,7 +116,7 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
     expect(await saldoJson(["audit"], settings)).toMatchObject(SOUND);
   });
 
-  it("does not start beside somebody on its port, says so, and leaves nothing behind", async () => {
+  it("does not start beside another server on its port, reports that, and leaves nothing behind", async () => {
     const squatter = createServer();
     await new Promise<void>((resolve) => squatter.listen(0, "127.0.0.1", resolve));
     const { port } = squatter.address() as AddressInfo;

@@ -60,7 +60,7 @@ describe("in a repository", () => {
     expect(checkCommits({ folder, since: git("rev-parse", "HEAD") }).problems).toEqual([]);
   });
 
-  it("checks nothing where the named commit is not in the history, and says so", () => {
+  it("checks nothing where the named commit is not in the history, and reports that", () => {
     const shallow = join(folder, "..", "shallow");
     const since = git("rev-parse", "HEAD~2");
     git("clone", "--quiet", "--depth", "1", `file://${folder}`, shallow);

@@ -57,7 +57,7 @@ test("every message of the contracts can be met by a caller", () => {
   expect(messages.map((message) => message.typeName).filter((name) => !reached.has(name))).toEqual([]);
 });
 
-test("every method says who may call it", () => {
+test("every method has its callers", () => {
   const methods = services.flatMap((service) => service.methods);
   const silent = methods.filter((method) => !hasOption(method, callers) || getOption(method, callers).length === 0);
   expect(silent.map((method) => `${method.parent.typeName}/${method.name}`)).toEqual([]);
@@ -72,7 +72,7 @@ test("every error code that a method names is one of ours, and named once", () =
   expect(named.filter((codes) => new Set(codes).size !== codes.length)).toEqual([]);
 });
 
-test("every list of a request says how many items it may have", () => {
+test("every list of a request has a bound on its items", () => {
   const requests = reachableFrom(services.flatMap((service) => service.methods.map(({ input }) => input)));
   const lists = messages
     .filter(({ typeName }) => requests.has(typeName))

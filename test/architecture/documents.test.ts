@@ -8,7 +8,7 @@ import { packageVersion } from "../../src/kernel/version.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const documents = globSync(["*.md", ".github/**/*.md", "src/**/README.md", "test/**/*.md"], { cwd: root });
+const documents = globSync(["*.md", ".github/**/*.md", "src/**/{README,DECISIONS}.md", "test/**/*.md"], { cwd: root });
 
 it("every link to a file leads to one", () => {
   const links = documents.flatMap((path) =>
@@ -19,6 +19,19 @@ it("every link to a file leads to one", () => {
   );
   expect(links.length).toBeGreaterThan(50);
   expect(links.filter(({ path, target }) => !existsSync(join(root, dirname(path), target)))).toEqual([]);
+});
+
+const MOST_README_LINES = 80;
+
+it("the README of a room is short, and its decisions are in the order of their dates", () => {
+  const readmes = documents.filter((path) => path.startsWith("src/"));
+  expect(readmes.length).toBeGreaterThan(40);
+  expect(readmes.filter((path) => read(path).trimEnd().split("\n").length > MOST_README_LINES)).toEqual([]);
+  const isInOrder = (path: string): boolean => {
+    const dates = Array.from(read(path).matchAll(/^- (\d{4}-\d{2}-\d{2})/gm), ([, date = ""]) => date);
+    return dates.every((date, index) => date >= (dates[index - 1] ?? ""));
+  };
+  expect(readmes.filter((path) => !isInOrder(path))).toEqual([]);
 });
 
 const decisions = documents.filter((path) => /^\.github\/adr\/\d{4}-[a-z0-9-]+\.md$/.test(path));

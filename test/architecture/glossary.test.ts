@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { notRewritten, textsOf } from "./plain-words.ts";
+import { isCompared, textsOf } from "./plain-words.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -12,7 +12,7 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 /** The texts of files as one, in lower case. */
 function textOf(patterns: readonly string[], names = true): string {
   return globSync([...patterns], { cwd: root })
-    .filter((path) => !notRewritten.some((folder) => path.startsWith(folder)))
+    .filter(isCompared)
     .flatMap((path) => textsOf({ path, text: read(path) }, { names }))
     .join("\n")
     .toLowerCase();

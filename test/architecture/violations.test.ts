@@ -21,7 +21,7 @@ describe("the plan of the house", () => {
     expect(tableViolations({ gateway: ["transport/calls", "operator/audit-log"] })).toHaveLength(1);
   });
 
-  test("lets imports pass that go along its arrows", () => {
+  test("accepts imports along its arrows", () => {
     expect(
       found(
         ["src/kernel/money.ts", `import { x } from "./decimal.ts";`],

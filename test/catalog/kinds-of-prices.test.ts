@@ -39,7 +39,7 @@ describe.each(testBackends())("prices in the catalog on the %s server", (backend
   });
   afterEach(() => opened.drop());
 
-  test("keeps prices of every kind and what a route says beside its cost, and warns where they can lose money", async () => {
+  test("keeps prices of every kind and the other facts of a route beside its cost, and warns where they can lose money", async () => {
     const plainTier = { above: 100_000, input: "10000", output: "20000", cache_hit: "1900" };
     const long_context = { ...plainTier, cache_write: "12500", cache_write_1h: "20000" };
     const price = {

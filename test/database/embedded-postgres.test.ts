@@ -32,7 +32,7 @@ async function crash(): Promise<void> {
   const server = await startEmbeddedPostgres({ dataDir });
   await withClient(config(server), (client) => client.query("CREATE TABLE kept AS SELECT 7 AS value"));
   const pid = await postmasterPid(dataDir);
-  // Let go first, so that nobody brings it back; somebody else's connection keeps it from being stopped.
+  // Released first, so that no process revives it; the connection of another client keeps it from being stopped.
   await withClient(config(server), () => server.stop());
   process.kill(pid, "SIGKILL");
   await until(() => !isAlive(pid));
@@ -85,7 +85,7 @@ describe("a first start", () => {
     await server.stop();
   });
 
-  test("takes nobody at its socket but root and the user that started it, whatever role is asked for", async () => {
+  test("accepts only root and the user that started it at its socket, for any role", async () => {
     const server = await startEmbeddedPostgres({ dataDir });
     const rules = await withClient(config(server), async (client) => {
       const { rows } = await client.query<{ type: string; auth_method: string }>("SELECT * FROM pg_hba_file_rules");
@@ -95,7 +95,7 @@ describe("a first start", () => {
     await server.stop();
   });
 
-  test.runIf(process.getuid?.() === 0)("that root starts has a user of its own, and lets in nobody else", async () => {
+  test.runIf(process.getuid?.() === 0)("that root starts has a user of its own, and accepts no other", async () => {
     const server = await startEmbeddedPostgres({ dataDir });
     const { uid } = await stat(join(dataDir, "postgres"));
     const accounts = (await readFile("/etc/passwd", "utf8")).split("\n");
@@ -160,7 +160,7 @@ describe("a cluster that is there", () => {
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(/made by PostgreSQL 16.*SALDO_DATA_DIR/);
   });
 
-  test("that cannot start says what PostgreSQL said", async () => {
+  test("that cannot start reports PostgreSQL's own error", async () => {
     await writeFile(join(dataDir, "postgres", "postgresql.auto.conf"), "no_such_setting = 1\n");
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(/no_such_setting/);
   });
@@ -220,7 +220,7 @@ describe("after a crash", () => {
     await server.stop();
   });
 
-  test("a number in postmaster.pid that belongs to somebody else is neither trusted nor signalled", async () => {
+  test("a number in postmaster.pid of another process is neither trusted nor signalled", async () => {
     await crash();
     const { uid, gid } = await stat(join(dataDir, "postgres"));
     const stranger = spawn("sleep", ["60"], process.getuid?.() === 0 ? { uid, gid } : {});

@@ -9,7 +9,7 @@ import { mapping } from "../../src/database/orm-loaded.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
 
-/** Entities cannot say these. The test drops them in its copy first; `schema.sql` has them, and schema.test.ts compares it. */
+/** Entities cannot express these. The test drops them in its copy first; `schema.sql` has them, and schema.test.ts compares it. */
 const SET_ASIDE = {
   // The ORM would compare the text of a condition, which PostgreSQL rewrites.
   partial: [
@@ -60,7 +60,7 @@ async function differences(replaced: Readonly<Record<string, EntitySchema>> = {}
     entities: Object.values({ ...entities, ...replaced }) as EntitySchema[],
     dbName: new URL(opened.url).pathname.slice(1),
     driverOptions: new PostgresDialect({ pool: opened.database.pool }),
-    // Months are partitions, which the table stands for.
+    // Months are partitions of the table.
     schemaGenerator: { ...mapping.schemaGenerator, skipTables: [/^usage_record_/] },
   });
   return orm.schema.getUpdateSchemaSQL({ wrap: false });

@@ -1,4 +1,4 @@
-// Lines of the security log are kept by the database, whatever a process asks of it.
+// The database keeps the lines of the security log against every statement of a process.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "pg";
@@ -41,7 +41,7 @@ describe.each(testBackends())("the security log, on the %s server,", (backend) =
     return rows.map(({ id }) => id);
   }
 
-  test("is changed by nobody, and no line of the last days is removed", async () => {
+  test("is never changed, and no line of the last days is removed", async () => {
     const ids = [await write(LEAST_SECURITY_LOG_DAYS - 0.01), await write(0)];
     for (const sql of ["UPDATE auth.security_event SET outcome = 'succeeded'", "DELETE FROM auth.security_event"]) {
       expect(await serve(sql)).toBe(PERMISSION_DENIED);

@@ -1,9 +1,14 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
-import { SaldoProcess, runSaldo } from "../setup/saldo-process.ts";
+import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
+import { chat, newCustomer } from "../app/customer.ts";
+import { completion, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
+import { newMerchant } from "../merchant/merchant-accounts.ts";
+import { SaldoProcess, runSaldo, saldoJson } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
 
@@ -41,6 +46,44 @@ test("a process that serves on an up-to-date schema loads nothing that applies c
   expect(await loadedModules(PG)).not.toEqual([]);
   expect(await loadedModules(APPLIES)).toEqual([]);
   expect(await loadedModules(MIKRO_ORM)).toEqual([]);
+});
+
+test("chats and orders of transfers load no MikroORM, and revoking a key does", async () => {
+  const upstream = await startScriptedUpstream();
+  try {
+    const local = { id: "local", kind: "openai-compatible", base_url: upstream.baseUrl, allow_private_address: true };
+    const limits = { context_length: 1_000, max_output_tokens: 100, price: { input: "1", output: "1" } };
+    const model = { id: "acme/small", ...limits, routes: [{ upstream: "local", model: "small" }] };
+    const file = join(folder, "catalog.yaml");
+    await writeFile(file, stringify({ upstreams: [local], models: [model] }));
+    await saldoJson(["catalog", "apply", file], settings);
+    expect(await loadedModules(MIKRO_ORM)).not.toEqual([]);
+    const { keyId, key } = await newCustomer(settings, { amount: "1000" });
+    const { merchantId, apiKey, secretKey } = await newMerchant(opened.database);
+    await creditMerchant(opened.database, { merchantId, currencyCode: "TRX", amountText: "100" });
+
+    const saldo = await SaldoProcess.start(settings);
+    upstream.run((response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(completion());
+    });
+    const body = { model: model.id, messages: [{ role: "user", content: "Hello!" }] };
+    const answer = await chat(saldo.httpUrl, key, body);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { object: "chat.completion" }]);
+    const authorization = `Basic ${Buffer.from(`${apiKey}:${secretKey}`).toString("base64")}`;
+    const ordered = await fetch(`${saldo.httpUrl}/sandbox/v1/merchant-transfers`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: '{"externalId":"a-1","currencyCode":"TRX","amount":10,"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"}',
+    });
+    expect([ordered.status, await ordered.json()]).toMatchObject([200, { data: { totalAmount: 26.7 } }]);
+    expect(await saldo.stop()).toBe(0);
+    expect(await loadedModules(MIKRO_ORM)).toEqual([]);
+
+    await saldoJson(["key", "revoke", "--key-id", keyId], settings);
+    expect(await loadedModules(MIKRO_ORM)).not.toEqual([]);
+  } finally {
+    await upstream.stop();
+  }
 });
 
 test("a command on an up-to-date schema loads nothing that applies changes, and one that has to migrate does", async () => {

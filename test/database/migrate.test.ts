@@ -88,7 +88,7 @@ describe("changes of the schema", () => {
     const holder = await connectClient(config);
     await holder.query("BEGIN; LOCK TABLE account IN ACCESS SHARE MODE");
     const migrating = migrate(config, { code: await code([ADD_COLUMN]), patience: PATIENT });
-    // Statements that come behind a change that waits get their turn when it lets go.
+    // Statements behind a waiting change get their turn when it gives up its lock.
     for (let read = 0; read < 20; read += 1) await opened.database.pool.query("SELECT FROM account LIMIT 1");
     expect(await columns()).toEqual([]);
     await holder.query("COMMIT");
@@ -113,7 +113,7 @@ describe("an index that is made concurrently", () => {
     (await owner.query("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('account_created')"))
       .rows[0];
 
-  test("lets others write meanwhile, also when several processes start at once", async () => {
+  test("does not block writes, also when several processes start at once", async () => {
     const writer = await connectClient(config);
     await writer.query("BEGIN; INSERT INTO account (id) VALUES (gen_random_uuid())");
     const next = { code: await code([INDEX]) };
@@ -126,7 +126,7 @@ describe("an index that is made concurrently", () => {
     expect(await isValid()).toEqual({ valid: true });
   });
 
-  test("is made anew where an earlier try left an invalid one behind", async () => {
+  test("is made again where an earlier try left an invalid one behind", async () => {
     await owner.query("INSERT INTO account (id) VALUES (gen_random_uuid()), (gen_random_uuid())");
     const failing = owner.query("CREATE UNIQUE INDEX CONCURRENTLY account_created ON account ((created_at IS NULL))");
     await expect(failing).rejects.toThrow("could not create unique index");
@@ -164,7 +164,7 @@ describe("the version before", () => {
     expect(await migrate(config, { code: await code([ADD_COLUMN]) })).toEqual([]);
     const opening = openDatabase({ url: opened.url, dataDir: "" });
     await expect(opening).rejects.toThrow(
-      `is at change ${NEWEST + 2} and needs a Saldo that knows change ${NEWEST + 1}; this one knows up to change ${NEWEST}. ` +
+      `is at change ${NEWEST + 2} and needs a Saldo that has change ${NEWEST + 1}; this one has up to change ${NEWEST}. ` +
         "Start the newer version",
     );
   });

@@ -93,7 +93,7 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
     expect((await database.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   });
 
-  test("lets a plain login of the serving role serve, and end its own backends", async () => {
+  test("accepts a plain login of the serving role, which can end its own backends", async () => {
     const plain = opened.url.replace(/\/\/[^@/]*@/, "//saldo_serve@");
     const database = await openDatabase({ url: plain, ownerUrl: opened.url, dataDir: "" });
     const { rows } = await database.pool.query(

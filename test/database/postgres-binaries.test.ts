@@ -34,7 +34,7 @@ test("a copy that a link in the temporary folder leads to is not run", async () 
   const version = `0.0.0-link-${process.pid}`;
   await mkdir(join(closed, "package"));
   await writeFile(join(closed, "package", "package.json"), JSON.stringify({ version }));
-  // A folder of ours that looks like a copy, and a link to it of somebody else.
+  // A folder of ours that looks like a copy, and a link to it of another user.
   const target = join(tmpdir(), `saldo-postgres-${version}-${process.getuid?.() ?? 0}`);
   const bin = join(closed, "bin");
   await mkdir(bin);

@@ -14,7 +14,7 @@ test("src/database/schema.sql is the schema of a fresh database", async () => {
   await expect(text).toMatchFileSnapshot("../../src/database/schema.sql");
 });
 
-test("changes are numbered without a gap, each has its file, and none lets older code run again than the one before", () => {
+test("changes are numbered without a gap, each has its file, and none allows older code than the one before", () => {
   const { migrations, migrationsFolder } = schemaCode;
   expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, place) => place + 1));
   const files = readdirSync(migrationsFolder).filter((name) => /^\d/.test(name));

@@ -106,7 +106,7 @@ describe.each(testBackends())("a transaction on the %s server", (backend) => {
     expect(await posted(A)).toBe(11n);
   });
 
-  test("that waits too long for a row is not repeated but told", async () => {
+  test("that waits too long for a row is not repeated but fails", async () => {
     const { database } = opened;
     await withTransaction(database, async (holder) => {
       await holder.query("SELECT FROM account WHERE id = $1 FOR UPDATE", [A]);
@@ -115,7 +115,7 @@ describe.each(testBackends())("a transaction on the %s server", (backend) => {
     });
   });
 
-  test("whose connection is cut says that the database is away, and is not lost to the pool", async () => {
+  test("whose connection is cut fails because the database is away, and is not lost to the pool", async () => {
     const { database } = opened;
     const cut = withTransaction(database, async (client) => {
       await database.endBackend(await backendOf(client));

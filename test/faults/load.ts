@@ -55,7 +55,7 @@ export class Load {
     return new Set(all.filter((status) => status !== null));
   }
 
-  /** Lets the running requests end and no others begin. */
+  /** Waits until the running requests end, and begins no others. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#running;

@@ -31,7 +31,7 @@ describe("an outage of the database that outlasts the leases", () => {
     await opened.drop();
   });
 
-  it("kills no stream, lets nothing through without a hold, and ends unaided", async () => {
+  it("kills no stream, admits nothing without a hold, and ends unaided", async () => {
     const customer = await service.customer(1_000_000_000n);
     const [meanwhile, afterwards] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { upstream } = service;

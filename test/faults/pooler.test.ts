@@ -66,7 +66,7 @@ describe("a pooler in transaction mode", () => {
     expect(rows).toEqual([{ seqscan: "off" }]);
   });
 
-  it("lets many connections of several processes share a few, and the money is right", async () => {
+  it("shares a few connections between many of several processes, and the money is right", async () => {
     const before = await pooler(true);
     const processes = [await processAt(serving(before)), await processAt(serving(before))] as const;
     const account = await setup.account(10_000_000n);

@@ -37,7 +37,7 @@ export type Fault =
 
 /** A turn whose client is gone and whose server is not. */
 export type Stranded = {
-  /** Lets the rest of it through. Returns the outcome; `gone`: the server had ended the connection before. */
+  /** Passes the rest of it on. Returns the outcome; `gone`: the server had ended the connection before. */
   release(): Promise<"committed" | "rolled back" | "gone">;
 };
 

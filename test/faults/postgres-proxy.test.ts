@@ -31,7 +31,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
   /** Inserts through the proxy. Returns the error, undefined for none. */
   async function insert(statement: { text: string }, fault?: Fault): Promise<Error | undefined> {
     const client = new pg.Client({ connectionString: proxy.urlFor(opened.url) });
-    client.on("error", () => {}); // the statement tells
+    client.on("error", () => {}); // the statement reports it
     await client.connect();
     const hit = fault === undefined ? undefined : proxy.once(/put|INSERT/, fault);
     const error = await client.query(statement).then(
@@ -72,7 +72,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
     });
   });
 
-  it("lets the server raise an error after the statement, which undoes it", async () => {
+  it("makes the server raise an error after the statement, which undoes it", async () => {
     expect(await insert(INSERTS[0] ?? { text: "" }, { raise: "53100" })).toMatchObject({ code: "53100" });
     expect(await rows()).toBe(0);
     expect(proxy.errors.get("53100")).toBe(1);

@@ -154,7 +154,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     expect(await setup.balance(account)).toMatchObject({ posted: 1_000_000n - 18n * 5_000n, held: 0n });
   });
 
-  it("lets rows that cannot be written fail alone, in a transaction of both kinds", async () => {
+  it("makes rows that cannot be written fail alone, in a transaction of both kinds", async () => {
     const { ledger } = process;
     const account = await setup.account(1_000_000n);
     const key = await setup.key(account);

@@ -48,7 +48,7 @@ describe.each(testBackends())("a flood of admissions to the %s database", (backe
     expect(counts.get("upstream_busy")).toHaveLength(beyond);
   });
 
-  it("that no balance covers lets settlements through as well", async () => {
+  it("that no balance covers does not block settlements either", async () => {
     const settlements = await Promise.all([granted(), granted(), granted()]);
     const { progress, outcomes } = await flood({ size: 2_000, balance: 0n });
     await expect.poll(() => progress.answered, { interval: 1 }).toBeGreaterThan(10);

@@ -238,7 +238,7 @@ class PooledClient {
     );
   }
 
-  /** Lets a client's names hold on every connection, each prepared there before it is first used. */
+  /** Makes a client's names valid on every connection, each prepared there before its first use. */
   #translate(message: Message, backend: Backend): void {
     if (message.type === FROM_CLIENT.parse) {
       const [name = "", text = ""] = textsOf(message, 2);

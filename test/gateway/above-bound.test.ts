@@ -85,7 +85,7 @@ describe.each(WAYS)("a count that %s may not carry", (_name, isStream, script) =
     expect(settlement.metering?.rules).toContain("output_far_above_relayed");
     const kept = Math.min(reported, 2 ** 31 - 1);
     expect(settlement.metering?.reported?.outputTokens).toBe(kept);
-    // What no model can write is nobody's loss.
+    // A count that no model can write is no loss.
     const loss = reported > 16_777_216 ? 0n : BigInt(kept - outputTokens) * OUTPUT_TOKEN;
     expect(settlement.unbilledCost ?? 0n).toBe(loss);
   });

@@ -11,7 +11,7 @@ export type Stage = {
   readonly read: Promise<void>;
   /** Once the client has left and the gateway knows. */
   readonly left: Promise<void>;
-  /** Tells the client to leave. */
+  /** Makes the client leave. */
   readonly leave: () => void;
   /** Which call of this request it is: 2 is a retry. */
   readonly call: number;
@@ -34,7 +34,7 @@ export type Behaviour = {
   readonly name: string;
   readonly act: Act;
   readonly sees: Sees;
-  /** How often the upstream is called; once unless told. */
+  /** How often the upstream is called. Absent: once. */
   readonly calls?: number;
   readonly billed: Billed;
 };
@@ -57,7 +57,7 @@ export const FREE: Billed = { basis: "free", input: 0, cached: 0, output: 0 };
 /** An estimate of `Halo` or `Halo dunia`. */
 export const ESTIMATED: Billed = { basis: "estimated", cached: 0, output: { from: 1, to: 6 } };
 export const ONLY_INPUT: Billed = { basis: "estimated", cached: 0, output: 0 };
-/** The upstream said what cannot be. */
+/** The upstream reported impossible counts. */
 export const clamped = (billed: Billed): Billed => ({ ...billed, clamped: true });
 
 /** Usage as upstreams write it in honest and in odd ways, and how an answer with it is billed. */

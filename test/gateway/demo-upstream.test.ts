@@ -6,7 +6,7 @@ import { chat, openBench } from "./support.ts";
 const PRICES = { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n };
 
 describe("the demo upstream behind the gateway", () => {
-  it("answers and bills what its usage says, with our id, the catalog model and the cost", async () => {
+  it("answers and bills its usage, with our id, the catalog model and the cost", async () => {
     const bench = openBench();
     const { sink, error, requestId } = await bench.send(chat("demo/small", "hello there"));
     expect(error).toBeNull();
@@ -76,7 +76,7 @@ describe("the demo upstream behind the gateway", () => {
     expect(costs).toEqual(bench.ledger.settlements.map((settlement) => costOf(settlement, PRICES)));
   });
 
-  it("calls the first tool when the last user message says !tool", async () => {
+  it("calls the first tool when the last user message has !tool", async () => {
     const bench = openBench();
     const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
     const tools = [{ type: "function", function: { name: "read_file", parameters } }];

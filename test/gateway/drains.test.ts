@@ -121,7 +121,7 @@ describe("an upstream whose client has left", () => {
     ["resets", (response) => response.socket?.destroy()],
     ["ends silently", (response) => response.end()],
     ["ends in the middle", (response) => response.end(wire([chunk({ content: TEXT })]))],
-    ["tells an error", (response) => response.end(wire(['{"error":{"message":"x"}}']))],
+    ["sends an error", (response) => response.end(wire(['{"error":{"message":"x"}}']))],
   ])("is billed by an estimate of what was relayed when it %s", async (_name, second) => {
     const { settlement, calls } = await playground.play(inTwoParts(isDraining, HALO, second), STREAMED, leavingSink());
     expect(settlement).toMatchObject({ basis: "estimated", outputTokens: 1 });
@@ -214,7 +214,7 @@ describe("an upstream whose client has left", () => {
     for (const response of opened) response.destroy();
   });
 
-  it("takes one place though its leaving is told twice, as of an RPC", async () => {
+  it("takes one place though its leaving is reported twice, as of an RPC", async () => {
     const sink = new FakeSink();
     let gone = (): void => undefined;
     sink.onGone = (callback) => (gone = callback);
@@ -258,7 +258,7 @@ describe("an upstream whose client has left", () => {
     expect(playground.bench.ledger.extensions).toEqual([]);
   });
 
-  it("is given up where more than is held would be needed, which nobody reads", async () => {
+  it("is given up where more than the hold would be needed", async () => {
     const many = Array.from({ length: 400 }, () => wire([chunk({ content: "x".repeat(1_000) })]));
     const { settlement } = await playground.play(
       inTwoParts(isDraining, HALO, (response) => response.end(many.join("") + REST)),

@@ -19,7 +19,7 @@ beforeEach(() => {
   });
 });
 
-/** An upstream that goes on with comments for as long as somebody is there. */
+/** An upstream that goes on with comments as long as its client is connected. */
 function goesOnBehind(events: string, closed: () => void): Script {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

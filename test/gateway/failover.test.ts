@@ -55,7 +55,7 @@ const answers: Script = (response, received, call) =>
 const isStream = (body: Buffer): boolean => body.includes('"stream":true');
 const HTML = "<html><body>Bad gateway</body></html>";
 
-/** What becomes of a request: the second route answered, the first one did after all, or an error that says so. */
+/** The outcome of a request: the second route answered, the first one did after all, or an error. */
 type End = "rescued" | "answered" | "error" | "cut";
 type Case = readonly [name: string, script: Script, whole: End, streamed: End];
 

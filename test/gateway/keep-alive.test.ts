@@ -113,7 +113,7 @@ describe("a stream whose upstream is silent", () => {
 });
 
 describe("a failure", () => {
-  it("is told by its status as long as no comment went out", async () => {
+  it("is sent as a status as long as no comment was sent", async () => {
     const { error, sink } = await playground.play(always(json("{}", 503)), STREAMED);
     expect(error).toBeInstanceOf(UpstreamBusy);
     expect(sink.head).toBeNull();
@@ -149,7 +149,7 @@ describe("a failure", () => {
     expect(playground.bench.events.map(({ kind }) => kind)).toEqual(["attempt_failed", "attempt_failed"]);
   });
 
-  it("behind a comment that is the request's own is told as such", async () => {
+  it("behind a comment that is the request's own is sent as such", async () => {
     const sink = new FakeSink();
     const { outcome, settlement } = await playground.play(
       afterComment(sink, json('{"error":{"message":"too long"}}', 400)),

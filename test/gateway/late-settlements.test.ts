@@ -26,7 +26,7 @@ describe("a settlement that comes after a recovery of its request", () => {
     expect(sink.ended).toBe(true);
   });
 
-  it("lets nobody see a whole answer that was not charged", async () => {
+  it("shows no whole answer that was not charged", async () => {
     playground.bench.ledger.lateAs = "refused";
     const { sink, error, settlement } = await playground.play(json(completion()), WHOLE);
     expect(error).toBeInstanceOf(UpstreamBusy);

@@ -67,7 +67,7 @@ describe("an upstream that ignores the bound", () => {
     expect(settlement.basis).toBe("estimated");
   });
 
-  it("and reports more than may be loses the operator the difference, and the margin knows", async () => {
+  it("and reports more than may be costs the operator the difference, and the margin has it", async () => {
     const cost = { input: 1_000_000n, output: 2_000_000n, cacheHit: null };
     playground.bench = openBench({
       models: [modelOf("local/m", { routes: [{ upstream: "local", model: "m", cost }] })],
@@ -216,8 +216,8 @@ describe("output in other places than text", () => {
     ],
     ["a call of a custom tool", { tool_calls: [customCall(WORDS)] }, 400, 900],
     ["the name of a custom tool", { tool_calls: [{ index: 0, custom: { name: WORDS } }] }, 400, 900],
-    ["a member that nobody knows", { thoughts: [{ id: "1", type: "thought", said: WORDS }] }, 400, 900],
-    ["a member that nobody knows beside one of a word", { content: ".", thoughts: [{ said: WORDS }] }, 400, 900],
+    ["an unknown member", { thoughts: [{ id: "1", type: "thought", said: WORDS }] }, 400, 900],
+    ["an unknown member beside one of a word", { content: ".", thoughts: [{ said: WORDS }] }, 400, 900],
     [
       "a member that repeats one that is known",
       { reasoning_content: `${WORDS}.`, thinking_blocks: [{ type: "thinking", thinking: WORDS, signature: "x y" }] },

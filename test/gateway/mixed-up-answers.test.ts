@@ -99,14 +99,14 @@ describe("an upstream that sends what answers no request", () => {
       }
     });
     expect(await ask("a")).toBe("answer to a");
-    // Nothing on the wire tells this one from an answer.
+    // On the wire it looks like an answer.
     expect(await ask("b")).toBe("stray");
     await until(() => mixedUp.length === 1);
     for (const name of ["c", "d", "e"]) expect(await ask(name)).toBe(`answer to ${name}`);
     expect(upstream.requests).toEqual([2, 1, 1, 1]);
   });
 
-  it("has its other idle connections closed, and lets those in use end", async () => {
+  it("has its other idle connections closed, and those in use end by themselves", async () => {
     let release = (): void => undefined;
     upstream.run((socket, { number, body }) => {
       if (number === 1) release = () => void socket.write(answerTo(body));
@@ -125,7 +125,7 @@ describe("an upstream that sends what answers no request", () => {
     expect(upstream.requests).toEqual([1, 2, 1]);
   });
 
-  it("starts anew when its settings change", async () => {
+  it("starts again when its settings change", async () => {
     upstream.run((socket, { body }) => void socket.write(answerTo(body) + STRAY));
     await ask("a");
     await until(() => mixedUp.length === 1);

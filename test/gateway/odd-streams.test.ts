@@ -104,7 +104,7 @@ describe("usage inside a stream", () => {
     expect(settlement).toMatchObject({ basis: "exact", cost: 83_800n });
   });
 
-  it("is told once, with the cost, to a client that asked", async () => {
+  it("is sent once, with the cost, to a client that asked", async () => {
     const { sink } = await playground.play(stream(wire([...frames, "[DONE]"])), STREAMED);
     expect(sink.events.filter((data) => data.includes("prompt_tokens"))).toHaveLength(1);
     expect(sink.events.at(-2)).toContain('"cost_idr":"0.0838"');
@@ -126,7 +126,7 @@ describe("usage inside a stream", () => {
     ).toBe(true);
   });
 
-  it.each([65, 15_000])("is written anew where the upstream's is nested %i deep", async (depth) => {
+  it.each([65, 15_000])("is written again where the upstream's is nested %i deep", async (depth) => {
     const nested = `{"choices":[],"usage":${JSON.stringify(USAGE)},"x":${"[".repeat(depth)}${"]".repeat(depth)}}`;
     const id = `{"id":${"[".repeat(depth)}${"]".repeat(depth)},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`;
     const { error, sink, settlement } = await playground.play(

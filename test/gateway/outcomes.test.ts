@@ -1,4 +1,4 @@
-// How requests end, as their counter tells it: an answer that broke off is none.
+// The outcomes of requests in their counter: an answer that broke off does not count as one.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { Drains } from "../../src/gateway/answer/drains.ts";

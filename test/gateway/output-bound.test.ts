@@ -1,4 +1,4 @@
-// The bound that is held is the bound the upstream gets, whatever the client sent and whichever field the upstream reads.
+// The held bound is the bound that the upstream gets, for every field of the client and of the upstream.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { CatalogModel, OutputCapField } from "../../src/catalog/catalog-model.ts";

@@ -29,7 +29,7 @@ export function usePlayground() {
     set bench(bench: Bench) {
       state.bench = bench;
     },
-    /** Runs one request against a script; whatever happens, its hold is settled exactly once. */
+    /** Runs one request against a script; its hold is settled exactly once in every case. */
     async play(script: Script, body: unknown = WHOLE, sink = new FakeSink()) {
       playground.upstream.run(script);
       const result = await playground.bench.send(body, sink);

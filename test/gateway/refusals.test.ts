@@ -7,11 +7,11 @@ const failureOf = (status: number, body: unknown) =>
   failureOfStatus(status, typeof body === "string" ? body : JSON.stringify(body), undefined);
 
 describe("a refusal", () => {
-  it.each(TOO_LONG)("says that the input is too long: %s, %i", (_upstream, status, body) => {
+  it.each(TOO_LONG)("reports that the input is too long: %s, %i", (_upstream, status, body) => {
     expect(failureOf(status, body)).toMatchObject({ kind: "refused", refusedFor: "context_length_exceeded" });
   });
 
-  it.each(AGAINST_POLICY)("says that its content is not wanted: %s, %i", (_upstream, status, body) => {
+  it.each(AGAINST_POLICY)("reports that its content is refused: %s, %i", (_upstream, status, body) => {
     expect(failureOf(status, body)).toMatchObject({ kind: "refused", refusedFor: "content_policy_violation" });
   });
 
@@ -27,13 +27,13 @@ describe("a refusal", () => {
     }
   });
 
-  it("tells what the provider behind a gateway said", () => {
+  it("has the message of the provider behind a gateway", () => {
     const raw = '{"error":{"message":"Content Exists Risk"}}';
     const body = nested({ message: "Provider returned error", code: 400, metadata: { raw } });
     expect(failureOf(400, body).message).toBe("Content Exists Risk");
   });
 
-  it("is judged in little time, whatever the upstream sends", () => {
+  it("is read in little time, whatever the upstream sends", () => {
     const startedAt = performance.now();
     failureOf(400, nested({ message: "exceed only maximum ".repeat(3_000) }));
     expect(performance.now() - startedAt).toBeLessThan(500);

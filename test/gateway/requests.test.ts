@@ -106,7 +106,7 @@ describe("bad requests make no upstream call and leave no hold", () => {
     expect(bench.ledger.admissions).toHaveLength(0);
   });
 
-  it("text that is too long says so to a program", async () => {
+  it("text that is too long has a reason for programs", async () => {
     const { error } = await bench.send(chat("local/tiny", "x".repeat(1_201)));
     expect(error).toMatchObject({ code: "validation_error", reason: "context_length_exceeded" });
     expect(String(error)).toContain("maximum context length is 100 tokens");
@@ -124,7 +124,7 @@ describe("bad requests make no upstream call and leave no hold", () => {
 });
 
 describe("the ledger's decision", () => {
-  it("limits: the key is remembered, and the wait is told in whole seconds up to 60", async () => {
+  it("limits: the key is remembered, and the wait is in whole seconds up to 60", async () => {
     bench.ledger.admitWith = () => ({ outcome: "limited", retryAfterMs: 61_200, rate: RATE });
     const { error } = await bench.send(chat("local/m", "hi"));
     expect(error).toBeInstanceOf(RateLimited);
@@ -132,12 +132,12 @@ describe("the ledger's decision", () => {
     expect(bench.remembered).toEqual([61_200]);
   });
 
-  it("says revoked: the key is told to be wrong", async () => {
+  it("returns revoked: the key is wrong", async () => {
     bench.ledger.admitWith = () => ({ outcome: "revoked" });
     expect((await bench.send(chat("local/m", "hi"))).error).toBeInstanceOf(InvalidApiKey);
   });
 
-  it("refuses: the message says what is available, needed, and where to top up", async () => {
+  it("refuses: the message has what is available, needed, and where to top up", async () => {
     bench.ledger.admitWith = () => ({ outcome: "refused", available: 1_250_000n, rate: RATE });
     const { error } = await bench.send(chat("local/m", "hi", { max_tokens: 1 }));
     expect(error).toBeInstanceOf(InsufficientBalance);
@@ -179,7 +179,7 @@ describe("the ledger's decision", () => {
     await painter.upstreams.close();
   });
 
-  it("refuses an account that owes: the message says how much, and that a top-up pays it first", async () => {
+  it("refuses an account that owes: the message has how much, and that a top-up pays it first", async () => {
     bench.ledger.admitWith = () => ({ outcome: "refused", available: 0n, owed: 24_000_000_000n, rate: RATE });
     const { error } = await bench.send(chat("local/m", "hi", { max_tokens: 1 }));
     expect(error).toMatchObject({ owed: { units: 24_000_000_000n } });
@@ -215,7 +215,7 @@ describe("the ledger's decision", () => {
     expect(sink.json["usage"]).toMatchObject({ completion_tokens: 512 });
   });
 
-  it("is settled on the day of the request id, whatever the clock says by then", async () => {
+  it("is settled on the day of the request id, at any later time", async () => {
     const lateUtc = Date.parse("2026-11-20T16:59:59.999Z");
     let now = lateUtc;
     bench = openBench({

@@ -161,14 +161,14 @@ describe("a stream over RPC", () => {
     expect(playground.bench.ledger.settlement.basis).toBe("exact");
   });
 
-  it("is no error where a chunk says that there is none", async () => {
+  it("is no error where a chunk has none", async () => {
     const events = [chunk({ content: "Halo" }), chunk({}, "stop"), usageChunk()];
     const client = openClient(stream(wire(events.map((data) => data.replace("{", '{"error":null,')))));
     expect((await client.chunks()).map(({ choices }) => choices[0]?.delta?.content ?? "").join("")).toBe("Halo");
     expect(playground.bench.ledger.settlement.basis).toBe("exact");
   });
 
-  it("that is cut says so, and what was billed", async () => {
+  it("that is cut has an error, and what was billed", async () => {
     playground.upstream.run(stream(wire(ordinaryEvents().slice(0, 3))));
     const sink = new RpcSink(new AbortController().signal);
     sink.follow(playground.bench.send(STREAMED, sink));

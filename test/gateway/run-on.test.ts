@@ -1,4 +1,4 @@
-// An upstream that writes on behind the bound it was given: DeepSeek and Ollama do where the bound stands in the other field.
+// An upstream that writes on behind the bound it was given: DeepSeek and Ollama do where the bound is in the other field.
 
 import { describe, expect, it } from "vitest";
 import { countTokens } from "../../src/gateway/metering/estimate.ts";

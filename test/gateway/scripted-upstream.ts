@@ -1,4 +1,4 @@
-// An upstream over real HTTP whose every behaviour is a script: what a provider, or what stands in front of one, can do.
+// An upstream over real HTTP whose every behaviour is a script: all that a provider, or a proxy in front of it, can do.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -79,7 +79,7 @@ export function chunk(delta: unknown, finish: string | null = null, more: Record
 
 export const usageChunk = (usage: unknown = USAGE): string => chunk(null, null, { choices: [], usage });
 
-/** The events of an ordinary stream that says `Halo dunia`. */
+/** The events of an ordinary stream with the text `Halo dunia`. */
 export const ordinaryEvents = (): string[] => [
   chunk({ role: "assistant", content: "" }),
   chunk({ content: "Halo" }),

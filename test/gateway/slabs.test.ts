@@ -23,7 +23,7 @@ const ENDLESS: Script = stream(...paragraphs(1_000), END);
 const outputHeld = (amount: bigint): number => Number(amount / OUTPUT_TOKEN);
 
 describe("a stream that holds slab by slab", () => {
-  it("asks admission for its input and a slab, and everybody else for the whole bound", async () => {
+  it("asks admission for its input and a slab, and every other request for the whole bound", async () => {
     const asked = async (body: unknown, hiddenOutput = false): Promise<number> => {
       playground.bench = openBench({
         models: [modelOf("local/m", { hiddenOutput })],
@@ -120,7 +120,7 @@ describe("a stream that holds slab by slab", () => {
     expect(refusals).toBeLessThan(0);
   });
 
-  it("is told that the service is busy when the database stays away", async () => {
+  it("fails with a busy service when the database stays away", async () => {
     playground.bench.ledger.extendWith = () => Promise.reject(new UpstreamBusy());
     const { sink, settlement } = await playground.play(LONG, STREAMED);
     expect(sink.events.at(-1)).toContain('"code":"upstream_busy"');
@@ -173,7 +173,7 @@ describe("a stream that holds slab by slab", () => {
     expect(settlement.basis).toBe("exact");
   });
 
-  it("is told of the upstream's own error at once, whatever its size", async () => {
+  it("gets the upstream's own error at once, of any size", async () => {
     playground.bench.ledger.extendWith = () => Promise.resolve({ outcome: "refused", amount: 7n, othersHold: true });
     const error = JSON.stringify({ error: { message: "x".repeat(40_000) } });
     const { sink } = await playground.play(stream(...paragraphs(3), wire([error])), STREAMED);

@@ -38,7 +38,7 @@ describe("a byte order mark", () => {
     expect(settlement).toMatchObject(EXACT);
   });
 
-  it("does not hide that events come, where no header tells it", async () => {
+  it("does not hide that events come, where no header announces them", async () => {
     const { sink, settlement } = await playground.play((response) => {
       response.writeHead(200, { "content-type": "application/octet-stream" }).end(MARK + wire(ordinaryEvents()));
     }, STREAMED);
@@ -189,7 +189,7 @@ describe("a malformed event", () => {
     expect(settlement).toMatchObject(EXACT);
   });
 
-  it("that no client knows is left out", async () => {
+  it("that is unknown to clients is left out", async () => {
     const ping = 'event: ping\ndata: {"type":"ping"}\n\n';
     const { sink, settlement } = await playground.play(
       stream(ping, TEXT, ping, wire(ordinaryEvents().slice(3))),

@@ -130,7 +130,7 @@ describe("streams", () => {
     expect(settlement).toMatchObject({ basis: "free", cost: 0n });
   });
 
-  it("tell the client by an error event when the settlement fails, and do not finish", async () => {
+  it("send the client an error event when the settlement fails, and do not finish", async () => {
     playground.bench.ledger.onSettle = () => Promise.reject(new UpstreamBusy());
     playground.upstream.run(stream(wire(lines.slice(0, 3)), wire(lines.slice(3))));
     const { error, sink } = await playground.bench.send(STREAMED);

@@ -70,7 +70,7 @@ export const DEMO_MODELS: readonly CatalogModel[] = [
   modelOf("demo/vision", { inputModalities: ["text", "image"] }),
 ];
 
-/** A ledger in memory that grants what it is told to and keeps every call. */
+/** A ledger in memory that grants the given amounts and records every call. */
 export class FakeLedger implements Ledger {
   readonly admissions: AdmissionRequest[] = [];
   readonly extensions: ExtensionRequest[] = [];

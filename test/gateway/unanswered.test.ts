@@ -169,7 +169,7 @@ describe("a client that leaves once the upstream has announced a success", () =>
   });
 });
 
-describe("a stream that breaks off before it has said anything", () => {
+describe("a stream that breaks off before any output", () => {
   it("is free, and the operator bears what the upstream may charge", async () => {
     const script = stream(wire([chunk({ role: "assistant", content: "" }), chunk({}, "error")]));
     const { settlement } = await playground.play(script, STREAMED);

@@ -28,7 +28,7 @@ it("warns once of an upstream whose credential is not set, by the name of the va
   ]);
 });
 
-it("sends nobody a variable that is not for upstreams, however its name came into the catalog", async () => {
+it("sends no upstream a variable that is not for upstreams, however its name came into the catalog", async () => {
   const config = { apiKeyEnv: "MIDTRANS_SERVER_KEY" };
   const bench = openLoggedBench({
     models: [modelOf("local/a")],

@@ -82,7 +82,7 @@ describe("answers that are not streamed", () => {
     expect(sink.json["usage"]).toMatchObject({ completion_tokens: settlement.outputTokens });
   });
 
-  it("are billed exactly where nothing was written and the usage says so", async () => {
+  it("are billed exactly where nothing was written and the usage has no output", async () => {
     const choices = [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "content_filter" }];
     const usage = { prompt_tokens: 11, completion_tokens: 0 };
     const { settlement } = await playground.play(json(completion({ choices, usage })));
@@ -123,7 +123,7 @@ describe("answers that are not streamed", () => {
         models: [modelOf("local/m", { routes })],
         upstreams: [
           upstreamOf("local", playground.upstream.baseUrl),
-          // Nobody listens on the discard port of the loopback.
+          // No server listens on the discard port of the loopback.
           upstreamOf("gone", "http://127.0.0.1:9/v1"),
         ],
       });

@@ -63,7 +63,7 @@ describe("a stream whose balance covers a slab", () => {
     expect(sink.bytes.includes('"length"')).toBe(true);
     expect(settlement).toMatchObject({ basis: "estimated", outputTokens: 0 });
     expect(settlement.cost).toBeGreaterThan(0n);
-    // Nobody has reported the tokens of the picture yet, so the loss is our own figure.
+    // The tokens of the picture are not reported yet, so the loss is our own figure.
     expect(settlement.unbilledCost).toBe(1_290n * OUTPUT_TOKEN);
   });
 

@@ -1,7 +1,7 @@
 // The look-up of a password among those of breaches, against a server on this machine.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type BreachedPasswords, openBreachedPasswords } from "../../src/identity/breached-passwords.ts";
+import { type BreachedPasswords, openBreachedPasswords } from "../../src/identity/passwords/breached-passwords.ts";
 import { ValidationError } from "../../src/kernel/errors.ts";
 import { lineOf, type RangeServer, startRangeServer } from "./range-server.ts";
 
@@ -64,7 +64,7 @@ test("without an address nothing is looked up", async () => {
   expect([range.asked, failures]).toEqual([[], []]);
 });
 
-describe("a password is taken, and the failure told,", () => {
+describe("a password is accepted, and the failure logged,", () => {
   test("when the server answers with an error", async () => {
     range.answer = (response) => void response.writeHead(500).end(lineOf(PASSWORD, 37).line);
     expect(await isRefused()).toBe(false);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
 import { DEMO_EMAIL } from "../../src/identity/demo-person.ts";
-import { hashPassword } from "../../src/identity/passwords.ts";
+import { hashPassword } from "../../src/identity/passwords/passwords.ts";
 import { writePassword } from "../../src/identity/people-store.ts";
 import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
@@ -62,7 +62,7 @@ test("the one click is only for a browser on the same machine, by connection and
   }
 });
 
-test("nobody signs up with the demo's address, or gets a mail there, and a password from before opens nothing", async () => {
+test("no sign-up uses the demo's address, no mail goes there, and a password from before opens nothing", async () => {
   const own = await createTestDatabase();
   const { pool } = own.database;
   await pool.query(`INSERT INTO auth.person (id, email, name) VALUES ($1::uuid, $2, 'X')`, [PERSON, DEMO_EMAIL]);
@@ -82,7 +82,7 @@ test("nobody signs up with the demo's address, or gets a mail there, and a passw
   }
 });
 
-test("a real service without a mail server says so, and its operator's cookie over https belongs to its host alone", async () => {
+test("a real service without a mail server answers that it has none, and its operator's cookie over https belongs to its host alone", async () => {
   const own = await createTestDatabase();
   const settings = { DATABASE_URL: own.url, SALDO_DEMO: "0", SALDO_PUBLIC_URL: "https://saldo.example" };
   const real = await SaldoProcess.start(settings);

@@ -56,7 +56,7 @@ async function statuses({ browsers }: SignedIn): Promise<number[]> {
 
 const saldoCommand = (...words: string[]) => saldoJson(words, settings());
 
-test("an operator signs a person out everywhere, and nobody else", async () => {
+test("an operator signs a person out everywhere, and no other person", async () => {
   const [person, other] = [await signedIn(), await signedIn()];
   expect(await statuses(person)).toEqual([200, 200]);
   const order = { email: person.email.toUpperCase(), reason: "a lost laptop" };

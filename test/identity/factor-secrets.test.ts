@@ -2,8 +2,12 @@
 
 import { symmetricEncrypt } from "better-auth/crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFactorSecrets, FactorUnreadable, renewAllFactors } from "../../src/identity/factor-secrets.ts";
-import { readFactor } from "../../src/identity/second-factor-store.ts";
+import {
+  createFactorSecrets,
+  FactorUnreadable,
+  renewAllFactors,
+} from "../../src/identity/second-factor/factor-secrets.ts";
+import { readFactor } from "../../src/identity/second-factor/second-factor-store.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";
 
@@ -48,7 +52,7 @@ async function signIn(email: string, path: string, code: string): Promise<number
   return (await browser.auth(path, { code })).status;
 }
 
-test("an app and codes of before are good at their first use, and are stored anew by it", async () => {
+test("an app and codes from before work at their first use, which stores them in the current form", async () => {
   const { email, appSecret, codes } = await withOldFactor();
   expect(await signIn(email, "/two-factor/verify-totp", await nextCode(appSecret))).toBe(200);
   const { secret, codes: stored } = await rowOf(email);
@@ -70,7 +74,7 @@ test("a recovery code is taken once, however many use it at the same time", asyn
   expect(JSON.parse((await rowOf(email)).codes)).toHaveLength(9);
 });
 
-test("whoever stores a factor anew at the same time as others goes on with what was stored", async () => {
+test("parallel renewals of a factor all continue with the stored one", async () => {
   const { pool } = served.opened.database;
   const { email } = await withOldFactor();
   const { rows } = await pool.query<{ id: string }>(`SELECT id FROM auth.person WHERE email = $1`, [email]);
@@ -82,7 +86,7 @@ test("whoever stores a factor anew at the same time as others goes on with what 
   expect(renewed.map(({ backupCodes }) => backupCodes)).toEqual([codes, codes]);
 });
 
-test("what nobody uses is stored anew at the start, under the first secret, and needs the former one no longer", async () => {
+test("unused factors are encrypted again at the start, under the first secret, and need the former one no longer", async () => {
   const { pool } = served.opened.database;
   const old = await withOldFactor();
   const unreadable: string[] = [];

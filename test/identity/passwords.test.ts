@@ -39,7 +39,7 @@ test("does not grow old", async () => {
   expect(await signIn(email, "kuda benar baterai staples")).toBe(200);
 });
 
-test("is not changed without the former one, and its owner is told when it is", async () => {
+test("is not changed without the former one, and its owner gets a mail when it is", async () => {
   const { email, browser } = await signedUp("kuda benar baterai staples");
   const newPassword = "tepat empat kata acak";
   const change = (currentPassword: string) => browser.auth("/change-password", { currentPassword, newPassword });

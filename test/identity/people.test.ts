@@ -79,7 +79,7 @@ test("gives the owner of an address the account that an operator opened for it",
   expect(await ensureAccount(opened.database, { personId, openAccount })).toBe(accountId);
 });
 
-test("gives no account to somebody who only says that an address is his", async () => {
+test("gives no account for an address that is only claimed", async () => {
   const { personId, email } = await newPerson({ verified: false });
   await withTransaction(opened.database, (client) => createCustomer(client, { email, openAccount }));
   await expect(ensureAccount(opened.database, { personId, openAccount })).rejects.toThrow(/verified/);
@@ -146,7 +146,7 @@ test("forgets what is over, and nothing else", async () => {
   expect(buckets).toEqual([{ bucket: "booked" }]);
 });
 
-test("forgets who signed up and never verified the address, and nobody else", async () => {
+test("deletes people who never verified their address, and no others", async () => {
   const { pool } = opened.database;
   const add = async (email: string, facts: string) => {
     const text = `INSERT INTO auth.person (id, email, name, email_verified, updated_at) VALUES ($1, $2, 'N', ${facts})`;

@@ -1,8 +1,8 @@
 // What people do at /auth leaves its lines in the security log, with who, from where and how it ended, and without secrets.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { authRoutes } from "../../src/identity/auth-routes.ts";
-import { RECORDED_PATHS } from "../../src/identity/recorded-sign-in.ts";
+import { authRoutes } from "../../src/identity/sign-in/auth-routes.ts";
+import { RECORDED_PATHS } from "../../src/identity/sign-in/recorded-sign-in.ts";
 import { emailHashOf } from "../../src/identity/security-log.ts";
 import { PRODUCTION } from "../setup/saldo-process.ts";
 import { servePeople, type ServedPeople } from "./served-people.ts";

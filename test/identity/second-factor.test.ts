@@ -186,7 +186,7 @@ describe("a passkey", () => {
     expect(await errorOf(browser, TOKENS)).toBe("second_factor_required");
   });
 
-  test("of somebody else does not confirm", async () => {
+  test("of another person does not confirm", async () => {
     const [first, second] = await Promise.all([newOperator(), newOperator()]);
     const [own, theirs] = [device(served.saldo.httpUrl), device(served.saldo.httpUrl)];
     await addPasskey(first.browser, own);
@@ -199,7 +199,7 @@ describe("a passkey", () => {
 });
 
 describe("removing a second factor", () => {
-  test("needs a fresh proof, leaves an operator one, and is told by mail", async () => {
+  test("needs a fresh proof, leaves an operator one, and is reported by mail", async () => {
     const { browser, email } = await newOperator();
     const secret = await setUpApp(browser);
     expect(await served.mails.to(email, /second factor added/)).toContain(served.saldo.httpUrl);

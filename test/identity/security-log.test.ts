@@ -91,7 +91,7 @@ test("equal events are one row with their number", async () => {
   expect(await rows()).toEqual([expect.objectContaining({ subject: "gw_aB3x", times: 500 })]);
 });
 
-test("a flood of refusals writes a bounded number of rows a minute, and says how many it left out", async () => {
+test("a flood of refusals writes a bounded number of rows a minute, and the number of those it left out", async () => {
   const log = newLog();
   const flood = 10_000;
   for (let i = 0; i < flood; i += 1) log.recordSecurityEvent(refused(`gw_${i}`));

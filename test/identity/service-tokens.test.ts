@@ -55,7 +55,7 @@ test("the list shows tokens without what they are", async () => {
   expect(JSON.stringify(tokens)).not.toContain(secret.slice(7, -4));
 });
 
-test("refuses an account that is not there, and a name that says nothing", async () => {
+test("refuses an account that does not exist, and a blank name", async () => {
   const { pool } = opened.database;
   await expect(issueServiceToken(pool, { accountId: uuidv7(), name: "x" })).rejects.toThrow(NotFound);
   await expect(issueServiceToken(pool, { accountId: null, name: " " })).rejects.toThrow(ValidationError);

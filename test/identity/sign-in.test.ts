@@ -35,7 +35,7 @@ describe("signing up", () => {
     expect(balance).toEqual({ currency: "IDR", available: "0", held: "0", posted: "0", owed: "0" });
   });
 
-  test("says the same for an address that is taken, and writes to its owner instead", async () => {
+  test("answers alike for an address that is taken, and writes to its owner instead", async () => {
     const { email } = await signedUp();
     const taken = await newBrowser().auth("/sign-up/email", { email: email.toUpperCase(), password: OTHER_PASSWORD });
     const free = await newBrowser().auth("/sign-up/email", { email: newEmail(), password: OTHER_PASSWORD });
@@ -45,7 +45,7 @@ describe("signing up", () => {
     expect((await newBrowser().auth("/sign-in/email", { email, password: OTHER_PASSWORD })).status).toBe(401);
   });
 
-  test("lets nobody in before the address is verified", async () => {
+  test("opens no session before the address is verified", async () => {
     const email = newEmail();
     const browser = newBrowser();
     await browser.auth("/sign-up/email", { email, password: PASSWORD });
@@ -92,7 +92,7 @@ describe("signing in", () => {
     expect(session.json["user"]).toMatchObject({ email });
   });
 
-  test("says the same of a wrong password and of nobody", async () => {
+  test("answers alike for a wrong password and for an unknown address", async () => {
     const { email } = await signedUp();
     const wrong = await newBrowser().auth("/sign-in/email", { email, password: OTHER_PASSWORD });
     const nobody = await newBrowser().auth("/sign-in/email", { email: newEmail(), password: OTHER_PASSWORD });
@@ -120,7 +120,7 @@ describe("signing in", () => {
     expect((await browser.rpc("accounts.v1.AccountsService/GetMe")).person).toMatchObject({ email });
   });
 
-  test("a person ends one session, and never one of somebody else", async () => {
+  test("a person ends one session, and never one of another person", async () => {
     const { browser, email } = await signedUp();
     const other = newBrowser();
     await other.auth("/sign-in/email", { email, password: PASSWORD });
@@ -151,7 +151,7 @@ describe("a forgotten password", () => {
     expect((await newBrowser().auth("/sign-in/email", { email, password: OTHER_PASSWORD })).status).toBe(200);
   });
 
-  test("is answered alike for somebody and nobody, in even time", async () => {
+  test("is answered alike for known and unknown addresses, in even time", async () => {
     const { email } = await signedUp();
     const ask = async (address: string) => {
       const startedAtMs = performance.now();
@@ -250,7 +250,7 @@ describe("the link that makes an operator", () => {
     expect(rows).toEqual([{ operator: email }]);
   });
 
-  test("is taken as the form of the page too, and makes somebody who is there an operator by the own password", async () => {
+  test("is taken as the form of the page too, and makes an existing person an operator by the own password", async () => {
     const { email } = await signedUp();
     const { link = "" } = await saldoJson(["operator", "link"], settings);
     const token = new URL(link).searchParams.get("token") ?? "";

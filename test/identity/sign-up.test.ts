@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-test("nobody shares an account for having signed up with its owner's address before", async () => {
+test("a sign-up with an owner's address before the owner shares no account", async () => {
   const email = newEmail();
   const [thief, owner] = [newBrowser(), newBrowser()];
   await thief.auth("/sign-up/email", { email, password: OTHER_PASSWORD, name: "Thief" });
@@ -46,7 +46,7 @@ test("a password is asked for where the link is opened by a browser that did not
   expect([(await signIn(OTHER_PASSWORD)).status, (await signIn(PASSWORD)).status]).toEqual([401, 200]);
 });
 
-test("whoever signs up gets the cookie of a sign-up, also with an address that is taken", async () => {
+test("each sign-up gets its cookie, also with an address that is taken", async () => {
   const email = newEmail();
   const owner = newBrowser();
   await owner.auth("/sign-up/email", { email, password: PASSWORD });

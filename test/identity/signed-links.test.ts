@@ -41,7 +41,7 @@ async function opens({ email, browser }: Awaited<ReturnType<typeof signUp>>, tok
   return rows[0]?.verified ?? false;
 }
 
-test("takes no link that somebody else signed, or that nobody did", async () => {
+test("accepts no link with a foreign signature, or without one", async () => {
   const person = await signUp();
   const { token } = person;
   const [head = "", body = "", signature = ""] = token.split(".");

@@ -68,7 +68,7 @@ const DAMAGES: readonly (readonly [
     ({ rejected: id }) => [`UPDATE transfer SET status = 'PENDING' WHERE id = '${id}'`],
   ],
   [
-    "the last event of a transfer is how it stands",
+    "the last event of a transfer is its status",
     "a status without an event",
     ({ open: id }) => [`UPDATE transfer SET status = 'SUBMITTED' WHERE id = '${id}'`],
   ],

@@ -102,7 +102,7 @@ describe("a receiver", () => {
     expect(JSON.stringify(delivery)).not.toContain(merchant.secret);
   });
 
-  test("whose name resolves to an internal address is not called, whatever it resolved to before", async () => {
+  test("whose name resolves to an internal address is not called, even if it resolved to another before", async () => {
     const receiver = await setup.receiver();
     const merchant = await setup.merchant(`http://hooks.example.com:${receiver.port}/`);
     await setup.transfer(merchant);

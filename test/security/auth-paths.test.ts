@@ -3,9 +3,9 @@
 
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authRoutes } from "../../src/identity/auth-routes.ts";
-import { createFactorSecrets } from "../../src/identity/factor-secrets.ts";
-import { createAuthServer } from "../../src/identity/auth-server.ts";
+import { authRoutes } from "../../src/identity/sign-in/auth-routes.ts";
+import { createFactorSecrets } from "../../src/identity/second-factor/factor-secrets.ts";
+import { createAuthServer } from "../../src/identity/sign-in/auth-server.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";

@@ -2,7 +2,7 @@
 // route once, whole and malformed, with a word of its own in it; afterwards the log is searched for the words.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { authRoutes } from "../../src/identity/auth-routes.ts";
+import { authRoutes } from "../../src/identity/sign-in/auth-routes.ts";
 import { routesOf } from "../../src/transport/rest/http-rules.ts";
 import { PLAIN_PATHS } from "../../src/transport/rest/allowed-methods.ts";
 import { mountRoutes } from "../../src/transport/rest/rest.ts";

@@ -2,10 +2,10 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authRoutes } from "../../src/identity/auth-routes.ts";
-import { CODE_TRIES } from "../../src/identity/code-tries.ts";
-import { COMMON_WORDS } from "../../src/identity/common-words.ts";
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "../../src/identity/passwords.ts";
+import { authRoutes } from "../../src/identity/sign-in/auth-routes.ts";
+import { CODE_TRIES } from "../../src/identity/second-factor/code-tries.ts";
+import { COMMON_WORDS } from "../../src/identity/passwords/common-words.ts";
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "../../src/identity/passwords/passwords.ts";
 import { SESSION_LIVES_DAYS } from "../../src/identity/people-store.ts";
 import { SECURITY_EVENT_KINDS } from "../../src/identity/security-log.ts";
 import { MAX_TOKEN_DAYS, TOKEN_DAYS } from "../../src/identity/service-tokens.ts";
@@ -58,7 +58,7 @@ describe("cryptography", () => {
     );
     expect([...new Set(hashes)].toSorted()).toEqual(["sha1", "sha256", "sha512"]);
     // The protocol of a look-up among breached passwords has it.
-    expect(filesWith(/"sha1"/)).toEqual(["src/identity/breached-passwords.ts"]);
+    expect(filesWith(/"sha1"/)).toEqual(["src/identity/passwords/breached-passwords.ts"]);
     const ciphers = [...sources.values()].flatMap((text) =>
       Array.from(text.matchAll(/"(aes-[a-z0-9-]+)"/g), ([, name]) => name ?? ""),
     );
@@ -93,8 +93,8 @@ describe("dangerous functions", () => {
       "src/database/schema/function-files.ts",
       "src/database/serving-settings.ts",
       "src/database/throttled-reader.ts",
-      "src/identity/auth-tables.ts",
       "src/identity/people-store.ts",
+      "src/identity/sign-in/auth-tables.ts",
     ]);
   });
 

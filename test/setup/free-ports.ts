@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
-/** Ports of the loopback that nobody listens on now, for a process that comes back to its port. They differ. */
+/** Free ports of the loopback, for a process that comes back to its port. They differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   await Promise.all(

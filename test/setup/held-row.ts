@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { SERVING_SETTINGS } from "../../src/database/serving-settings.ts";
 
-/** Runs the work while somebody else has rows locked, who lets go of them after twice the time that a request waits. */
+/** Runs the work while another session has locked rows, which it unlocks after twice the time that a request waits. */
 export async function whileLocked<T>(pool: Pool, lock: string, work: () => Promise<T>): Promise<T> {
   const holder = await pool.connect();
   try {

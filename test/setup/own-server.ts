@@ -21,7 +21,7 @@ export async function makeDataDir(copyOf?: string): Promise<string> {
   return folder;
 }
 
-/** Ends whatever server still runs in a data folder, and removes the folder. */
+/** Stops the server that may still run in a data folder, and removes the folder. */
 export async function removeDataDir(dataDir: string): Promise<void> {
   const cluster = join(dataDir, "postgres");
   const postmaster = await readPostmaster(cluster);
@@ -61,7 +61,7 @@ export function urlOf({ host, user, database }: EmbeddedPostgres): string {
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** Another process that starts or adopts the server of a data folder and keeps it until it is told to stop. */
+/** Another process that starts or adopts the server of a data folder and keeps it until it is stopped. */
 export type Starter = { readonly child: ChildProcess; readonly ownedByUs: Promise<boolean>; stop(): Promise<void> };
 
 /** Runs such a process. */

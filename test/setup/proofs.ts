@@ -5,10 +5,10 @@ import type { Pool } from "pg";
 import { waitForLocks, withTransaction } from "../../src/database/transactions.ts";
 import type { SessionProof } from "../../src/identity/principal.ts";
 
-/** Somebody who has just shown a second factor. */
+/** A person who has just proved a second factor. */
 export const PROVED: SessionProof = { mustHaveFactor: true, hasFactor: true, isFactorProved: true, isRecent: true };
 
-/** Lets the person of an address have a second factor, and all its sessions have shown it, for as long as the test runs. */
+/** Gives the person of an address a second factor, proved in all sessions, for as long as the test runs. */
 export async function proveSessionsOf(pool: Pool, email: string): Promise<void> {
   await withTransaction({ pool }, async (client) => {
     await waitForLocks(client);

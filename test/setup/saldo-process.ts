@@ -76,7 +76,7 @@ export class SaldoProcess {
     return found;
   }
 
-  /** Lets the process go on or pauses it, without waiting for anything. */
+  /** Pauses the process or continues it, without waiting. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(signal);
   }
@@ -102,7 +102,7 @@ export class SaldoProcess {
     await new Promise<void>((resolve, reject) => {
       const said: string[] = [];
       const giveUp = setTimeout(() => {
-        // Nobody has a handle on it, so nobody else would end it.
+        // No other code has a handle on it to end it.
         this.#child.kill("SIGKILL");
         reject(new Error(`not serving after ${READY_WITHIN_MS} ms`));
       }, READY_WITHIN_MS);

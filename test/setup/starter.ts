@@ -1,4 +1,4 @@
-// A process that starts or adopts the embedded server of the folder it is given, says which, and lets go of it when its
+// A process that starts or adopts the embedded server of the given folder, prints which of the two, and releases it when its
 // standard input ends.
 
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";

@@ -12,7 +12,7 @@ export type TestDatabase = {
   readonly database: Database;
   /** The URL of the owner's login: for openDatabase in this or another process, or for DATABASE_URL of a child. */
   readonly url: string;
-  /** Closes `database`, ends whoever is still connected, and removes everything. */
+  /** Closes `database`, ends all remaining connections, and removes everything. */
   drop(): Promise<void>;
 };
 

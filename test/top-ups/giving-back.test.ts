@@ -83,7 +83,7 @@ describe("money that is given back", () => {
     expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
       state: "partially_refunded",
       givenBack: 0n,
-      problem: expect.stringContaining("not how much") as string,
+      problem: expect.stringContaining("without an amount") as string,
     });
     expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });

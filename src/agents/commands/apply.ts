@@ -28,7 +28,7 @@ export async function apply(options: Options, world: World): Promise<number> {
     throw new Refused("Without a terminal, apply needs -y.");
   const found = findModel(await readCatalog(apiUrl, key), model);
   const plans = await planAll(chosen, { apiUrl, key, model: found, keyEnv: options.keyEnv }, world.machine);
-  for (const plan of plans) tellPlan(plan, world);
+  for (const plan of plans) printPlan(plan, world);
   for (const reason of waiting) world.err(reason);
   if (options.dryRun) return waiting.length > 0 || plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
   const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
@@ -62,7 +62,7 @@ type Wanted = {
   readonly keyEnv: boolean;
 };
 
-/** What would be changed for each agent. */
+/** The planned changes of each agent. */
 export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine: Machine): Promise<AgentPlan[]> {
   return Promise.all(
     chosen.map(async (agent): Promise<AgentPlan> => {
@@ -79,7 +79,7 @@ export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine:
 }
 
 /** Prints what would be changed for an agent. */
-export function tellPlan(plan: AgentPlan, { out, err }: Pick<World, "out" | "err">): void {
+export function printPlan(plan: AgentPlan, { out, err }: Pick<World, "out" | "err">): void {
   const { agent } = plan;
   if ("refused" in plan) return err(`${agent.name}: ${printable(plan.refused)}`);
   if (plan.files.length === 0) return out(`${agent.name}: points there already.`);
@@ -101,7 +101,7 @@ export async function writeAll(plans: readonly AgentPlan[], world: World): Promi
     }
     try {
       const written = await carryOutPlan(plan.files, { ...plan, machine: world.machine }, world.now());
-      tellWritten(plan, written, world);
+      printWritten(plan, written, world);
       if (written.length > 0) pointed.push(plan.agent.id);
     } catch (error) {
       if (!(error instanceof FileRefused)) throw error;
@@ -116,7 +116,7 @@ export async function writeAll(plans: readonly AgentPlan[], world: World): Promi
   return hasFailed ? EXIT.failed : EXIT.done;
 }
 
-function tellWritten({ agent, connection }: AgentPlan, written: readonly WrittenFile[], { out }: World): void {
+function printWritten({ agent, connection }: AgentPlan, written: readonly WrittenFile[], { out }: World): void {
   if (written.length === 0) return;
   out(`${agent.name}: uses ${printable(connection.model.id)} at ${connection.apiUrl}`);
   for (const { path, backup } of written) {

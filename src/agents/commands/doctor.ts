@@ -11,7 +11,7 @@ import { EXIT, type World } from "../world.ts";
 import type { Options } from "../options.ts";
 import { type AgentState, keyIn, readStates } from "./status.ts";
 
-/** How bad a finding is. */
+/** The severity of a finding. */
 type Finding = { readonly mark: "ok" | "look" | "bad"; readonly text: string };
 
 const OTHERS_MAY_READ = 0o044;
@@ -63,27 +63,27 @@ async function lookAtAgent(
     return program === undefined ? [] : [{ mark: "look", text: `${agent.name} is here and does not use the gateway.` }];
   }
   const findings: Finding[] = [{ mark: "ok", text: `${agent.name} uses ${pointing.model}.` }];
-  const say = (mark: Finding["mark"], text: string) => findings.push({ mark, text: `${agent.name}: ${text}` });
-  if (program === undefined) say("look", `the program ${agent.programs.join(" or ")} is not on the PATH.`);
+  const add = (mark: Finding["mark"], text: string) => findings.push({ mark, text: `${agent.name}: ${text}` });
+  if (program === undefined) add("look", `the program ${agent.programs.join(" or ")} is not on the PATH.`);
   if (models !== null && !models.has(pointing.model))
-    say("bad", `the catalog has no model ${pointing.model}: apply another.`);
+    add("bad", `the catalog has no model ${pointing.model}: apply another.`);
   const holdsKey = typeof pointing.key === "string" && /^[\w-]+$/.test(pointing.key) && pointing.key !== KEY_VARIABLE;
   if (!holdsKey && variable(machine, KEY_VARIABLE) === undefined) {
-    say("bad", `it reads the key from ${KEY_VARIABLE}, which is not set here.`);
+    add("bad", `it reads the key from ${KEY_VARIABLE}, which is not set here.`);
   }
   for (const path of holdsKey && machine.platform !== "win32" ? await existingFiles(agent, machine) : []) {
     const { mode } = await stat(path);
-    if ((mode & OTHERS_MAY_READ) !== 0) say("look", `others on this machine can read ${path}: chmod 600 it.`);
+    if ((mode & OTHERS_MAY_READ) !== 0) add("look", `others on this machine can read ${path}: chmod 600 it.`);
   }
   for (const name of agent.overrides.filter((each) => variable(machine, each) !== undefined)) {
-    say("look", `the variable ${name} is set and moves or overrides its settings.`);
+    add("look", `the variable ${name} is set and moves or overrides its settings.`);
   }
   for (const name of agent.projectFiles ?? []) {
     const path = join(world.folder, name);
     const isThere = await stat(path)
       .then(() => true)
       .catch(() => false);
-    if (isThere) say("look", `${path} counts more than its settings while you work in this folder.`);
+    if (isThere) add("look", `${path} counts more than its settings while you work in this folder.`);
   }
   return findings;
 }

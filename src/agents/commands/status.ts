@@ -10,7 +10,7 @@ import { printable, printableJson, rupiah } from "../printable.ts";
 import { EXIT, type World } from "../world.ts";
 import type { Options } from "../options.ts";
 
-/** What an agent points at; null: elsewhere. The reason where its files cannot be read. */
+/** The gateway and model that an agent points at; null: elsewhere. The reason where its files cannot be read. */
 export type AgentState = { readonly agent: Agent } & (
   | { readonly pointing: Pointing | null }
   | { readonly refused: string }
@@ -22,16 +22,16 @@ export async function status(options: Options, world: World): Promise<number> {
   const states = await readStates(apiUrl, world.machine);
   const key = options.key ?? keyIn(states);
   const { keyValid, balance, problem } = await askAbout(apiUrl, key);
-  const told = states.map((state) => {
+  const rows = states.map((state) => {
     const pointing = "pointing" in state ? state.pointing : null;
     return { id: state.agent.id, configured: pointing !== null, model: pointing?.model ?? null };
   });
-  if (options.json) world.out(printableJson({ keyValid, balance, agents: told }));
+  if (options.json) world.out(printableJson({ keyValid, balance, agents: rows }));
   else {
-    const width = Math.max(...told.map(({ id }) => id.length));
-    for (const { id, model } of told) world.out(`${id.padEnd(width)}  ${model === null ? "-" : printable(model)}`);
-    const says = { true: "is accepted", false: "is not accepted", null: "is not known to be good or bad" };
-    world.out(`The key ${key === undefined ? "is not given" : says[`${keyValid}`]}.`);
+    const width = Math.max(...rows.map(({ id }) => id.length));
+    for (const { id, model } of rows) world.out(`${id.padEnd(width)}  ${model === null ? "-" : printable(model)}`);
+    const verdicts = { true: "is accepted", false: "is not accepted", null: "is not known to be good or bad" };
+    world.out(`The key ${key === undefined ? "is not given" : verdicts[`${keyValid}`]}.`);
     if (balance !== null) world.out(`The balance is ${rupiah(balance)}.`);
   }
   if (problem !== null) world.err(problem);
@@ -41,7 +41,7 @@ export async function status(options: Options, world: World): Promise<number> {
   return refusals.length > 0 || problem !== null ? EXIT.failed : EXIT.done;
 }
 
-/** What every agent points at, seen from this gateway. */
+/** The state of every agent, seen from this gateway. */
 export async function readStates(apiUrl: string, machine: Machine): Promise<AgentState[]> {
   const isOurs = ownedBy([apiUrl]);
   return Promise.all(
@@ -57,7 +57,7 @@ export async function readStates(apiUrl: string, machine: Machine): Promise<Agen
   );
 }
 
-/** A key that stands in an agent's file, for asking the gateway that the file names. */
+/** The key in an agent's file, for asking the gateway that the file names. */
 export function keyIn(states: readonly AgentState[]): string | undefined {
   return states
     .map((state) => ("pointing" in state ? state.pointing?.key : undefined))

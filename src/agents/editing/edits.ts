@@ -1,11 +1,11 @@
-// What is to change in a configuration, without its syntax: the same edits serve JSON, YAML and TOML. They are also
+// Changes of a configuration, without its syntax: the same edits serve JSON, YAML and TOML. They are also
 // carried out here on plain values, which is what an edited text is held against.
 
-/** What a configuration file can hold. */
+/** The values of a configuration file. */
 export type Value = string | number | boolean | null | readonly Value[] | ValueMap;
 /** An object, a mapping or a table. */
 export type ValueMap = { readonly [key: string]: Value };
-/** Where a value stands: keys of maps and indexes of lists, from the root. */
+/** The place of a value: keys of maps and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
 /** One change. Maps on the way to a place that is set are made where they are missing. */
@@ -52,7 +52,7 @@ export function isSame(one: Value | undefined, other: Value | undefined): boolea
   );
 }
 
-/** The value with an edit carried out. Errors: UneditableFile, when something else stands where a map or list should. */
+/** The value with an edit carried out. Errors: UneditableFile, when another value is where a map or list should be. */
 export function withEdit(root: Value, edit: Edit): Value {
   if (edit.kind === "insert") {
     const list = valueAt(root, edit.path);

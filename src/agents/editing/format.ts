@@ -1,5 +1,5 @@
-// A syntax, as the rest of the room sees it, and the one way to edit a text: what comes out is read again and must say
-// exactly what the edits say, or nothing is written. Whatever a splice may get wrong ends here, not in a user's file.
+// A syntax, as the rest of the room sees it, and the one way to edit a text: the result is parsed again and must
+// equal the edits exactly, or nothing is written. A wrong splice ends here, not in a user's file.
 
 import { type Edit, isMap, isSame, UneditableFile, type Value, type ValueMap, withEdit } from "./edits.ts";
 
@@ -9,7 +9,7 @@ export type Format = {
   readonly name: string;
   /** Whether agents read it without a byte-order mark only. */
   readonly isPlain?: true;
-  /** Reads a text. Errors: whatever its parser throws. */
+  /** Reads a text. Errors: those of its parser. */
   read(text: string): Value;
   /** The text with one edit made; everything else in it stays as it is. */
   edit(text: string, edit: Edit): string;

@@ -114,7 +114,7 @@ function remove(text: string, tree: Node, path: Path): string {
   const index = siblings.indexOf(entry);
   const end = entry.offset + entry.length;
   const comma = commaBehind(text, end);
-  // The line goes as a whole when nothing else stands on it.
+  // The line goes as a whole when nothing else is on it.
   const from = startOfBlank(text, entry.offset);
   const behind = comma === null ? end : comma + 1;
   const isOwnLine = text[from - 1] === "\n" && /^[ \t]*(?=\n|$)/.test(text.slice(behind));
@@ -146,13 +146,13 @@ function keyOf(property: Node): unknown {
   return property.children?.[0]?.value;
 }
 
-/** Where the comma behind an entry stands, comments between them passed over. */
+/** The place of the comma behind an entry, comments between them passed over. */
 function commaBehind(text: string, end: number): number | null {
   const between = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(end))?.[0].length ?? 0;
   return text[end + between] === "," ? end + between : null;
 }
 
-/** Behind a comment that stands on the same line and belongs to what is in front of it. */
+/** The place behind a comment on the same line, which belongs to the entry in front of it. */
 function endOfLineComment(text: string, at: number): number {
   return at + (/^[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*?\*\/(?=[ \t]*\n))/.exec(text.slice(at))?.[0].length ?? 0);
 }
@@ -170,7 +170,7 @@ function lineIndent(text: string, at: number): string {
   return /^[ \t]*/.exec(text.slice(start, at))?.[0] ?? "";
 }
 
-/** What one level is indented by in most of this text. */
+/** The indentation of one level in most of this text. */
 function indentOf(text: string): string {
   const indents = [...text.matchAll(/^[ \t]+(?=")/gm)].map(([indent]) => indent);
   const withTabs = indents.filter((indent) => indent.startsWith("\t")).length;

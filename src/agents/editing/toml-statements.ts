@@ -1,4 +1,4 @@
-// The statements of a TOML text: headers of tables and lines `key = value`, each with the keys it stands under. A value may
+// The statements of a TOML text: headers of tables and lines `key = value`, each with the keys above it. A value may
 // go over lines; a bracket or quote inside a string or comment means nothing.
 
 import { parse } from "smol-toml";

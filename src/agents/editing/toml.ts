@@ -25,7 +25,7 @@ function dropStatements(text: string, path: Path): Cut {
   const dropped = statementsOf(text).filter(isBelow);
   const [first] = dropped;
   if (first === undefined) return { text, at: null };
-  // A table of ours that stands behind a blank line takes that line with it.
+  // A table of ours behind a blank line takes that line with it.
   const from = first.isTable && text.slice(0, first.start).endsWith("\n\n") ? first.start - 1 : first.start;
   const kept = dropped.toReversed().reduce((left, { start, end }) => left.slice(0, start) + left.slice(end), text);
   const comment = dropped.length === 1 ? commentOf(text.slice(first.start, first.end)) : "";
@@ -39,7 +39,7 @@ function set({ text, at, comment = "" }: Cut, { path, value }: Extract<Edit, { k
   }
   const written = `${keyText(path)} = ${inline(value)}${comment}\n`;
   if (at !== null) return text.slice(0, at) + written + text.slice(at);
-  // In front of the first table: what stands behind a table's header belongs to that table.
+  // In front of the first table: a statement behind a table's header belongs to that table.
   const statements = statementsOf(text);
   const firstTable = statements.findIndex(({ isTable }) => isTable);
   const last = (firstTable === -1 ? statements : statements.slice(0, firstTable)).at(-1);
@@ -74,7 +74,7 @@ function table(path: Path, value: ValueMap): string {
 }
 
 function inline(value: Value): string {
-  if (value === null) throw new UneditableFile("has no way to say nothing");
+  if (value === null) throw new UneditableFile("has no value for nothing");
   if (typeof value === "string") return quoted(value);
   if (isList(value)) return `[${value.map(inline).join(", ")}]`;
   if (!isMap(value)) return String(value);

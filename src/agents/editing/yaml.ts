@@ -87,7 +87,7 @@ function removeItem(text: string, list: YAMLSeq, index: number): string {
   }
   const { start } = lineOfItem(text, list, index);
   const end = lineEnd(text, contentEnd(text, range));
-  // A list without items has to say so, or it would be nothing at all.
+  // A list without items is written as such, or it would be nothing at all.
   if (list.items.length === 1) {
     const head = text.slice(0, start).trimEnd();
     return head.endsWith(":") ? `${head} []\n${text.slice(end)}` : `${text.slice(0, start)}  []\n${text.slice(end)}`;
@@ -95,7 +95,7 @@ function removeItem(text: string, list: YAMLSeq, index: number): string {
   return text.slice(0, start) + text.slice(end);
 }
 
-/** Where the line of an item starts and where its dash stands; only blanks may stand between. */
+/** Where the line of an item starts and where its dash is; only blanks may be between. */
 function lineOfItem(text: string, list: YAMLSeq, index: number): { start: number; dash: number } {
   const [at] = rangeOf(list.items[index]);
   const dash = text.lastIndexOf("-", at - 1);
@@ -127,7 +127,7 @@ function block(value: Value): string {
   return stringify(value, {
     lineWidth: 0,
     aliasDuplicateObjects: false,
-    // Whatever could be read as something else, or written over lines, stands between double quotes.
+    // A text that could be read as something else, or written over lines, is put between double quotes.
     defaultStringType: "QUOTE_DOUBLE",
     defaultKeyType: "PLAIN",
     doubleQuotedAsJSON: true,

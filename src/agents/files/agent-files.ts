@@ -8,7 +8,7 @@ import type { Machine } from "../machine.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { decodeText, type FileText } from "./text.ts";
 
-/** A file with what stands in it. */
+/** A file with its parsed content. */
 export type OpenedFile = {
   readonly of: AgentFile;
   readonly file: ConfigFile;

@@ -1,4 +1,4 @@
-// A user's configuration file: read with all that must survive, and replaced in one step. What is written stands in a new
+// A user's configuration file: read with all that must survive, and replaced in one step. The new content is written to a new
 // file beside it that takes its name; a run that is killed on the way leaves the old file or the new one.
 
 import { createHash, randomBytes } from "node:crypto";
@@ -8,9 +8,9 @@ import { UneditableFile } from "../editing/edits.ts";
 
 /** A file as it was found. */
 export type ConfigFile = {
-  /** Where it was looked for. */
+  /** The path that was read. */
   readonly path: string;
-  /** Where it really lies, behind links. */
+  /** Its real path, behind links. */
   readonly realPath: string;
   /** Null: there is none. */
   readonly bytes: Buffer | null;
@@ -120,7 +120,7 @@ async function writeBeside(path: string, { bytes, mode, owner }: NewFile, check:
   }
 }
 
-/** What the system calls an error. */
+/** The system's code of an error. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }

@@ -1,4 +1,4 @@
-// How lines end, where a file mixes two ways: each line that stays keeps its own.
+// Line ends where a file mixes two kinds: each line that stays keeps its own.
 
 import { UneditableFile } from "../editing/edits.ts";
 

@@ -1,6 +1,6 @@
-// What saldo-agents remembers of what it changed, so that it can be taken back: for each change of a file its content before
+// The records of saldo-agents, by which a change can be undone: for each change of a file its content before
 // and after, and the settings it replaced. Every change has a file of its own, written before the change and removed once a
-// later one stands: two runs at the same moment do not lose each other's, and who is killed in between has both. It holds no
+// later one is complete: two runs at the same moment do not lose each other's, and a run that is killed in between leaves both. It holds no
 // key but where a setting it replaced held one; only the user may read it.
 
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
@@ -9,11 +9,11 @@ import { randomBytes } from "node:crypto";
 import { type Path, UneditableFile, type Value } from "../editing/edits.ts";
 import { codeOf, type ConfigFile, digestOf, writePrivateFile } from "./config-file.ts";
 
-/** What was replaced in a file, and what was added to it. */
+/** The replaced and the added values of a file. */
 export type Memory = {
   /** Settings and entries that had another value before, or none. */
   readonly replaced: readonly { readonly path: Path; readonly value?: Value }[];
-  /** Items of lists that ours took the place of, by their lists and where in them they stood. */
+  /** Items of lists that ours took the place of, by their lists and their places in them. */
   readonly items: readonly { readonly path: Path; readonly index: number; readonly value: Value }[];
   /** Maps and lists that were not there before. */
   readonly made: readonly Path[];
@@ -23,7 +23,7 @@ export type Memory = {
 export type FileRecord = Memory & {
   /** The file, behind links. */
   readonly file: string;
-  /** How many changes of the file were remembered before it. */
+  /** How many changes of the file were recorded before it. */
   readonly number: number;
   /** The digest of what was written. */
   readonly written: string;
@@ -39,7 +39,7 @@ export type FileRecord = Memory & {
 /** A record, and the file that it is in. */
 export type KnownRecord = FileRecord & { readonly recordPath: string };
 
-/** What is remembered cannot be read: taking back would lose its content. */
+/** The records cannot be read: undoing would lose their content. */
 export class UnreadableRecords extends Error {}
 
 const VERSION = 1;
@@ -58,7 +58,7 @@ export async function readRecords(folder: string): Promise<KnownRecord[]> {
   return records.flat();
 }
 
-/** What is remembered of a file: the change that it shows, else the last one. */
+/** The record of a file: of the change that it shows, else of the last one. */
 export function recordOf(records: readonly KnownRecord[], { realPath, bytes }: ConfigFile): KnownRecord | undefined {
   const about = recordsOf(records, realPath).toSorted((one, other) => other.number - one.number);
   const digest = bytes === null ? null : digestOf(bytes);

@@ -1,4 +1,4 @@
-// What opencode and Kilo, which began as a copy of it, have in common: a provider of ours by name, and the model as
+// The common settings of opencode and Kilo, which began as a copy of it: a provider of ours by name, and the model as
 // provider/model.
 
 import { type AgentFile, type Connection, KEY_VARIABLE, type Pointing, PROVIDER } from "../agent.ts";
@@ -54,7 +54,7 @@ function provider({ apiUrl, key, model }: Connection): ValueMap {
   };
 }
 
-/** What the settings point at. */
+/** The gateway and model that the settings point at. */
 export function readProvider([root = {}]: readonly ValueMap[]): Pointing | null {
   const { model } = root;
   const options = valueAt(root, ["provider", PROVIDER, "options"]);

@@ -45,7 +45,7 @@ export const pi: Agent = {
       },
     ]),
     fileOf("settings.json", ({ model }) => [
-      // Which model is meant depends on the provider, so it is decided while that is still ours.
+      // The provider decides which model is meant, so this is decided while the provider is still ours.
       {
         kind: "setting",
         path: ["defaultModel"],

@@ -1,4 +1,4 @@
-// What most agents have in common: a file in one place, and a setting that names the model with a sign of ours in front.
+// The common placements of most agents: a file in one place, and a setting that names the model with a sign of ours in front.
 
 import type { AgentFile, Placement } from "../agent.ts";
 import type { Path } from "../editing/edits.ts";

@@ -1,4 +1,4 @@
-// What a start says on standard output: where things are and, in a demo, a line to paste.
+// The text of a start on standard output: the addresses and, in a demo, a line to paste.
 
 import type { Demo } from "../demo/demo.ts";
 import type { Config } from "../config/config.ts";
@@ -32,7 +32,7 @@ function schemeOf(tls: Config["httpTls"]): string {
   return tls === null ? "http" : "https";
 }
 
-/** Says where the servers are and how to try them. */
+/** Writes the addresses of the servers and how to try them. */
 export function announce(facts: Facts): void {
   const { baseUrl, grpcHost, metricsHost, metricsTls, ports, demo, setUpLink, setUpFile, output } = facts;
   const lines = [

@@ -1,4 +1,4 @@
-// The composition root: builds every room of a serving process and hands it to those that need it. Nothing else knows them
+// The composition root: builds every room of a serving process and passes it to those that need it. No other file knows them
 // all. What a node has once, however many processes serve in it, is in process/node.ts.
 
 import { join } from "node:path";
@@ -72,7 +72,7 @@ export type Serving = {
   readonly ports: { readonly httpPort: number; readonly grpcPort: number };
   /** The metrics of all of it. */
   readonly registry: Pick<Registry, "metrics" | "contentType">;
-  /** Stops taking requests, lets running ones end and settle, then lets go of everything but the database. */
+  /** Stops taking requests, waits until running ones end and settle, then closes everything but the database. */
   stop(): Promise<void>;
 };
 
@@ -91,7 +91,7 @@ const SETTLE_LIMIT_MS = 10_000;
 /** How long after its start production loads the tokenizer. */
 const TOKENIZER_AFTER_MS = 1_000;
 
-/** Serves from this process. Errors: whatever keeps a part from starting; nothing is left running then. */
+/** Serves from this process. Errors: those of a part that does not start; nothing is left running then. */
 export async function startServing(options: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
   const { config, database, logger } = options;
   // Request bodies lie outside V8's heap. Counted on their own they made it collect everything every thirty large requests.

@@ -17,7 +17,7 @@ const SHARE = 0.1;
 
 export type AuditWork = {
   readonly pool: Pool;
-  /** Hears what an audit has found, when it has found something. */
+  /** Called with the findings of an audit, when there are any. */
   readonly onViolations: (kind: AuditKind, report: AuditReport) => void;
 };
 
@@ -27,7 +27,7 @@ export function auditTicks({ pool, onViolations }: AuditWork): Tick[] {
     name,
     everyMs: MINUTE_MS,
     run: async (signal) => {
-      // A tick comes a little sooner or later than the minute it stands for.
+      // A tick comes a little sooner or later than its minute.
       const everyMs = EVERY_MS[kind] * 0.9;
       if (!(await claimAudit(pool, { kind, everyMs, retryAfterMs: RETRY_AFTER_MS[kind] }))) return;
       const report = await audit(pool, { kind, share: SHARE, topics: topicAudits, signal });

@@ -1,4 +1,4 @@
-// The part of the composition that tells merchants of their transfers.
+// The part of the composition that sends callbacks about transfers to merchants.
 
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";

@@ -1,4 +1,4 @@
-// What of the requests' bodies and connections the HTTP port receives, and what it refuses: its settings and its metrics.
+// The settings and metrics of bodies and connections on the HTTP port: those received and those refused.
 
 import { Gauge, type Registry } from "prom-client";
 import { addCounter } from "../observability/metrics.ts";

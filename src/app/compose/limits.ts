@@ -17,7 +17,7 @@ export type CallerLimitSources = {
   readonly verifyMerchant: PairVerifier;
 };
 
-/** The windows of people, merchant pairs and service tokens, the count of credentials that are nobody's, and the log of both. */
+/** The windows of people, key pairs and service tokens, the count of unknown credentials, and the log of both. */
 export function callerLimits(
   sources: CallerLimitSources,
 ): Required<Pick<ServersOptions, "takeCallerSlot" | "refusedCredentials" | "recordSecurityEvent">> {

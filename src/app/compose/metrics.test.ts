@@ -57,7 +57,7 @@ async function seriesOf(registry: Registry): Promise<Map<string, number>> {
 }
 
 describe("the metrics of a process", () => {
-  it("tell what the ledger has done and what waits, also at the second scrape", async () => {
+  it("show what the ledger has done and what waits, also at the second scrape", async () => {
     const registry = registryOf();
     await registry.metrics();
     const text = await registry.metrics();
@@ -79,7 +79,7 @@ describe("the metrics of a process", () => {
     }
   });
 
-  it("tell what was seen of the database, and nothing of it in a process that does not look", async () => {
+  it("show the state of the database, and nothing of it in a process that does not read it", async () => {
     const audits = {
       incremental: { lagSeconds: 30, violations: 0 },
       full: { lagSeconds: null, violations: 2 },
@@ -109,8 +109,8 @@ describe("the metrics of a process", () => {
 
   it("count requests by how they ended, and time them all", async () => {
     const stops = { are: false };
-    const told = ["answered", "answered", "client_left", "upstream_busy"] as const;
-    const outcomes = [...told, new ModelNotFound("x"), new UpstreamBusy(), new Error("a bug")];
+    const returned = ["answered", "answered", "client_left", "upstream_busy"] as const;
+    const outcomes = [...returned, new ModelNotFound("x"), new UpstreamBusy(), new Error("a bug")];
     let next: Error | ChatOutcome = "answered";
     const requests = watchRequests({ answerChat: () => gatewayOf(next).answerChat(call, sink) }, () => stops.are);
     for (const outcome of outcomes) {
@@ -159,7 +159,7 @@ describe("the metrics of a process", () => {
     expect(counted("fee_too_high", "ethereum")).toBe(2);
     expect(counted("fee_too_high", "bsc")).toBe(1);
     expect(counted("payout_failed", "ethereum")).toBe(1);
-    // A round comes every few seconds; the log says of each payout once that it waits.
+    // A round comes every few seconds; the log has one line for each waiting payout.
     expect(logged.map((facts) => (facts as { nonce: number }).nonce)).toEqual([7, 1, 8]);
   });
 

@@ -32,7 +32,7 @@ export function operatorServices(
   });
 }
 
-/** Writes down what operators ask for on the accounts of others, as the door of the contracts wants it. */
+/** Records the commands of operators on other accounts, in the form that the interceptors need. */
 export function noteOrders(database: Pick<Database, "pool">): CallPorts["noteOrder"] {
   return ({ operator, method, accountId, requestId }) =>
     withRetry(() =>

@@ -45,10 +45,10 @@ export type Payouts = {
   readonly ticks: readonly Tick[];
   /** What goes out on a day at most, by chain. */
   readonly dailyCaps: Readonly<Record<string, DailyCaps>>;
-  /** How payouts stand, once the ticks have looked. */
+  /** The state of payouts, once the ticks have read it. */
   readonly facts: () => PayoutFacts | null;
   readonly troubles: PayoutTroubles["counts"];
-  /** Lets other processes take over at once. */
+  /** Releases the payouts, so that other processes take over at once. */
   stop(): Promise<void>;
 };
 
@@ -204,7 +204,7 @@ export function createPayoutTroubles(logger: Pick<Logger, "error" | "warn">): Pa
         if (told.get(subject) === true) return;
         told.set(subject, true);
       }
-      tell(logger, trouble);
+      logTrouble(logger, trouble);
     },
   };
 }
@@ -228,13 +228,13 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
   payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
 };
 
-function tell(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): void {
+function logTrouble(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): void {
   const [level, message] = MESSAGES[trouble.kind];
   const { error: err, ...facts } = { error: undefined, ...trouble };
   logger[level](err === undefined ? facts : { ...facts, err }, message);
 }
 
-/** Adds what is told of payouts; workers/README.md says when each is an alarm. */
+/** Adds the metrics of payouts; the alarms on them are in observability/README.md. */
 export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<Payouts, "facts" | "troubles">): void {
   const gauge = <Label extends string>(
     name: string,

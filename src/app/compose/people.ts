@@ -1,18 +1,18 @@
-// The part of the composition that is about people: who calls, how they sign in, and how they get mail.
+// The part of the composition for people: authentication of callers, sign-in, and mail.
 
 import process from "node:process";
 import type { PoolClient } from "pg";
 import type { Logger } from "pino";
-import { type BreachedPasswords, openBreachedPasswords } from "../../identity/breached-passwords.ts";
+import { type BreachedPasswords, openBreachedPasswords } from "../../identity/passwords/breached-passwords.ts";
 import { ensureDemoPerson } from "../../identity/demo-person.ts";
 import { createMailer, type Mailer } from "../../identity/mailer.ts";
 import { createPeople, type People } from "../../identity/people.ts";
 import { createAccountsService } from "../../identity/service.ts";
 import { createSecurityLog, type SecurityLog } from "../../identity/security-log.ts";
 import { createServiceTokenVerifier } from "../../identity/service-tokens.ts";
-import { recordSignIns } from "../../identity/recorded-sign-in.ts";
+import { recordSignIns } from "../../identity/sign-in/recorded-sign-in.ts";
 import { cookiePlanOf } from "../../identity/session-cookie.ts";
-import { createSignIn, type SignIn } from "../../identity/sign-in.ts";
+import { createSignIn, type SignIn } from "../../identity/sign-in/sign-in.ts";
 import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
@@ -39,9 +39,9 @@ export type AppPeople = {
   readonly lowBalanceTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
   readonly accounts: ReturnType<typeof createAccountsService>;
-  /** Who tried what from where. To be closed before the database. */
+  /** The security log. Close it before the database. */
   readonly securityLog: SecurityLog;
-  /** To be closed when nobody signs up any more. */
+  /** Close it when sign-up has stopped. */
   readonly breachedPasswords: Pick<BreachedPasswords, "close">;
 };
 

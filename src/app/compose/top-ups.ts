@@ -1,5 +1,5 @@
-// Top-ups as this process serves them: the configured providers, the door to them, and the sandbox provider's desk, whose
-// notifications come in at our own webhook like anybody's.
+// Top-ups in this process: the configured providers, their service, and the sandbox provider's desk. Its notifications arrive at
+// our own webhook, like those of real providers.
 
 import type { Logger } from "pino";
 import { fetch } from "undici";
@@ -23,7 +23,7 @@ export type TopUpParts = {
   readonly topUps: TopUps;
   /** Null: there is no sandbox provider. */
   readonly desk: SandboxDesk | null;
-  /** Lets go of the providers, once nobody asks for anything any more. */
+  /** Closes the providers, once no more calls come. */
   close(): Promise<void>;
 };
 

@@ -2,7 +2,7 @@
 
 import type { SettingReaders } from "./setting-readers.ts";
 
-/** Reads one setting. A currency that it does not name has what `fallback` says. Errors: ConfigError. */
+/** Reads one setting. A currency that it does not name has the amount of `fallback`. Errors: ConfigError. */
 export function readAmounts(
   name: string,
   { text, wrong }: Pick<SettingReaders, "text" | "wrong">,

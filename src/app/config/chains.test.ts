@@ -59,14 +59,14 @@ describe("the chains of the configuration", () => {
       { SALDO_ETHEREUM_KEY_VARIABLE: "WALLET_API_KEY", WALLET_API_KEY: KEY },
       "SALDO_ETHEREUM_KEY_VARIABLE",
     ],
-    ["a token nobody knows", { SALDO_ETHEREUM_TOKENS: `DOGE=${TOKEN}` }, "SALDO_ETHEREUM_TOKENS"],
+    ["an unknown token", { SALDO_ETHEREUM_TOKENS: `DOGE=${TOKEN}` }, "SALDO_ETHEREUM_TOKENS"],
     ["a contract that is none", { SALDO_ETHEREUM_TOKENS: "USDT=0x12" }, "SALDO_ETHEREUM_TOKENS"],
     ["finality after no block", { SALDO_ETHEREUM_FINALITY: "0" }, "SALDO_ETHEREUM_FINALITY"],
     ["another kind of finality", { SALDO_ETHEREUM_FINALITY: "soon" }, "SALDO_ETHEREUM_FINALITY"],
     ["a cap that is none", { SALDO_ETHEREUM_DAILY_CAP: "ETH=many" }, "SALDO_ETHEREUM_DAILY_CAP"],
     ["a second node that is none", { SALDO_ETHEREUM_SECOND_RPC_URL: "ftp://node" }, "SALDO_ETHEREUM_SECOND_RPC_URL"],
     ["an address that is none", { SALDO_ETHEREUM_RPC_URL: "ftp://node" }, "SALDO_ETHEREUM_RPC_URL"],
-  ])("refuse %s by name, and say no key", (_what, wrong, name) => {
+  ])("refuse %s by name, and show no key", (_what, wrong, name) => {
     const read = () => readConfig({ ...ETHEREUM, ...wrong });
     expect(read).toThrow(name);
     expect(read).not.toThrow(KEY);

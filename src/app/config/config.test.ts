@@ -36,7 +36,7 @@ describe("the configuration", () => {
     expect(readConfig({ SALDO_DEMO: "0" }).demo).toBe(false);
   });
 
-  it("looks passwords up among breached ones only where it says so, and by https or on this machine", () => {
+  it("looks passwords up among breached ones only where it is set, and by https or on this machine", () => {
     const urlOf = (value: string) => readConfig({ SALDO_BREACHED_PASSWORDS_URL: value }).breachedPasswordsUrl;
     expect([readConfig({}).breachedPasswordsUrl, urlOf("")]).toEqual([null, null]);
     expect(urlOf("https://api.pwnedpasswords.com/range/")).toBe("https://api.pwnedpasswords.com/range");
@@ -45,7 +45,7 @@ describe("the configuration", () => {
       expect(() => urlOf(wrong)).toThrow("SALDO_BREACHED_PASSWORDS_URL");
   });
 
-  it("has this machine called back only in a demo that says so", () => {
+  it("has this machine called back only in a demo with the setting", () => {
     const asked = { SALDO_CALLBACKS_TO_LOOPBACK: "1" };
     expect([readConfig({}), readConfig(asked)].map((config) => config.callbacksToLoopback)).toEqual([false, true]);
     for (const elsewhere of [{ NODE_ENV: "production" }, { SALDO_DEMO: "0" }]) {
@@ -62,7 +62,7 @@ describe("the configuration", () => {
     ["SALDO_DEMO", "yes", /SALDO_DEMO.*0, 1/],
     ["SALDO_FAILPOINT", "nowhere", /SALDO_FAILPOINT.*before-hold-commit.*:n/],
     ["SALDO_PUBLIC_URL", "example.com", /SALDO_PUBLIC_URL/],
-  ])("refuses %s=%s and says what is accepted", (name, value, message) => {
+  ])("refuses %s=%s and names what is accepted", (name, value, message) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(message);
   });
@@ -88,7 +88,7 @@ describe("the configuration", () => {
     expect(readConfig(local).payments.midtrans?.apiUrl).toBe("http://127.0.0.1:9/core");
   });
 
-  it("does not tell a database password in its refusal", () => {
+  it("does not show a database password in its refusal", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://u:hunter2@db/x" })).toThrow(/DATABASE_URL must be/);
     expect(() => readConfig({ DATABASE_URL: "mysql://u:hunter2@db/x" })).not.toThrow(/hunter2/);
   });

@@ -18,7 +18,7 @@ export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
 
 export type Config = {
   readonly host: string;
-  /** Loopback unless it is set, whatever `host` is: the port is for programs of ours. */
+  /** Loopback unless it is set, for every `host`: the port is for our own programs. */
   readonly grpcHost: string;
   /** The same for metrics, which show more than callers should know. */
   readonly metricsHost: string;
@@ -30,7 +30,7 @@ export type Config = {
   readonly httpPort: number;
   readonly grpcPort: number;
   readonly metricsPort: number;
-  /** Where callers reach the HTTP port, without a slash at the end. Null: what host and port say. */
+  /** The public address of the HTTP port, without a slash at the end. Null: host and port. */
   readonly publicUrl: string | null;
   /** Whether the gRPC port answers questions about the contracts. */
   readonly grpcReflection: boolean;
@@ -44,13 +44,13 @@ export type Config = {
   readonly lanes: number;
   /** How many connections a process opens at most for people, merchants, operators and background work. */
   readonly poolSize: number;
-  /** The same for key look-ups and whatever else a chat request asks of the database. */
+  /** The same for key look-ups and all other queries of chat requests. */
   readonly requestPoolSize: number;
   /** How many processes of this node answer requests. 1: this one does. */
   readonly workers: number;
   /** Whether the demo account, key, merchant and models are there. */
   readonly demo: boolean;
-  /** Whether NODE_ENV says so. A demo in production has no sign-in by one click. */
+  /** Whether NODE_ENV is production. A demo in production has no sign-in by one click. */
   readonly production: boolean;
   /** What a demo may do although it hands out credentials and play money. */
   readonly demoAllows: ReadonlySet<DemoAllowance>;
@@ -65,7 +65,7 @@ export type Config = {
   readonly secretsKeys: readonly string[];
   /** Whether all people must have a second factor, and not only operators and owners of a production merchant. */
   readonly factorForAll: boolean;
-  /** How many proxies of ours stand before the HTTP port. */
+  /** How many of our proxies are before the HTTP port. */
   readonly trustedProxies: number;
   /** Requests in any 60 seconds by kind of caller, and unknown credentials by network. 0: no limit. */
   readonly rates: {
@@ -104,9 +104,9 @@ export type Config = {
   readonly secondPerson: { readonly above: Readonly<Record<string, string>> } | null;
   /** Whether sandbox merchants may have this machine called back, for trials. */
   readonly callbacksToLoopback: boolean;
-  /** The hosts that merchants may have called; `*.` before a name stands for all below it. Empty: any of the public internet. */
+  /** The hosts that merchants may have called; `*.` before a name means all names below it. Empty: any of the public internet. */
   readonly callbackHosts: readonly string[];
-  /** Where a test lets the process die. Null: nowhere. */
+  /** The failpoint at which a test kills the process. Null: none. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
   readonly variable: (name: string) => string | undefined;

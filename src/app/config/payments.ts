@@ -20,7 +20,7 @@ export type PaymentSettings = {
     readonly snapUrl: string;
     readonly apiUrl: string;
     readonly timeoutMs: number;
-    /** What the provider keeps of a payment, where it does not say so itself. Null: not known. */
+    /** The provider's fee on a payment, where its answers do not have it. Null: not known. */
     readonly fee: FeeRule | null;
   } | null;
   readonly xendit: {
@@ -28,7 +28,7 @@ export type PaymentSettings = {
     readonly callbackToken: string;
     readonly apiUrl: string;
     readonly timeoutMs: number;
-    /** What the provider keeps of a payment, where it does not say so itself. Null: not known. */
+    /** The provider's fee on a payment, where its answers do not have it. Null: not known. */
     readonly fee: FeeRule | null;
   } | null;
 };
@@ -41,7 +41,7 @@ export function readPayments(
   const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
   const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
   const providers = {
-    // Play money buys real answers wherever it is taken, so outside a demo it has to be chosen.
+    // Play money buys real answers, so outside a demo it has to be chosen.
     sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),
     expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
     midtrans:

@@ -10,7 +10,7 @@ const problemsOf = (environment: Record<string, string>): readonly string[] => s
 const inProduction = (environment: Record<string, string>): readonly string[] =>
   problemsOf({ NODE_ENV: "production", ...SECRETS, ...environment });
 
-it("lets a demo without any setting start, and production with its secrets", () => {
+it("accepts a demo without any setting, and production with its secrets", () => {
   expect(problemsOf({})).toEqual([]);
   expect(inProduction({})).toEqual([]);
   expect(problemsOf({ SALDO_DEMO: "0", SALDO_HOST: "0.0.0.0", DATABASE_URL: "postgres://db/x" })).toEqual([]);
@@ -75,7 +75,7 @@ it.each([
   expect(problemsOf({ ...environment, SALDO_DEMO: "0" })).toEqual([]);
 });
 
-it("requires the secrets of production, and tells every problem at once", () => {
+it("requires the secrets of production, and reports every problem at once", () => {
   const problems = problemsOf({ NODE_ENV: "production", SALDO_PUBLIC_URL: "http://saldo.example" });
   expect(problems).toEqual([
     expect.stringContaining("SALDO_AUTH_SECRET is required"),
@@ -84,7 +84,7 @@ it("requires the secrets of production, and tells every problem at once", () => 
   ]);
 });
 
-it("keeps gRPC and metrics on loopback wherever the public port listens", () => {
+it("keeps gRPC and metrics on loopback at every address of the public port", () => {
   expect(readConfig({ SALDO_HOST: "0.0.0.0" })).toMatchObject({ grpcHost: "127.0.0.1", metricsHost: "127.0.0.1" });
   const hosts = { SALDO_GRPC_HOST: "10.0.0.1", SALDO_METRICS_HOST: "10.0.0.2" };
   expect(readConfig(hosts)).toMatchObject({ grpcHost: "10.0.0.1", metricsHost: "10.0.0.2" });

@@ -3,8 +3,8 @@
 
 import type { PoolClient } from "pg";
 import { endAllSessions, forgetInvites } from "../../identity/all-credentials.ts";
-import { dismissDemoPerson } from "../../identity/demo-person.ts";
-import { doAndRecord, type OrderedBy } from "../../operator/audit-log/operator-actions.ts";
+import { deleteDemoUser } from "../../identity/demo-person.ts";
+import { withAuditLog, type OrderedBy } from "../../operator/audit-log/operator-actions.ts";
 import { revokeAllServiceTokens } from "../../identity/service-token-store.ts";
 import { endDemo, lockPurpose } from "../../database/purpose.ts";
 import { ValidationError } from "../../kernel/errors.ts";
@@ -29,7 +29,7 @@ export type ClearedDemo = {
  * service runs, or requests and production transfers are open.
  */
 export function clearDemo(by: OrderedBy): Promise<ClearedDemo> {
-  return doAndRecord(by, clear, (facts) => ({ action: "demo clear", subject: null, reason: null, facts }));
+  return withAuditLog(by, clear, (facts) => ({ action: "demo clear", subject: null, reason: null, facts }));
 }
 
 async function clear(client: PoolClient): Promise<ClearedDemo> {
@@ -51,7 +51,7 @@ async function clear(client: PoolClient): Promise<ClearedDemo> {
     merchantFunds: await takePlayCoinsBack(client),
   };
   await forgetInvites(client);
-  await dismissDemoPerson(client);
+  await deleteDemoUser(client);
   await endDemo(client);
   return cleared;
 }

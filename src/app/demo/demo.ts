@@ -26,7 +26,7 @@ const LOW_BALANCE = parseMoney("10000", IDR).units;
 /** What the demo's merchant begins with; the faucet gives more. */
 const COINS = { currencyCode: "TRX", amountText: "1000", reason: "demo" };
 
-/** What a person pastes. The next start gives the same, unless somebody has revoked it. */
+/** The line to paste. The next start prints the same one, unless it was revoked. */
 export type Demo = {
   readonly accountId: string;
   readonly key: string;
@@ -34,7 +34,7 @@ export type Demo = {
   readonly merchantSecretKey: string;
 };
 
-/** Any number that nobody else locks: nodes that start at once on one database take turns by it. */
+/** A number that no other code locks: nodes that start at once on one database take turns by it. */
 const DEMO_LOCK = 5_841_020_120;
 
 /** Makes the demo account if there is none, keeps money on it, and finds or issues its key and sandbox pair. Errors: WrongPurpose. */

@@ -44,7 +44,7 @@ GROUP BY a.id ORDER BY a.id`;
 /** Takes the play money of every account back. Gives how much, in micro-rupiah. */
 export async function takePlayMoneyBack(client: PoolClient): Promise<bigint> {
   await client.query("SELECT FROM account ORDER BY id FOR NO KEY UPDATE");
-  // A debt of play money must not be collected from a real payment; one to a real provider is owed whatever the database is for.
+  // A debt of play money must not be collected from a real payment; one to a real provider is owed for every purpose of the database.
   const topUpIds = await selectGivenBack(client, PLAY_PROVIDER);
   await forgiveDebts(client, { topUpIds, from: promotions, reason: REASON, note: NOTE });
   let taken = 0n;
@@ -91,7 +91,7 @@ export async function hasOpenHolds(client: PoolClient): Promise<boolean> {
   return (await client.query<{ hasHeld: boolean }>(HAS_HELD)).rows[0]?.hasHeld === true;
 }
 
-/** Takes the coins back that production merchants of a demo were given: nothing stands behind them. Gives how many funds had some. */
+/** Takes back the coins that production merchants of a demo got: no real coins back them. Returns the number of funds with some. */
 export async function takePlayCoinsBack(client: PoolClient): Promise<number> {
   const { rows } = await client.query<{ merchantId: string; asset: Asset }>(PRODUCTION_FUNDS);
   for (const key of rows) {

@@ -1,4 +1,4 @@
-// What the metrics tell of the database, read by one worker of a node now and then: a scrape costs the database nothing.
+// The metrics of the database, read by one worker of a node now and then: a scrape costs the database nothing.
 
 import type { Pool } from "pg";
 import { type AuditKind, type AuditState, readAuditStates } from "../../ledger/audit/run.ts";
@@ -14,7 +14,7 @@ export type DatabaseFacts = {
   readonly seenAtMs: number;
   /** Age of the oldest hold of any process; 0 when there is none. */
   readonly oldestHoldSeconds: number;
-  /** How long ago the process that is latest with it has renewed its lease, of those that nobody has declared dead. */
+  /** The longest time since a lease was renewed, of the processes that are not declared dead. */
   readonly leaseAgeSeconds: number;
   /** Age of the transaction that keeps the oldest dead rows. */
   readonly oldestSnapshotSeconds: number;

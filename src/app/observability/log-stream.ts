@@ -46,7 +46,7 @@ export class LogStream {
     setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
-  /** Lines that nobody got. */
+  /** Lines that were lost. */
   get linesLost(): number {
     return this.#lost;
   }

@@ -14,7 +14,7 @@ const BUFFERED = { minLength: 8_192, maxWriteBytes: 65_536 } as const;
 const SHARED_PIPE = { minLength: 3_072, maxWriteBytes: 4_096 } as const;
 const TERMINAL = { minLength: 1, maxWriteBytes: 4_096, format: readableLine } as const;
 
-/** A log, how to bring out what is still in its buffer, and how many lines nobody got. */
+/** A log, the function that writes its buffer, and the number of lost lines. */
 export type ProcessLog = {
   readonly logger: Logger;
   readonly flush: () => void;

@@ -1,4 +1,4 @@
-// The metrics of a process, read from memory when they are asked for. What to raise an alarm on is in workers/README.md.
+// The metrics of a process, read from memory when they are asked for. The alarms on them are in README.md.
 
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { GatewayEventCount } from "./events.ts";

@@ -1,4 +1,4 @@
-// What stands around the gateway in every process: the switch that stops admissions, the count of what is running, and how
+// The wrapper around the gateway in every process: the switch that stops admissions, the count of running requests, and how
 // requests end, for the metrics. A request pays for it with a few additions.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,14 +6,14 @@ import { Histogram } from "prom-client";
 import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "../../gateway/chat.ts";
 import { DomainError, UpstreamBusy } from "../../kernel/errors.ts";
 
-/** What a caller is told while admissions are stopped. */
+/** The error for callers while admissions are stopped. */
 const STOPPED_RETRY_AFTER_SECONDS = 30;
 /** Few: each costs a series, and every request looks for its own. */
 const DURATION_BOUNDS_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 
 export type ChatRequests = {
   readonly gateway: Gateway;
-  /** How many requests ended with each outcome: as the gateway tells it, `stopped` by the switch, or the code of the error. */
+  /** How many requests ended with each outcome: by the gateway's outcome, `stopped` by the switch, or the code of the error. */
   readonly outcomes: ReadonlyMap<string, number>;
   /** How long they took from the first byte of the request on. */
   readonly durations: Histogram;
@@ -24,7 +24,7 @@ export type ChatRequests = {
 /** Puts a gateway behind the switch and counts its requests. */
 export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatRequests {
   let running = 0;
-  /** For those who wait until none is running. */
+  /** The callbacks of code that waits until none is running. */
   let allEnded: PromiseWithResolvers<void> | null = null;
   const outcomes = new Map<string, number>();
   const durations = new Histogram({

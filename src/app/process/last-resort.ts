@@ -1,5 +1,5 @@
 // What a serving process does about a fault that nothing caught. Its state can no longer be trusted with new work, but the requests
-// that run have customers who wait and money that is held. So the process logs the fault, takes nothing new, lets what runs end
+// that run have waiting customers and holds. So the process logs the fault, takes no new requests, waits for running ones
 // for a bounded time, and exits non-zero: its supervisor starts another. Everything that must be true is in the database.
 
 import process from "node:process";

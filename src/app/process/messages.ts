@@ -1,4 +1,4 @@
-// What a primary and its workers say to each other.
+// The messages between a primary and its workers.
 
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { Serving } from "../compose/app.ts";
@@ -6,21 +6,21 @@ import type { Serving } from "../compose/app.ts";
 /** The metrics of one process, as prom-client hands them on. */
 export type MetricObjects = MetricObjectWithValues<MetricValue<string>>[];
 
-/** Said by the primary. */
-export type ToWorker = { readonly kind: "stop" } | { readonly kind: "tell metrics" };
+/** Sent by the primary. */
+export type ToWorker = { readonly kind: "stop" } | { readonly kind: "send metrics" };
 
-/** Said by a worker. */
+/** Sent by a worker. */
 export type FromWorker =
   | { readonly kind: "serving"; readonly ports: Serving["ports"] }
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "metrics"; readonly metrics: MetricObjects };
 
-/** Whether this was said by a worker of ours; node:cluster speaks on the same channel. */
+/** Whether a message is from one of our workers; node:cluster uses the same channel. */
 export function isFromWorker(message: unknown): message is FromWorker {
   return typeof message === "object" && message !== null && "kind" in message;
 }
 
-/** Whether this was said by our primary. */
+/** Whether a message is from our primary. */
 export function isToWorker(message: unknown): message is ToWorker {
   return typeof message === "object" && message !== null && "kind" in message;
 }

@@ -20,7 +20,7 @@ import { claimPurpose } from "../../database/purpose.ts";
 import { createMetricsServer } from "../../transport/server/metrics-server.ts";
 
 export type Node = {
-  /** Stops taking requests, lets running ones end and settle, then closes everything, the database last. */
+  /** Stops taking requests, waits until running ones end and settle, then closes everything, the database last. */
   stop(): Promise<void>;
 };
 
@@ -34,9 +34,9 @@ const STANDARD_OUTPUT = 1;
 /** A scrape that is being answered when the node stops may take so long. */
 const LAST_SCRAPE_MS = 1_000;
 
-/** Starts everything and announces it. Errors: whatever keeps a part from starting; nothing is left running then. */
+/** Starts everything and announces it. Errors: those of a part that does not start; nothing is left running then. */
 export async function startNode(config: Config, output: NodeOutput): Promise<Node> {
-  // Taken down in the opposite order: who serves first, the database last, each even if another fails.
+  // Closed in the opposite order: the servers first, the database last, each even if another fails.
   await using stack = new AsyncDisposableStack();
   const { logger, flush, linesLost } = createLog(config.logLevel);
   output.onLog(logger);

@@ -21,11 +21,11 @@ const RESTART_PAUSE_MS = { first: 100, most: 10_000 } as const;
 const YOUNG_MS = 30_000;
 /** What a worker needs after its drain to settle what was running and to close. */
 const SETTLE_AND_CLOSE_MS = 25_000;
-/** A worker that does not tell its metrics by then is left out of the scrape. */
+/** A worker that does not send its metrics by then is left out of the scrape. */
 const METRICS_WITHIN_MS = 2_000;
 
 type Ports = Serving["ports"];
-/** A place among the workers: who stands in it now, and how often in a row somebody died young there. */
+/** A place among the workers: its present worker, and how many in a row died soon after their start. */
 type Place = { readonly number: number; worker: Worker; servingSince: number | null; diedYoung: number };
 
 type PrimaryOptions = { readonly config: Config; readonly logger: Logger; readonly linesLost: () => number };
@@ -59,7 +59,7 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
       const timer = setTimeout(() => {
         if (restarts.signal.aborted) return;
         place.worker = fork(place.number, variablesOf(place.number));
-        // Its end is told by its own exit, and leads here again.
+        // Its exit is another event, which leads here again.
         take(place).catch(() => {});
       }, pauseMs);
       restarts.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
@@ -98,7 +98,7 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
 function fork(number: number, variables: Readonly<Record<string, string>>): Worker {
   // execArgv goes on as it is: a worker has the V8 flags of its primary.
   cluster.setupPrimary({ exec: WORKER_ENTRY, args: [String(number)] });
-  // Node tells the folder of its own version inside the one that was asked for.
+  // Node returns the folder of its own version inside the given one.
   const compiled = getCompileCacheDir();
   // The settings are not in the environment of this process any more.
   return cluster.fork({ ...variables, ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }) });
@@ -124,7 +124,7 @@ function nodeMetrics(registry: Registry, places: readonly Place[]) {
   return { serving, restarted };
 }
 
-/** Waits for a worker's word that it serves. Errors: what the worker says it failed with, or that it ended. */
+/** Waits for a worker's message that it serves. Errors: the one that the worker sends, or that it ended. */
 function untilServing(worker: Worker): Promise<Ports> {
   return new Promise<Ports>((resolve, reject) => {
     const giveUp = setTimeout(() => {
@@ -147,7 +147,7 @@ function untilServing(worker: Worker): Promise<Ports> {
   });
 }
 
-/** Tells a worker to stop and waits for its end. Gives what went wrong, null when nothing did. */
+/** Stops a worker and waits for its end. Returns the failure, or null. */
 function stopWorker(worker: Worker, drainMs: number): Promise<string | null> {
   const { pid, exitCode, signalCode } = worker.process;
   if (exitCode !== null || signalCode !== null) return Promise.resolve(null);
@@ -157,7 +157,7 @@ function stopWorker(worker: Worker, drainMs: number): Promise<string | null> {
       clearTimeout(kill);
       resolve(code === 0 ? null : `Worker ${pid} ended with ${signal ?? code}.`);
     });
-    tell(worker, { kind: "stop" });
+    send(worker, { kind: "stop" });
   });
 }
 
@@ -177,11 +177,11 @@ function metricsOf(worker: Worker): Promise<MetricObjects> {
     };
     worker.on("message", listen);
     worker.once("exit", gone);
-    tell(worker, { kind: "tell metrics" });
+    send(worker, { kind: "send metrics" });
   });
 }
 
-function tell(worker: Worker, message: ToWorker): void {
-  // One that cannot be told any more is ending, and its exit is waited for.
+function send(worker: Worker, message: ToWorker): void {
+  // A worker that gets no more messages is ending, and its exit is waited for.
   if (worker.isConnected()) worker.send(message, () => {});
 }

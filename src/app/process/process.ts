@@ -1,4 +1,4 @@
-// The process: `serve` runs the service until it is told to stop, every other word is a command that ends. The log goes to
+// The process: `serve` runs the service until a signal stops it, every other word is a command that ends. The log goes to
 // standard error; standard output carries what was asked for.
 
 import { flushCompileCache } from "node:module";
@@ -13,7 +13,7 @@ const output = {
   err: (text: string): void => void process.stderr.write(`${text}\n`),
 };
 
-/** Does what the words say; gives the exit code. */
+/** Runs the command of the words; returns the exit code. */
 export async function runProcess(words: readonly string[]): Promise<number> {
   if (words.length === 0 || words.includes("--help") || words[0] === "help") {
     output.out(helpText());

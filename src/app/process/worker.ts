@@ -1,5 +1,5 @@
-// The process of one worker, forked by primary.ts with its number as its only word. It serves until it is told to stop,
-// or until its primary is gone: then nobody would deal it connections, and it must not linger.
+// The process of one worker, forked by primary.ts with its number as its only argument. It serves until a message stops it, or
+// until its primary is gone: then it gets no more connections, and it must not linger.
 
 import cluster from "node:cluster";
 import { flushCompileCache } from "node:module";
@@ -14,7 +14,7 @@ import { takeConfig } from "../config/config.ts";
 const number = Number(process.argv[2]);
 const stopRequested = Promise.withResolvers<void>();
 
-// Typed at a terminal it reaches the workers too; the primary tells them what to do.
+// A signal from a terminal reaches the workers too; the primary decides what they do.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => stopRequested.resolve());
 process.on("message", (message) => {
@@ -48,29 +48,29 @@ async function work(): Promise<number> {
     stack.defer(() => serving.stop());
     serving.registry.setDefaultLabels({ worker: String(number) });
     process.on("message", (message) => {
-      if (!isToWorker(message) || message.kind !== "tell metrics") return;
+      if (!isToWorker(message) || message.kind !== "send metrics") return;
       // A collector that fails leaves this worker out of the scrape.
       serving.registry.getMetricsAsJSON().then(
-        (metrics) => void tell({ kind: "metrics", metrics }),
+        (metrics) => void send({ kind: "metrics", metrics }),
         (err: unknown) => logger.error({ err }, "the metrics could not be read"),
       );
     });
-    await tell({ kind: "serving", ports: serving.ports });
+    await send({ kind: "serving", ports: serving.ports });
     flushCompileCache();
     logger.info({ pid: process.pid }, "worker serving");
     const hasFault = await Promise.race([stopRequested.promise.then(() => false), faults.first.then(() => true)]);
     return hasFault ? 1 : 0;
   } catch (err) {
     logger.error({ err }, "the worker failed");
-    await tell({ kind: "failed", reason: err instanceof Error ? err.message : String(err) });
+    await send({ kind: "failed", reason: err instanceof Error ? err.message : String(err) });
     return 1;
   } finally {
     flush();
   }
 }
 
-/** Tells the primary; returns when it is on its way. */
-async function tell(message: FromWorker): Promise<void> {
-  // Without a primary there is nobody to tell.
+/** Sends a message to the primary; returns when it is sent. */
+async function send(message: FromWorker): Promise<void> {
+  // Without a primary there is no receiver.
   if (process.connected) await new Promise((sent) => process.send?.(message, undefined, undefined, sent));
 }

@@ -24,7 +24,7 @@ export function lowBalanceTick({ pool, mailer, emailOf, topUpUrl }: LowBalanceWo
     if (to !== null) await mailer.send({ to, ...lowBalanceMail(notice, topUpUrl()) });
   };
   return {
-    name: "tell of low balances",
+    name: "send low-balance mails",
     everyMs: MINUTE_MS,
     run: async (signal) => {
       await lookAtLowBalances(pool, signal);

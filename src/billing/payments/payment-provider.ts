@@ -69,14 +69,14 @@ export type Notification = {
   /** As received, a decimal text, for the record. */
   readonly amount: string;
   /**
-   * How a dispute of the payer stands, where the answer about the order does not show disputes. It is shown to operators and moves no money.
+   * The state of a payer's dispute, where the answer about the order does not show disputes. It is shown to operators and moves no money.
    * Left out: the notification is about none.
    */
-  readonly dispute?: ToldDispute;
+  readonly dispute?: ReportedDispute;
 };
 
 /** The state of a dispute, as it was received. */
-export type ToldDispute = {
+export type ReportedDispute = {
   /** The provider's own name for it. At most 100 characters. */
   readonly id: string;
   readonly state: "open" | "won" | "lost";

@@ -92,7 +92,7 @@ export class ProviderClient {
   }
 }
 
-/** Parses JSON, numbers that stand for amounts kept as the digits they were written with. Null: it is none. */
+/** Parses JSON and keeps amounts as the digits they were written with. Null: it is no JSON. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>

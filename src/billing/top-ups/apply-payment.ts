@@ -1,5 +1,5 @@
 // Applies a provider's answer about an order to our books: one transaction changes the state and moves the money, behind the
-// lock of the account and then of the top-up. Whatever is repeated or comes late finds that there is nothing left to do.
+// lock of the account and then of the top-up. A repeated or late answer finds nothing left to do.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -20,10 +20,10 @@ import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
-/** What was found and decided about a top-up, before it is done. */
+/** The decision about a top-up, before it is carried out. */
 type Decision = {
   readonly steps: readonly ReportedState[];
-  /** What is to be given back in all once the steps are taken. */
+  /** The whole amount given back after the steps. */
   readonly givenBack: bigint;
   readonly problem: string | null;
 };
@@ -56,8 +56,8 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
   const providerReference = facts.reference ?? topUp.providerReference;
   const state = decision.steps.at(-1) ?? topUp.state;
   const { givenBack, problem } = decision;
-  const isTold = problem === topUp.problem && dispute === topUp.dispute;
-  const isSame = state === topUp.state && givenBack === topUp.givenBack && isTold;
+  const isShown = problem === topUp.problem && dispute === topUp.dispute;
+  const isSame = state === topUp.state && givenBack === topUp.givenBack && isShown;
   const isPaid = isCredited(state) && facts.state !== "unknown" && isCredited(facts.state);
   if (isSame && providerReference === topUp.providerReference) {
     // The fee of a payment may be known later than the payment.
@@ -69,18 +69,19 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
-  const told = { problem, dispute, providerReference };
-  await saveMoved(client, { topUpId, state, givenBack, ...told, isCredited: isCredited(state) });
+  const shown = { problem, dispute, providerReference };
+  await saveMoved(client, { topUpId, state, givenBack, ...shown, isCredited: isCredited(state) });
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;
 }
 
 // What comes back of a chargeback is less by the bank's fees, so a person reads the provider's statement and credits by hand.
+// Stored problems are compared with this sentence: another wording would not clear them.
 const WON_BACK =
   "The provider says paid of a payment that was charged back: the dispute may be won. Nothing was credited for it.";
 
-/** What a report changes. */
+/** Decides what a report changes. */
 function decide(topUp: TopUp, facts: PaymentReport): Decision {
   const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
   if (facts.state === "unknown") return nothing;
@@ -88,10 +89,10 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   if (facts.isWonBack === true && topUp.state === "charged_back") return { ...nothing, problem: WON_BACK };
   const steps = statesAfter(topUp.state, facts.state);
   if (steps.includes("paid")) {
-    // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
+    // The order's own amount is credited, and only if at least that was paid: a payer's fee may be on top of it.
     if (facts.amount === null || facts.amount < topUp.amount) {
       const paid = facts.amount === null ? "an amount that cannot be read" : rupiahText(idr(facts.amount));
-      const problem = `The provider says ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
+      const problem = `The provider reports ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
       return { steps: statesAfter(topUp.state, "review"), givenBack: 0n, problem };
     }
   }
@@ -102,10 +103,10 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   }
   const givenBack = last === "refunded" ? topUp.amount : atMost(facts.givenBack, topUp.amount);
   if (givenBack === null) {
-    const problem = `The provider says ${last}, and not how much. Nothing was taken back for it.`;
+    const problem = `The provider reports ${last}, without an amount. Nothing was taken back for it.`;
     return { steps, givenBack: topUp.givenBack, problem };
   }
-  // What was seen earlier may come later; what was given back only grows.
+  // An older report may come later; the amount given back only grows.
   const grows = givenBack > topUp.givenBack;
   if (topUp.state === "charged_back" && !grows) {
     return facts.state === "charged_back" && topUp.problem === WON_BACK ? { ...nothing, problem: null } : nothing;
@@ -113,13 +114,13 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   return { steps, givenBack: grows ? givenBack : topUp.givenBack, problem: null };
 }
 
-/** What becomes of a credit whose payment is none after all. */
+/** How a credit ends whose payment does not exist after all. */
 function undo(topUp: TopUp, reported: ReportedState): Decision {
   // A payment that was captured is given back whole by canceling it.
   if (reported === "canceled")
     return { steps: statesAfter(topUp.state, "refunded"), givenBack: topUp.amount, problem: null };
   // No provider does that to a payment it has confirmed, so a person has to find out which of its two answers is wrong.
-  const problem = `The provider says ${reported} of a payment that it had confirmed. Nothing was taken back for it.`;
+  const problem = `The provider reports ${reported} for a payment that it had confirmed. Nothing was taken back for it.`;
   return { steps: [], givenBack: topUp.givenBack, problem };
 }
 
@@ -140,7 +141,7 @@ async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp)
   invariant(posted.isNew, "a top-up that is not credited yet has no posting");
 }
 
-/** Takes back what the provider gave back: what there is at once, and the rest is owed. */
+/** Takes back what the provider gave back: the available part at once, and the rest becomes debt. */
 async function takeBack(
   client: PoolClient,
   topUp: TopUp,

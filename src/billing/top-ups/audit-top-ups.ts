@@ -8,7 +8,7 @@ import { systemAccounts } from "../../ledger/system-accounts.ts";
 
 const TOP_UPS_PER_PAGE = 500;
 
-/** Every order, or those that have changed in the last hour: whatever moves an order's money changes the order with it. */
+/** Every order, or those that have changed in the last hour: each transaction that moves an order's money changes the order. */
 const PAGES = {
   full: `SELECT id FROM top_up WHERE id > $1::uuid ORDER BY id LIMIT ${TOP_UPS_PER_PAGE}`,
   recent: `

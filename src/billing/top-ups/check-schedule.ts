@@ -1,4 +1,4 @@
-// When to ask a provider about an order again without a notification. Often while the payer is at it, then less and
+// When to ask a provider about an order again without a notification: often while the payer is paying, then less and
 // less, and not for ever.
 
 import { DAY_MS } from "../../kernel/clock.ts";
@@ -9,13 +9,13 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The first look, from the moment the order was written down. */
+/** The first look, from the moment the order was stored. */
 export const FIRST_CHECK_MS = 4 * SECOND_MS;
-/** For so long a payer is likely to look at the page and wait. */
+/** For how long a payer is likely to look at the page and wait. */
 const FRESH_MS = 10 * MINUTE_MS;
 const FRESH_STEP_MS = 8 * SECOND_MS;
 const LONGEST_STEP_MS = 30 * MINUTE_MS;
-/** A provider that knows no payment of an order, or still waits for one, so long behind its end will never have one. */
+/** When an order without a payment, or with an unfinished one, is given up: this long after its end. */
 const GIVE_UP_AFTER_MS = { unknown: 2 * MINUTE_MS, pending: 7 * DAY_MS } as const;
 /** Looks for a payment that comes late, from the last change on. */
 const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
@@ -24,7 +24,7 @@ const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
  * bank may take a card's payment back four months later, longer where it was for something delivered later.
  */
 const LOOKS_AT_PAID_MS = [...LATE_LOOKS_MS, 60 * DAY_MS, 90 * DAY_MS, 120 * DAY_MS, 150 * DAY_MS, 180 * DAY_MS];
-/** A provider that does not answer is asked again after so long, doubling. */
+/** A provider that does not answer is asked again after this time, doubling. */
 const AWAY_STEP_MS = { first: 5 * SECOND_MS, most: 30 * MINUTE_MS } as const;
 
 const WAITING: ReadonlySet<TopUpState> = new Set(["created", "pending", "review"]);
@@ -40,7 +40,7 @@ export function nextCheck(
   }: Pick<TopUp, "state" | "amount" | "givenBack" | "createdAt" | "changedAt">,
   nowMs: number,
 ): number | null {
-  // Of a part that was given back the rest may follow; a chargeback may be won.
+  // After a partial refund the rest may follow; a chargeback may be won.
   if (givenBack >= amount && state !== "charged_back") return null;
   if (!WAITING.has(state)) {
     const looks = isCredited(state) ? LOOKS_AT_PAID_MS : LATE_LOOKS_MS;
@@ -61,7 +61,7 @@ export function hasRunOut(
   return nowMs > expiresAt.getTime() + GIVE_UP_AFTER_MS[reported];
 }
 
-/** How long to leave a provider alone that has not answered so many times. */
+/** How long to wait for a provider after so many failures. */
 export function pauseAfterFailure(failures: number): number {
   return Math.min(AWAY_STEP_MS.first * 2 ** Math.min(failures - 1, 20), AWAY_STEP_MS.most);
 }

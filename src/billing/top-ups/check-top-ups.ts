@@ -1,4 +1,4 @@
-// Asking providers what has become of orders: those a notification woke, those it is time for, and the one an operator points at.
+// Asks providers for the state of orders: those that a notification woke, those that are due, and one that an operator names.
 // The provider is asked outside of any transaction; its answer is applied in one.
 
 import type { Database } from "../../database/database.ts";
@@ -25,7 +25,7 @@ export type TopUpChecks = {
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
 
-/** Asks about a top-up now and gives it as it is then. Errors: NotFound; UpstreamBusy when its provider does not answer. */
+/** Asks about a top-up now and returns it as it is then. Errors: NotFound; UpstreamBusy when its provider does not answer. */
 export async function verifyTopUpNow(checks: TopUpChecks, topUpId: string): Promise<TopUp> {
   try {
     return await askAndApply(checks, topUpId);
@@ -35,10 +35,10 @@ export async function verifyTopUpNow(checks: TopUpChecks, topUpId: string): Prom
   }
 }
 
-/** Which due top-ups are asked about: left out, those of every provider, until all were. */
+/** Which due top-ups are asked about. Left out: those of every provider, until all were asked about. */
 export type WhichDue = { readonly provider?: string; readonly signal?: AbortSignal };
 
-/** Asks about every top-up that is due, in bounded rounds. Gives how many. */
+/** Asks about every top-up that is due, in bounded rounds. Returns how many. */
 export async function checkDueTopUps(checks: TopUpChecks, { provider, signal }: WhichDue = {}): Promise<number> {
   const providers = provider === undefined ? checks.providers.names : [provider];
   let asked = 0;
@@ -72,14 +72,14 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const provider = providers.of(topUp.provider);
   if (provider === null) throw new PaymentProviderError("refused", `the provider ${topUp.provider} is not configured`);
   const asked = {
-    // As the row has it: the provider compares a text, and the caller may have written the id in capitals.
+    // The row's own id: the provider compares texts, and the caller may have written the id in capitals.
     orderId: topUp.topUpId,
     reference: topUp.providerReference,
     isCredited: isCredited(topUp.state),
   };
   let facts = await provider.ask(asked);
-  // An answer that was on its way while the payment was confirmed is old. One to a question that was asked after the credit,
-  // and that is given twice, is not.
+  // An answer that was on its way while the payment was confirmed is old. An answer to a question after the credit, given twice, is
+  // not.
   const contradicts = asked.isCredited && isUnpaid(facts.state);
   if (contradicts) facts = await provider.ask(asked);
   const isUndone = contradicts && isUnpaid(facts.state);

@@ -8,7 +8,7 @@ WHERE provider = $1 AND state IN ('created', 'pending', 'review')`;
 
 /**
  * Cancels what is still open at a provider that is gone for good, such as the sandbox of a demo that has become a real service.
- * That provider is not asked any more, so none of its orders is ever credited. Gives how many orders there were.
+ * That provider is not asked any more, so none of its orders is ever credited. Returns how many orders there were.
  */
 export function closeOrders(database: Database, provider: string): Promise<number> {
   return withRetry(() =>

@@ -1,5 +1,5 @@
-// Opening a top-up: the order is stored under the caller's own key, then opened at the provider, then its page is kept.
-// Whatever breaks in between, the same key goes on where it stopped.
+// Opening a top-up: the order is stored under the caller's own key, then opened at the provider, then its page is stored.
+// After a failure in between, the same key continues where it stopped.
 
 import type { Database } from "../../database/database.ts";
 import { withTransaction } from "../../database/transactions.ts";
@@ -23,13 +23,13 @@ import {
 } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
-/** What a top-up may come to, in micro-rupiah. */
+/** The least and the most of a top-up, in micro-rupiah. */
 export const LEAST_AMOUNT = parseMoney("10000", IDR).units;
 export const MOST_AMOUNT = parseMoney("1000000000", IDR).units;
 const WHOLE_RUPIAH = parseMoney("1", IDR).units;
 /** How many orders of an account may wait to be paid. */
 const MOST_OPEN_ORDERS = 20;
-/** So much longer than the provider takes to open an order at most, another call may open it. */
+/** Another call may open an order this much later than its provider takes at most. */
 const OPENING_GRACE_MS = 10_000;
 
 export type TopUpCreation = {
@@ -46,7 +46,7 @@ export type TopUpCreation = {
 };
 
 /**
- * Opens a top-up, or gives the one that was opened under the same key. Its page may not be there yet while another call of
+ * Opens a top-up, or returns the one that was opened under the same key. Its page may not be there yet while another call of
  * the same key is opening it. Errors: ValidationError; LimitExceeded when too many orders wait to be paid; NotFound where top-ups
  * are not offered; UpstreamBusy when the provider does not answer: the same key then tries again.
  */

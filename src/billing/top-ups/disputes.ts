@@ -1,13 +1,13 @@
-// Disputes of payers, which a provider reports but cannot be asked about. They move no money: an operator has to look there, and adjust
-// the account by hand when the bank has taken the payment back.
+// Disputes of payers, which a provider reports but cannot be asked about. They move no money: an operator reads the provider's dashboard, and
+// corrects the account by hand when the bank has taken the payment back.
 
 import type { PoolClient } from "pg";
-import type { ToldDispute } from "../payments/payment-provider.ts";
+import type { ReportedDispute } from "../payments/payment-provider.ts";
 import { lockTopUp } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
-// Notifications come in any order. A dispute that has ended stays so, whatever is reported later; only another end may come.
-const TELL = `
+// Notifications come in any order. A dispute that has ended stays so; a later report may only change its end.
+const REPORT = `
 INSERT INTO payment_dispute AS d (provider, dispute_id, top_up_id, state) VALUES ($1, $2, $3::uuid, $4)
 ON CONFLICT (provider, dispute_id) DO UPDATE SET state = excluded.state, told_at = clock_timestamp()
 WHERE d.state = 'open' OR excluded.state <> 'open'`;
@@ -19,17 +19,17 @@ FROM (
 ) latest
 WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM latest.dispute`;
 
-// All of the payment went back, so there is nothing left to take for those that were reported until then.
+// The whole payment went back, so nothing is left to take for the disputes that were reported until then.
 const SETTLE = `UPDATE payment_dispute SET state = 'settled' WHERE top_up_id = $1::uuid AND state IN ('open', 'lost')`;
 
 /** Stores a provider's report of a dispute, and updates the top-up's summary of its disputes. */
-export async function tellDispute(
+export async function recordDispute(
   client: PoolClient,
-  { provider, topUpId, dispute }: { provider: string; topUpId: string; dispute: ToldDispute },
+  { provider, topUpId, dispute }: { provider: string; topUpId: string; dispute: ReportedDispute },
 ): Promise<void> {
   // Behind its lock each report sees the one before.
   await lockTopUp(client, topUpId);
-  const { rowCount } = await client.query(TELL, [provider, dispute.id, topUpId, dispute.state]);
+  const { rowCount } = await client.query(REPORT, [provider, dispute.id, topUpId, dispute.state]);
   if (rowCount === 1) await client.query(SHOW, [topUpId]);
 }
 
@@ -43,8 +43,8 @@ const SENTENCES: Readonly<Record<NonNullable<TopUp["dispute"]>, string>> = {
   lost: "The payer disputes the payment, and the bank has taken it back. Nothing was taken from the account for it.",
 };
 
-/** All that an operator should know of a top-up, in sentences; null: nothing. */
+/** What needs an operator's attention, in sentences; null: nothing does. */
 export function troubleOf({ problem, dispute }: Pick<TopUp, "problem" | "dispute">): string | null {
-  const told = [problem, dispute === null ? null : SENTENCES[dispute]].filter((each) => each !== null);
-  return told.length === 0 ? null : told.join(" ");
+  const sentences = [problem, dispute === null ? null : SENTENCES[dispute]].filter((each) => each !== null);
+  return sentences.length === 0 ? null : sentences.join(" ");
 }

@@ -20,7 +20,7 @@ export type TopUpFilter = {
 const ANSWER_WITHIN_MS = 5_000;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-// Serving sessions plan for whatever is asked, so only what is asked for stands in a statement: "$n IS NULL OR" finds nothing in
+// Serving sessions plan a statement for all values, so a statement has only the conditions that are asked for: "$n IS NULL OR" finds nothing in
 // an index. What fits may be rare; each part is therefore read from its end of an index, and no further than a page.
 const NEWEST = "ORDER BY t.id DESC LIMIT $2::int";
 const newestWhere = (isMeant: string): string => `SELECT t.* FROM top_up t WHERE t.id < $1::uuid${isMeant} ${NEWEST}`;

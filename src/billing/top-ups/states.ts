@@ -21,7 +21,7 @@ const gaveBack = {
   charged_back: ["paid", "charged_back"],
 } as const;
 
-/** Whatever it was closed for: money that comes after all is credited, and money that a provider looks at is waited for. */
+/** For each reason of closing: money that comes after all is credited, and money that a provider checks is waited for. */
 const closed = { paid: ["paid"], review: ["review"], ...gaveBack } as const;
 
 const TRANSITIONS: Readonly<Record<TopUpState, Partial<Readonly<Record<ReportedState, readonly ReportedState[]>>>>> = {

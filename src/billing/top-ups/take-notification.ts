@@ -9,7 +9,7 @@ import { failpoint } from "../../kernel/failpoint.ts";
 import { isUuid, uuidv7 } from "../../kernel/ids.ts";
 import { IDR, parseMoney } from "../../kernel/money.ts";
 import type { Notification, NotificationRequest, PaymentProvider } from "../payments/payment-provider.ts";
-import { tellDispute } from "./disputes.ts";
+import { recordDispute } from "./disputes.ts";
 import { countEvents, insertEvent, type PaymentEvent, selectOrder, wake } from "./store.ts";
 
 /** Real providers send some ten notifications of an order. More are edited copies of signed ones. */
@@ -35,7 +35,7 @@ export async function takeNotification(
 /** No text of the database can hold U+0000. */
 function requireStorable(notification: Notification): void {
   const texts: unknown[] = [...Object.values(notification), notification.dispute?.id];
-  if (!texts.some((told) => typeof told === "string" && told.includes("\0"))) return;
+  if (!texts.some((text) => typeof text === "string" && text.includes("\0"))) return;
   throw new ValidationError([{ field: "", rule: "notification", message: "The notification must not hold U+0000" }]);
 }
 
@@ -67,7 +67,7 @@ async function keep(client: Client, provider: string, notification: Notification
   if (!isNew || order === null) return;
   await wake(client, order.topUpId, reference);
   const { dispute } = notification;
-  if (dispute !== undefined) await tellDispute(client, { provider, topUpId: order.topUpId, dispute });
+  if (dispute !== undefined) await recordDispute(client, { provider, topUpId: order.topUpId, dispute });
 }
 
 function findingOf(

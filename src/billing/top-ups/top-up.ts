@@ -19,7 +19,7 @@ export type TopUp = {
   readonly topUpId: string;
   readonly accountId: string;
   readonly amount: bigint;
-  /** The provider it was opened at; it never changes, whatever is configured later. */
+  /** The provider it was opened at; it never changes, even when another one is configured later. */
   readonly provider: string;
   readonly state: TopUpState;
   /** The provider's own name for the payment; null until it has assigned one. */

@@ -33,7 +33,7 @@ export type TopUps = {
   takesNotificationsOf(provider: string): boolean;
   /** The names of the providers whose top-ups are asked about here. */
   readonly providers: readonly string[];
-  /** Asks providers, or one of them, about every top-up that is due. Gives how many. */
+  /** Asks providers, or one of them, about every top-up that is due. Returns how many. */
   checkDue(which?: WhichDue): Promise<number>;
   /** Ends all watching: a server that stops need not wait for it. */
   endWatching(): void;

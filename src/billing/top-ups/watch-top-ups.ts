@@ -44,7 +44,7 @@ export class TopUpWatch {
   }
 
   /**
-   * Gives a top-up as it is and then as often as it changes, until it is credited, the client leaves, this process stops, or half an
+   * Returns a top-up as it is and then as often as it changes, until it is credited, the client leaves, this process stops, or half an
    * hour has passed. An order that was not paid in time is followed on: money that comes late still credits. Errors: NotFound,
    * also for another account's; LimitExceeded when the account follows too many; UpstreamBusy.
    */

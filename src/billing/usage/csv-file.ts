@@ -15,7 +15,7 @@ type CsvSource<Row> = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Gives the pieces of one file. */
+/** Returns the pieces of one file. */
 export async function* csvFile<Row>({
   columns,
   fieldsOf,

@@ -2,7 +2,7 @@
 // posting `customer -> revenue` of its charge.
 //
 // Lines have the order of their commits: every statement that moves an account's balance locks the account first and reads the
-// clock behind the lock. So what is committed later stands above, no line ever comes in between, and since no commit leaves a
+// clock behind the lock. So a later commit is a newer line, no line ever comes in between, and since no commit leaves a
 // balance below zero, no line shows one. Where a credit and a debit have the same time, the credit comes first.
 
 import type { Pool } from "pg";

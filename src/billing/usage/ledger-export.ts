@@ -1,5 +1,5 @@
 // The ledger as a file, from the first line on. Balances are added up as the file is written: an account begins with nothing,
-// so each is what the lines before it come to, whatever is posted meanwhile.
+// so each is the sum of the lines before it, even when more is posted meanwhile.
 
 import type { Pool } from "pg";
 import { formatMoney, idr } from "../../kernel/money.ts";
@@ -11,7 +11,7 @@ import { DEFAULT_TIME_ZONE, isoWriter, requireTimeZone } from "./time-zone.ts";
 const COLUMNS = ["id", "posted_at", "reason", "amount_idr", "running_balance_idr", "request_id", "top_up_id"] as const;
 
 /**
- * Gives an account's ledger as the pieces of one CSV file, oldest line first. Every line that was committed before the
+ * Returns an account's ledger as the pieces of one CSV file, oldest line first. Every line that was committed before the
  * first piece was asked for is in it once; one that is committed meanwhile may be, behind all of those. Errors: ValidationError, before the first piece.
  */
 export function exportLedger(

@@ -3,7 +3,7 @@
 //
 // How far an account is rolled up: a record appears when its hold goes, with the id its request got when it came. So behind
 // the oldest open hold nothing can still come, but from a request that has an id and no hold yet; those take minutes at most,
-// and the mark stays ten behind the clock. What comes even later (a machine that stood still in between) moves the account's
+// and the mark stays ten behind the clock. What comes even later (a machine paused in between) moves the account's
 // balance past what its roll-ups and the records behind the mark charge. Readers see that in their own snapshot and sum the
 // records instead; the worker sees it too and makes the account's roll-ups again. A record that is late and charges nothing
 // moves no balance: the audit, which compares every roll-up with its records, finds it.

@@ -31,7 +31,7 @@ const otherPrice =
   ({ otherTokens }, { prices }) =>
     (otherTokens?.[kind] ?? 0) === 0 ? "" : rupiah(prices[kind]);
 
-/** The columns of the file: what stands in the first line, and where it comes from. */
+/** The columns of the file: the name in the first line, and the source of the values. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   request_id: ({ requestId }) => requestId,
   created_at: ({ requestId }, { iso }) => iso(timeOfUuidv7(requestId)),
@@ -94,7 +94,7 @@ export function longContextAbove(record: UsageRecord): number | null {
 }
 
 /**
- * Gives usage as the pieces of one CSV file, oldest record first. Every record that was settled before the first piece was
+ * Returns usage as the pieces of one CSV file, oldest record first. Every record that was settled before the first piece was
  * asked for is in it once; one that is settled meanwhile may be. Errors: ValidationError, before the first piece.
  */
 export function exportUsage(

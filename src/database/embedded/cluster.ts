@@ -1,5 +1,5 @@
-// The files of the embedded server: where they are, whose they are, and how they come to be. A cluster is prepared
-// beside its place and moved there whole, so that nobody ever finds a half-made one.
+// The files of the embedded server: their place, their owner and their creation. A cluster is prepared beside its place and
+// moved there whole, so that no process ever finds a half-made one.
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -13,7 +13,7 @@ import { chooseServerAccount, closedFolderOnTheWay, giveTo, giveTreeTo, makePriv
 import type { ServerAccount } from "./server-account.ts";
 import { errorCode } from "../system-error.ts";
 
-/** The superuser of the embedded server. Users whom the access rules name may be it. */
+/** The superuser of the embedded server. Users in the access rules may log in as it. */
 export const SUPERUSER = "postgres";
 const MAJOR_VERSION = "18";
 /** Linux takes 107 bytes for a socket's path, macOS 103. */
@@ -81,8 +81,8 @@ export async function ensureCluster(cluster: Cluster, { initdb }: PostgresBinari
 }
 
 /**
- * Writes who may log in: by the socket, and only as the user that runs this process, root, or the server's own. PostgreSQL asks the
- * system who is at the other end. Clusters of before took whoever reached the socket.
+ * Writes the access rules: by the socket, and only for the user that runs this process, root, or the server's own. PostgreSQL asks
+ * the system for the user at the other end. Older clusters accepted every user that reached the socket.
  */
 export async function writeAccessRules({ dir, account }: Cluster): Promise<void> {
   const users = new Set(["root", userInfo().username]);
@@ -138,7 +138,7 @@ async function runInitdb(draft: Cluster, initdb: string): Promise<void> {
 }
 
 // A socket's path is short by nature. Where the data folder's is too long or cannot be reached, a folder of the temporary
-// one stands in; it must be the server's alone, because anybody can make one of that name there first.
+// one stands in; it must be the server's alone, because any user can make one of that name there first.
 async function socketFolder(home: string, account: ServerAccount, closedOff: boolean): Promise<string> {
   const beside = join(home, "socket");
   const fits = Buffer.byteLength(join(beside, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES;

@@ -1,5 +1,5 @@
-// A real PostgreSQL server inside the data folder, for whoever has none. It outlives the process that started it, when
-// that is killed: the next process adopts it. Of several processes that start at once PostgreSQL's own lock lets one
+// A real PostgreSQL server inside the data folder, for operators without one. It outlives the process that started it, when
+// that is killed: the next process adopts it. Of several processes that start at once PostgreSQL's own lock accepts one
 // server through, and the others adopt that. Only database.ts and the test fixture call this.
 
 import { readFile, stat, truncate } from "node:fs/promises";
@@ -17,7 +17,7 @@ const DATABASE = "postgres";
 const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 60_000;
 const POLL_MS = 5;
-/** How long to leave a folder alone in which somebody else's server starts or stops. */
+/** How long to wait for a server of another process that starts or stops in the folder. */
 const GIVE_WAY_MS = 25;
 const LEAVING_MS = 250;
 const REVIVE_PAUSE_MS = 1_000;
@@ -33,12 +33,12 @@ const SERVER_SETTINGS = {
   wal_compression: "on",
   max_wal_size: "4GB",
   checkpoint_timeout: "15min",
-  // What failed is reported to the client that asked; the server's log tells of the server.
+  // Failed statements are reported to their client; the server's log is about the server.
   log_min_messages: "log",
   timezone: "UTC",
 } as const;
 
-/** Where an embedded server is reached, and by whom. */
+/** The address of an embedded server, and its login. */
 export type EmbeddedAddress = {
   /** The folder of its socket, which is what a client gives as host. */
   readonly host: string;
@@ -50,14 +50,14 @@ export type EmbeddedAddress = {
 export type EmbeddedPostgres = EmbeddedAddress & {
   /** Whether this process started the server, and so may stop it. */
   readonly ownedByUs: boolean;
-  /** Lets go of the server, and stops it if this process started it and nobody else is connected. */
+  /** Releases the server, and stops it if this process started it and no other client is connected. */
   stop(options?: { evenWithClients: boolean }): Promise<void>;
 };
 
 /** A server that answers, with the connection that shows other processes that we use it. */
 type Attached = { readonly pid: number; readonly started: boolean; readonly presence: Client };
 
-/** Where the server of this data folder is reached, for a process whose parent runs it. */
+/** The address of the server of this data folder, for a process whose parent runs it. */
 export async function findEmbeddedAddress({ dataDir }: { dataDir: string }): Promise<EmbeddedAddress> {
   const { socketDir } = await locateCluster(dataDir);
   return { host: socketDir, user: SUPERUSER, database: DATABASE };
@@ -71,7 +71,7 @@ export async function startEmbeddedPostgres({ dataDir }: { dataDir: string }): P
   const released = new AbortController();
   let reviving: Promise<void> = Promise.resolve();
 
-  // The presence connection ends the moment the server does, whatever ended it.
+  // The presence connection ends at the same moment as the server, for every cause.
   function watch(): void {
     attached.presence.once("end", () => {
       reviving = revive();
@@ -85,7 +85,7 @@ export async function startEmbeddedPostgres({ dataDir }: { dataDir: string }): P
         watch();
         return;
       } catch {
-        // The server's log says why; whoever needs the database meanwhile is told that it is away.
+        // The server's log has the reason; callers that need the database meanwhile get the error that it is away.
         await sleep(REVIVE_PAUSE_MS, undefined, { signal: released.signal }).catch(() => undefined);
       }
     }
@@ -124,7 +124,7 @@ async function attach(cluster: Cluster): Promise<Attached> {
       const presence = await connectClient(config).catch(() => undefined);
       if (presence !== undefined) return { pid: postmaster.pid, started: living === undefined, presence };
     }
-    // Somebody else's server is starting, stopping or was quicker than ours: look again.
+    // A server of another process is starting, stopping or was quicker than ours: check again.
     await sleep(GIVE_WAY_MS);
   }
   throw new Error(`The embedded PostgreSQL in ${cluster.dir} did not come up; ${cluster.logFile} says why.`);
@@ -157,8 +157,9 @@ async function startServer(cluster: Cluster, deadline: number): Promise<Postmast
       return postmaster;
     }
     if (child.exitCode !== null || child.signalCode !== null) {
-      const said = (await readFile(cluster.logFile, "utf8")).slice(logStart);
-      if (!GAVE_WAY.test(said)) throw new Error(`The embedded PostgreSQL in ${cluster.dir} did not start:\n${said}`);
+      const output = (await readFile(cluster.logFile, "utf8")).slice(logStart);
+      if (!GAVE_WAY.test(output))
+        throw new Error(`The embedded PostgreSQL in ${cluster.dir} did not start:\n${output}`);
       return undefined;
     }
     await sleep(POLL_MS);
@@ -180,14 +181,14 @@ async function trimLog(logFile: string): Promise<number> {
 async function isUsedByOthers(config: ClientConfig): Promise<boolean> {
   const query = "SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
   return withClient(config, async (client) => {
-    // A pool says that it is closed a moment before the server has seen its connections go.
+    // A pool reports its end a moment before the server has seen its connections close.
     const deadline = Date.now() + LEAVING_MS;
     while ((await client.query(query)).rowCount !== 0) {
       if (Date.now() > deadline) return true;
       await sleep(POLL_MS);
     }
     return false;
-  }).catch(() => true); // A server that does not answer is gone, or in somebody else's hands.
+  }).catch(() => true); // A server that does not answer is gone, or another process has it.
 }
 
 async function stopServer(dir: string, pid: number): Promise<void> {

@@ -58,7 +58,7 @@ async function canRun(folder: string, account: ServerAccount): Promise<boolean> 
 }
 
 // Another account can be kept out of node_modules by a closed parent folder, and an install without scripts leaves out
-// the library links. A copy that everybody can read and only we can write answers both.
+// the library links. A copy that every user can read and only we can write solves both.
 async function copyOf(packaged: string): Promise<string> {
   const version = await packageVersion(packaged);
   const target = join(tmpdir(), `saldo-postgres-${version}-${process.getuid?.() ?? 0}`);
@@ -82,9 +82,9 @@ async function packageVersion(packaged: string): Promise<string> {
   return manifest.version;
 }
 
-// The temporary folder is open to everybody: a copy that somebody else can change is not run.
+// The temporary folder is open to every user: a copy that another user can change is not run.
 async function isOurs(folder: string): Promise<boolean> {
-  // Not what a link leads to: whoever owns the link changes where it leads.
+  // The target of a link is not checked: the owner of the link can change it.
   const found = await lstat(folder).catch(() => undefined);
   return (
     found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & GROUP_OR_OTHERS_WRITE) === 0

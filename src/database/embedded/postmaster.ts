@@ -1,4 +1,4 @@
-// What a PostgreSQL data folder says about its server, and whether that is still true.
+// The facts about its server in a PostgreSQL data folder, and whether they are still true.
 
 import { execFile } from "node:child_process";
 import { link, readFile, rename, rm, stat } from "node:fs/promises";
@@ -29,7 +29,7 @@ export async function readPostmaster(clusterDir: string): Promise<Postmaster | u
 
 /**
  * Whether this process is a PostgreSQL of this data folder. After a crash or a restart of the machine the number in
- * postmaster.pid can belong to anybody, and a server that was killed can remain as a zombie.
+ * postmaster.pid can belong to any process, and a server that was killed can remain as a zombie.
  */
 export async function isPostmasterOf(clusterDir: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
@@ -45,7 +45,7 @@ export async function isPostmasterOf(clusterDir: string, pid: number): Promise<b
   return stdout.includes(clusterDir);
 }
 
-/** Whether a process of this number exists, whoever it belongs to. */
+/** Whether a process of this number exists, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -57,7 +57,7 @@ export function isAlive(pid: number): boolean {
 
 /**
  * Takes away the locks of a server that is gone when their number now belongs to a process that is no PostgreSQL of this
- * folder: PostgreSQL itself would refuse to start until that process ends. Locks of a number that nobody has are left
+ * folder: PostgreSQL itself would refuse to start until that process ends. Locks of a number without a process are left
  * alone, because PostgreSQL checks more before it removes them.
  */
 export async function removeMisleadingLocks(clusterDir: string, socketDir: string): Promise<void> {
@@ -76,7 +76,7 @@ async function removeUnchanged(file: string, text: string): Promise<void> {
     await rename(file, aside);
     if ((await readLock(aside)) !== text) await link(aside, file);
   } catch (error) {
-    // Somebody else was quicker, either way; the next look at the folder tells.
+    // Another process was quicker; the next check of the folder shows how.
     if (errorCode(error) !== "ENOENT" && errorCode(error) !== "EEXIST") throw error;
   } finally {
     await rm(aside, { force: true });

@@ -1,12 +1,12 @@
-// Who runs the embedded server. PostgreSQL refuses to run as root, so root gives it a user id of its own, as no other program has:
-// who runs under the server's id owns its files.
+// The user that runs the embedded server. PostgreSQL refuses to run as root, so root gives it a user id that no other program has:
+// a program with the server's id owns its files.
 
 import { createHash } from "node:crypto";
 import { lchown, lstat, mkdir, readFile, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 const ROOT = 0;
-/** Accounts that initdb runs as where we are root, the first one that the machine knows: it asks for its name. */
+/** The accounts for initdb where we are root; the first one that the machine has is used, because initdb needs a name. */
 const UNPRIVILEGED = ["postgres", "nobody"];
 /** User ids that systemd gives to services for the time that they run; no account of a person or a package has one. */
 const OWN_IDS = { first: 61_184, count: 4_336 } as const;
@@ -16,12 +16,12 @@ type Identity = { readonly uid?: number; readonly gid?: number };
 /** The account of the server; `identity` is empty when it is the one this process runs as. */
 export type ServerAccount = {
   readonly identity: Identity;
-  /** Who makes the cluster, before it is given to the server's account. */
+  /** The account that makes the cluster, before it is given to the server's account. */
   readonly maker: Identity;
 };
 
 /**
- * Chooses the account: ourselves; or for root whichever has the folder already, or a user id of its own. Where this machine does not
+ * Chooses the account: our own; or for root the one that has the folder already, or a user id of its own. Where this machine does not
  * have such ids, as in a container with few of them, the maker's account runs the server as well.
  */
 export async function chooseServerAccount(clusterDir: string): Promise<ServerAccount> {
@@ -47,7 +47,7 @@ function findMaker(accounts: readonly (readonly string[])[]): Identity {
   );
 }
 
-/** The same id for the same folder, whichever process asks. Null: this machine has none. */
+/** The same id for the same folder, in every process. Null: this machine has none. */
 async function findOwnId(clusterDir: string, taken: ReadonlySet<number>): Promise<number | null> {
   const { first, count } = OWN_IDS;
   if (process.platform !== "linux" || !(await hasIdsUpTo(first + count))) return null;

@@ -1,4 +1,4 @@
-// Every table that the service has, as the ORM knows them. A test compares them with a fresh database.
+// Every table of the service, as entities of the ORM. A test compares them with a fresh database.
 
 import * as billing from "./billing.ts";
 import * as catalog from "./catalog.ts";

@@ -1,4 +1,4 @@
-// The files of changes, and the row that says that one was applied.
+// The files of changes, and the row that records an applied one.
 
 import { readdir, readFile } from "node:fs/promises";
 import type { Client } from "pg";

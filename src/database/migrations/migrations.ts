@@ -1,4 +1,4 @@
-// The changes of the schema, in the order in which they are applied. README.md says how one is written.
+// The changes of the schema, in the order in which they are applied. README.md describes how one is written.
 
 /** A change of the schema: the file `<number>-<name>.sql` beside this one, or the folder of that name for the baseline. */
 export type Migration = {
@@ -8,7 +8,7 @@ export type Migration = {
   readonly oldestCode: number;
   /** Files of functions that the change uses, such as those of its triggers: they are applied before it. */
   readonly uses?: readonly string[];
-  /** The file is one `CREATE INDEX CONCURRENTLY`, which runs outside a transaction and lets others write meanwhile. */
+  /** The file is one `CREATE INDEX CONCURRENTLY`, which runs outside a transaction and does not block writes. */
   readonly concurrent?: boolean;
 };
 

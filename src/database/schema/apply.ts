@@ -1,5 +1,5 @@
 // Applies what a database lacks. One start at a time does so. Each change is a transaction of its own that waits for a lock two
-// seconds at most, because whatever comes behind a waiting change waits as well; then it lets go and tries again.
+// seconds at most, because every statement behind a waiting change waits as well; then it ends and tries again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";

@@ -1,10 +1,10 @@
-// Where a database's schema stands, and whether this code may run on it.
+// The state of a database's schema, and whether this code may run on it.
 
 import type { Client } from "pg";
 import type { FunctionFile } from "./function-files.ts";
 import type { Migration, SchemaCode } from "../migrations/migrations.ts";
 
-/** What a database says of its schema. */
+/** The state of the schema, as recorded in the database. */
 export type SchemaState = {
   readonly database: string;
   /** The changes it has; none: a fresh database, or one of the former migrations. */
@@ -25,7 +25,7 @@ const CHANGES = `SELECT number, oldest_code AS "oldestCode" FROM schema_change`;
 const FUNCTIONS = `SELECT name, hash FROM schema_function`;
 const FORMER = `SELECT name FROM mikro_orm_migrations ORDER BY id DESC LIMIT 1`;
 
-/** Reads where a database stands. */
+/** Reads the state of the schema. */
 export async function readSchemaState(client: Client): Promise<SchemaState> {
   const { rows } = await client.query<{ database: string; hasChanges: boolean; isFormer: boolean }>(EXISTS);
   const { database = "", hasChanges = false, isFormer = false } = rows[0] ?? {};
@@ -63,8 +63,8 @@ export function lackingOf(state: SchemaState, { migrations }: SchemaCode, files:
   const ours = migrations.at(-1)?.number ?? 0;
   if (ours < state.oldestCode) {
     throw new Error(
-      `The schema of database ${state.database} is at change ${state.version} and needs a Saldo that knows change ` +
-        `${state.oldestCode}; this one knows up to change ${ours}. Start the newer version, or set DATABASE_URL or ` +
+      `The schema of database ${state.database} is at change ${state.version} and needs a Saldo that has change ` +
+        `${state.oldestCode}; this one has up to change ${ours}. Start the newer version, or set DATABASE_URL or ` +
         `SALDO_DATA_DIR to another database.`,
     );
   }

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { createFactorSecrets, renewAllFactors } from "../factor-secrets.ts";
+import { createFactorSecrets, renewAllFactors } from "../second-factor/factor-secrets.ts";
 import type { Tick } from "../../workers/tick.ts";
 
 const EVERY_MS = 3_600_000;

@@ -205,7 +205,7 @@ describe("one changed character", () => {
 });
 
 describe("a forbidden address", () => {
-  test("is refused in whatever form it is written", () => {
+  test("is refused in every form of writing", () => {
     const forbidden = forbiddenAddresses([
       { network: "ethereum", address: EVM.toLowerCase() },
       { network: "bitcoin", address: SEGWIT },

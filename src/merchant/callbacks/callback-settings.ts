@@ -1,4 +1,4 @@
-// Where a merchant is called back and how it knows us: a token that it may choose, and a secret of ours that signs.
+// The address of a merchant's callbacks and the proof that they are ours: a token that it may choose, and a secret of ours that signs.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -27,14 +27,14 @@ export type ChangedSettings = { readonly settings: CallbackSettings; readonly to
 
 export type SettingsChange = {
   readonly merchantId: string;
-  /** Empty: nobody is called. */
+  /** Empty: the merchant is not called. */
   readonly url: string;
   /** Empty: the one there is stays; the first is made. */
   readonly token: string;
   readonly renewSecret: boolean;
 };
 
-/** What a header takes: no more can be sent as a token. */
+/** The characters of a header: a token must be sendable in one. */
 const TOKEN_FORM = /^[\x21-\x7e]{8,200}$/;
 const SHOWN_CHARACTERS = 4;
 const NO_SETTINGS: CallbackSettings = {
@@ -55,7 +55,7 @@ export async function getCallbackSettings(
   return stored === undefined ? NO_SETTINGS : showSettings(stored);
 }
 
-/** What settings are changed by. */
+/** A change of the settings. */
 export type SettingsSources = CallbackPlaces & { readonly database: Pick<Database, "pool"> };
 
 /** The same as `changeCallbackSettings`, in a transaction of its own. */
@@ -66,8 +66,8 @@ export function updateCallbackSettings(sources: SettingsSources, change: Setting
 }
 
 /**
- * Sets where a merchant is called, inside the caller's transaction; whoever was not called any more is called again from now
- * on. Errors: NotFound, ValidationError.
+ * Sets where a merchant is called, inside the caller's transaction. A merchant that was not called any more is called again from
+ * now on. Errors: NotFound, ValidationError.
  */
 export async function changeCallbackSettings(
   client: PoolClient,
@@ -105,7 +105,7 @@ function showSettings({ url, token, secret, stoppedAt, updatedAt }: StoredSettin
 
 export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly nextPageToken: string };
 
-/** How a merchant was told of its transfers, newest first. Errors: NotFound, ValidationError. */
+/** The callbacks of a merchant's transfers, newest first. Errors: NotFound, ValidationError. */
 export async function listDeliveries(
   { pool }: Pick<Database, "pool">,
   page: { merchantId: string; transferId: string; pageSize: number; pageToken: string },
@@ -124,8 +124,8 @@ export async function listDeliveries(
 }
 
 /**
- * Has an event delivered once more, now; one that is being delivered at this moment is left to that. An order of the merchant
- * itself, so it may come after later events. Errors: NotFound, ValidationError while nobody is called.
+ * Delivers an event once more, now. An attempt that runs at this moment is left to run. An order of the merchant
+ * itself, so it may come after later events. Errors: NotFound, ValidationError while the merchant is not called.
  */
 export function resendCallback(
   database: Pick<Database, "pool">,

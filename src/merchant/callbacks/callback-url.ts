@@ -1,20 +1,20 @@
-// Which addresses a merchant may have called. What a name resolves to is checked again whenever it is called.
+// Which addresses of merchants may be called. The address behind a name is checked again at each call.
 
 import type { Environment } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { isLoopbackHost, kindOfHost } from "../../outbound/public-address.ts";
 
-/** What the company that runs this service lets merchants have called. */
+/** The addresses that the operator of this service allows. */
 export type CallbackPlaces = {
   /** Whether sandbox merchants may have this machine called, for trials. */
   readonly allowLoopback: boolean;
-  /** The hosts that may be called; `*.` before a name stands for all below it. Empty or left out: any of the public internet. */
+  /** The hosts that may be called; `*.` before a name means all names below it. Empty or left out: any of the public internet. */
   readonly hosts?: readonly string[];
 };
 
 export type CallbackUrlRules = CallbackPlaces & { readonly environment: Environment };
 
-/** Checks an address that shall be called. Errors: ValidationError, whose details say what is wrong. */
+/** Checks an address that shall be called. Errors: ValidationError, whose details name what is wrong. */
 export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {

@@ -1,6 +1,6 @@
-// Tells merchants what became of their transfers. Deliveries are rows; whoever takes one has it for the time of a lease, so a
-// process that dies in the middle loses nothing: the same event is told again, under the same id. Whether it was told twice
-// only the receiver can know, by that id.
+// Sends merchants the statuses of their transfers. Deliveries are rows; a process leases one for a while, so a process that dies in
+// the middle loses nothing: the same event is sent again, under the same id. Only the receiver can know by that id whether it was
+// sent twice.
 
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
@@ -28,7 +28,7 @@ import {
 
 /** Attempts of one merchant that run at once, over all nodes: a slow receiver keeps no more than these. */
 const MOST_PER_MERCHANT = 4;
-/** Of a merchant whose last attempt was not taken: one finds out whether it is back. */
+/** The same for a merchant whose last callback was not accepted: one attempt shows whether it is back. */
 const MOST_PER_FAILING = 1;
 /** Attempts that run at once in this process, and up to where merchants that fail may fill them. */
 const MOST_RUNNING = 128;
@@ -37,16 +37,16 @@ const FIRST_RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 3_600_000;
 /** So often a receiver may answer anything but OK before later events no longer wait for this one. */
 const ANSWERS_BEFORE_PASSABLE = 5;
-/** How long a stop waits for attempts that run; those that run longer are made again by others. */
+/** How long a stop waits for attempts that run; those that run longer are repeated by another process. */
 const STOP_WITHIN_MS = 2_000;
 
 export type DelivererOptions = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
-  /** The JSON text that tells of a transfer as it was, with its history until then. */
+  /** The JSON text of a transfer as it was, with its history until then. */
   readonly writeBody: (transfer: Transfer, history: readonly TransferEvent[]) => string;
-  /** Hears that a merchant is not called any more. */
+  /** Called when a merchant is not called any more. */
   readonly onStopped: (merchantId: string) => void;
-  /** Hears what kept an attempt from being made or recorded. */
+  /** Called with the error that kept an attempt from being made or recorded. */
   readonly onError: (error: unknown) => void;
   readonly random?: () => number;
   readonly sending?: SendOptions;
@@ -79,7 +79,7 @@ export class CallbackDeliverer {
     await Promise.all(this.#running);
   }
 
-  /** Lets attempts end that end soon, and breaks off the others. */
+  /** Waits for attempts that end soon, and aborts the others. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), STOP_WITHIN_MS);
     await this.idle();
@@ -89,7 +89,7 @@ export class CallbackDeliverer {
   #claim({ merchantId, isFailing }: WaitingMerchant, atMost: number): Promise<ClaimedDelivery[]> {
     return withTransaction(this.#options.database, async (client) => {
       const settings = await tryLockSettings(client, merchantId);
-      // Somebody else takes this merchant's just now.
+      // Another process takes this merchant's just now.
       if (settings === undefined) return [];
       if (settings.url === null || settings.stoppedAt !== null) {
         await failPending(client, merchantId, "Callbacks were turned off.");

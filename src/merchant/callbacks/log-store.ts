@@ -21,7 +21,7 @@ SELECT a.* FROM unnest($1::uuid[]) AS asked (event_id) CROSS JOIN LATERAL (
   SELECT event_id, id, url, started_at, duration_ms, http_status, problem FROM callback_attempt c
   WHERE c.event_id = asked.event_id ORDER BY id DESC LIMIT ${ATTEMPTS_SHOWN}) a
 ORDER BY a.id`;
-// What is being attempted just now is left to whoever attempts it.
+// A delivery that is being attempted is left to its process.
 const RESEND = `
 UPDATE callback_delivery SET state = 'pending', is_leased = false, is_passable = true, note = NULL,
   next_attempt_at = statement_timestamp(), give_up_at = statement_timestamp() + interval '${GIVE_UP_AFTER}'
@@ -29,7 +29,7 @@ WHERE event_id = $1::uuid AND merchant_id = $2::uuid AND NOT (is_leased AND next
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** How telling a merchant of one event went; the delivery has the event's id. */
+/** The delivery of one event to a merchant; it has the event's id. */
 export type Delivery = {
   readonly eventId: string;
   readonly transferId: string;

@@ -1,10 +1,10 @@
-// One callback on the wire. The receiver is somebody else's server: nothing of it is trusted, waited for or read without a
+// One callback on the wire. The receiver is a foreign server: nothing of it is trusted, waited for or read without a
 // bound, and no redirect is followed.
 
 import { createHmac } from "node:crypto";
 import { Client } from "undici";
 import { createDnsLookup } from "../../outbound/dns-lookup.ts";
-import { outsideConnector, type OutsideRules } from "../../outbound/public-connector.ts";
+import { publicConnector, type OutsideRules } from "../../outbound/public-connector.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { errorCode } from "../../database/system-error.ts";
 
@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 4_096;
 const MAX_HEADER_BYTES = 16 * 1_024;
 /** How much of a wrong answer is shown to the merchant. */
 const SHOWN_CHARACTERS = 100;
-/** Answers of a receiver that is away, whoever stands before it. */
+/** Answers of a receiver that is away, from it or from a proxy before it. */
 const AWAY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 export type Callback = {
@@ -32,7 +32,7 @@ export type Callback = {
   readonly allowLoopback: boolean;
 };
 
-/** What came of it. `problem` null: the receiver has taken it. `isAway`: the receiver itself has not answered. */
+/** The result of an attempt. `problem` null: the receiver has accepted it. `isAway`: the receiver itself has not answered. */
 export type CallbackAnswer = {
   readonly httpStatus: number | null;
   readonly problem: string | null;
@@ -53,7 +53,7 @@ export async function sendCallback(
   const deadline = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal === undefined ? [] : [signal])]);
   // A connection of its own: nothing is kept of a receiver, and none holds connections that another waits for.
   const client = new Client(url.origin, {
-    connect: outsideConnector({ timeoutMs: CONNECT_WITHIN_MS, allowLoopback, resolve }),
+    connect: publicConnector({ timeoutMs: CONNECT_WITHIN_MS, allowLoopback, resolve }),
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: withinMs,
     bodyTimeout: withinMs,

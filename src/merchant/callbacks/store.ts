@@ -1,4 +1,4 @@
-// SQL of callbacks. Whatever changes deliveries of a merchant, but for their making, does so behind the lock of the merchant's
+// SQL of callbacks. Every change of a merchant's deliveries, except creating them, is made behind the lock of the merchant's
 // row of settings; so limits and order per merchant are exact over all nodes.
 
 import type { Pool, PoolClient } from "pg";
@@ -9,11 +9,11 @@ import { isSealedNow, openText, sealText } from "../../kernel/sealed-text.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** How long is tried to tell an event. */
+/** For how long the delivery of an event is tried. */
 export const GIVE_UP_AFTER = "3 days";
 /** How long an attempt has a delivery for itself: far longer than it may take. */
 const LEASE = "60 seconds";
-/** After so long without a single success a merchant is not called any more. */
+/** After this time without a single success a merchant is not called any more. */
 const STOP_AFTER = "7 days";
 
 /**
@@ -54,7 +54,7 @@ WITH RECURSIVE waiting AS (
 SELECT w.merchant_id, s.failing_since IS NOT NULL AS is_failing
 FROM waiting w JOIN callback_settings s USING (merchant_id)
 WHERE w.next_attempt_at <= statement_timestamp() ORDER BY is_failing, w.next_attempt_at LIMIT $1`;
-// Of one transfer at most one is attempted at a time, and the oldest that is due.
+// A transfer has at most one attempt at a time: of the oldest event that is due.
 const CLAIM = `
 WITH due AS (
   SELECT d.event_id FROM callback_delivery d
@@ -93,7 +93,7 @@ FROM callback_delivery me
 WHERE me.event_id = $1::uuid AND d.transfer_id = me.transfer_id AND d.state = 'pending' AND NOT d.is_leased
   AND d.attempts = 0 AND d.next_attempt_at > statement_timestamp()
   AND (d.event_at, d.event_id) > (me.event_at, me.event_id)`;
-// An attempt whose lease ran out says nothing any more: the delivery is in other hands.
+// The result of an attempt whose lease ran out does not count: another process has the delivery.
 const MARK_TRIED = `
 UPDATE callback_delivery SET is_leased = false, is_passable = $4,
   state = CASE WHEN statement_timestamp() + $3 * interval '1 ms' > give_up_at THEN 'failed' ELSE 'pending' END,
@@ -117,9 +117,9 @@ const FAIL_PENDING = `
 UPDATE callback_delivery SET state = 'failed', is_leased = false, next_attempt_at = NULL, note = $2
 WHERE merchant_id = $1::uuid AND state = 'pending'`;
 
-/** Where a merchant is called and how it knows us. */
+/** The address of a merchant's callbacks, and their token and secret. */
 export type StoredSettings = {
-  /** Null: nobody is called. */
+  /** Null: the merchant is not called. */
   readonly url: string | null;
   readonly token: string;
   readonly secret: string;
@@ -147,12 +147,12 @@ export async function lockSettings(client: PoolClient, merchantId: string): Prom
   return fromSettingsColumns((await client.query<SettingsColumns>(LOCK_SETTINGS, [merchantId])).rows[0]);
 }
 
-/** The same, unless somebody else has the lock. */
+/** The same, unless another process has the lock. */
 export async function tryLockSettings(client: PoolClient, merchantId: string): Promise<StoredSettings | undefined> {
   return fromSettingsColumns((await client.query<SettingsColumns>(TRY_SETTINGS, [merchantId])).rows[0]);
 }
 
-/** Writes a merchant's settings; whoever was not called any more is called again. */
+/** Writes a merchant's settings; a merchant that was not called any more is called again. */
 export async function writeSettings(
   client: PoolClient,
   settings: { merchantId: string; url: string | null; token: string; secret: string },
@@ -174,12 +174,12 @@ function fromSettingsColumns(row: SettingsColumns | undefined): StoredSettings |
   return { url, token, secret, stoppedAt, updatedAt };
 }
 
-/** What the two secrets of a merchant are called where they are encrypted. */
+/** The names of a merchant's two secrets in their encryption. */
 function namesOf(merchantId: string): { token: string; secret: string } {
   return { token: `callback_settings.token/${merchantId}`, secret: `callback_settings.secret/${merchantId}` };
 }
 
-/** Encrypts the secrets of all merchants under the key of now. Gives how many merchants' were changed. Errors: SecretUnreadable. */
+/** Encrypts the secrets of all merchants under the current key. Returns how many merchants' were changed. Errors: SecretUnreadable. */
 export async function resealCallbackSecrets(client: PoolClient): Promise<number> {
   await waitForLocks(client);
   const { rows } = await client.query<SettingsColumns>(LOCK_ALL_SETTINGS);
@@ -205,7 +205,7 @@ export type ClaimedDelivery = {
 /** A merchant that has something due. `isFailing`: its last attempt was not taken. */
 export type WaitingMerchant = { readonly merchantId: string; readonly isFailing: boolean };
 
-/** Merchants that have something due: those that take what they are told first, then who waits longest. */
+/** Merchants that have something due: those that accept callbacks first, then those that wait longest. */
 export async function readWaitingMerchants(client: Queryable, limit: number): Promise<WaitingMerchant[]> {
   const { rows } = await client.query<{ merchant_id: string; is_failing: boolean }>(WAITING, [limit]);
   return rows.map((row) => ({ merchantId: row.merchant_id, isFailing: row.is_failing }));
@@ -226,7 +226,7 @@ export async function claimDue(
   }));
 }
 
-/** How an attempt went. */
+/** The result of an attempt. */
 export type AttemptFacts = {
   readonly url: string;
   readonly startedAt: Date;
@@ -243,7 +243,7 @@ export async function insertAttempt(client: PoolClient, eventId: string, attempt
   await client.query(INSERT_ATTEMPT, [uuidv7(), eventId, url, startedAt, durationMs, httpStatus, problem]);
 }
 
-/** Behind the settings' lock: the receiver has taken it, whoever attempted it. Older events of the transfer are not told any more. */
+/** Behind the settings' lock: the receiver has accepted it, from this process or another. Older events of the transfer are not sent any more. */
 export async function markDelivered(client: PoolClient, { eventId, merchantId }: ClaimedDelivery): Promise<void> {
   await client.query(NOTE_SUCCESS, [merchantId]);
   if ((await client.query(MARK_DELIVERED, [eventId])).rowCount === 0) return;

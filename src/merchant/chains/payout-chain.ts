@@ -10,7 +10,7 @@ export type ChainPayment = { readonly coin: Coin; readonly to: string; readonly 
 /** The offered price for a unit of the chain's work, in the smallest unit of the coin that fees are paid in. */
 export type FeeOffer = { readonly most: bigint; readonly priority: bigint };
 
-/** A signed transaction: the bytes to broadcast, and the hash by which it is found whatever the broadcast returns. */
+/** A signed transaction: the bytes to broadcast, and the hash by which it is found after any answer to the broadcast. */
 export type SignedTransaction = { readonly raw: string; readonly hash: string };
 
 /** The chain's height. Blocks up to `final` are not replaced any more; -1: none is final yet. */

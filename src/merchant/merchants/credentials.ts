@@ -22,7 +22,7 @@ const prefixes = {
   production: { key: "mk_", secret: "sk_" },
 } as const satisfies Record<Environment, { key: SecretTokenPrefix; secret: SecretTokenPrefix }>;
 
-/** How much of the random part is shown, so that a person can tell pairs apart. */
+/** How much of the random part is shown, so that a person can distinguish pairs. */
 const SHOWN_CHARACTERS = 4;
 
 /** A new pair, the only time both halves are visible. */

@@ -113,7 +113,7 @@ describe("chooseFeeRow", () => {
     expect(chosen("m2", "USDT")).toBe("other merchant and currency");
   });
 
-  test("takes the newest version of a scope, in whatever order the rows come", () => {
+  test("takes the newest version of a scope, in any order of the rows", () => {
     const versions = [row("v2", null, null, 2), row("v10", null, null, 10), row("v1", null, null, 1)];
     expect(chooseFeeRow(versions, { merchantId: "m", currencyCode: "TRX" })?.id).toBe("v10");
     expect(chooseFeeRow([...versions, ...rows], { merchantId: "m", currencyCode: "TRX" })?.id).toBe("currency");

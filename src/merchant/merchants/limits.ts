@@ -1,6 +1,6 @@
 // A merchant's limits of a currency: on one order, on one day, and the amount above which an operator must approve.
 // Limits apply to the received amount, in whole coins, over all networks of the currency. A day counts its orders,
-// whatever became of them: its counter is a column of the locked row, never a sum of others.
+// with any end of them: its counter is a column of the locked row, never a sum of others.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";

@@ -1,5 +1,5 @@
 // One step of one payout: ask the chain, decide (next-step.ts), act. The order inside an act is what keeps a payment from going
-// out twice: bytes are stored before they are broadcast, and whatever broadcasting answers, the hash is what is believed.
+// out twice: bytes are stored before they are broadcast, and only the hash is believed, not the answer to a broadcast.
 
 import type { Pool, PoolClient } from "pg";
 import { failpoint } from "../../kernel/failpoint.ts";
@@ -18,7 +18,7 @@ import { markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } fro
 import { inTransaction } from "./payout-transaction.ts";
 import { settlePayout } from "./settle-payout.ts";
 
-/** What a merchant reads of a transfer that could not be sent. */
+/** The reason that a merchant reads of a transfer that could not be sent. */
 export const NOT_TAKEN = "The network did not take the transaction.";
 export const NOT_SIGNED = "The transaction could not be made.";
 
@@ -33,13 +33,13 @@ export type Advancing = {
   readonly maySign: boolean;
   /** Whether what is signed may be handed to the network: not while an operator has stopped payouts. */
   readonly mayBroadcast: boolean;
-  /** Hears that somebody else seems to have used a nonce of the wallet, and decides. */
+  /** Called when a foreign transaction seems to have used a nonce of the wallet; it decides. */
   readonly onForeign: (found: ForeignTransaction) => Promise<void>;
-  /** Hears that a nonce needs a higher offer than is allowed: it waits for the network to calm down. */
+  /** Called when a nonce needs a higher offer than is allowed: it waits for lower fees of the network. */
   readonly onTooDear: (nonce: number) => void;
-  /** Is called when a node calls a block final that is not believed; the payout waits. */
+  /** Called when a node calls a block final that is not believed; the payout waits. */
   readonly onDoubt: (nonce: number, doubt: string) => void;
-  /** Is called when a token has delivered less than it was sent for; the payout waits for an operator. */
+  /** Called when a token has delivered less than it was sent for; the payout waits for an operator. */
   readonly onShort: (payout: OpenPayout, hash: string) => Promise<void>;
 };
 
@@ -65,7 +65,7 @@ export async function advancePayout(work: Advancing, payout: OpenPayout): Promis
       return handOver(work, payout, step.attempt);
     case "sign":
       if (work.maySign && (await signAndSend(work, payout, step))) return;
-      // What was signed before may still do, and the network has lost it.
+      // An earlier attempt may still succeed, and the network has lost it.
       if (step.otherwise !== null) await handOver(work, payout, step.otherwise);
       return;
     case "give up":
@@ -87,7 +87,7 @@ async function look({ chain, head, chainNonce }: Advancing, payout: OpenPayout):
     attempts.push({ attempt, seen: await chain.find({ hash: attempt.hash, payment }, head) });
   }
   const isMined = attempts.some(({ seen }) => seen.status === "mined");
-  // Used up, and by none of ours: then the chain is asked who it was, and nothing is concluded from silence.
+  // Used up, and by none of our attempts: then the chain is asked for the transaction, and a missing answer proves nothing.
   const holder = !isMined && chainNonce > payout.nonce ? await chain.holderOf(payout.nonce, head) : null;
   return { payout, attempts, holder, isNext: chainNonce === payout.nonce };
 }
@@ -122,8 +122,8 @@ async function noteMined(
   { attempt, mined }: { attempt: Attempt; mined: MinedTransaction },
 ): Promise<void> {
   const { transferId, transferConfirmations, transferStatus } = payout;
-  const isTold = transferStatus === "SUBMITTED" && transferConfirmations === mined.confirmations;
-  if (attempt.blockHash === mined.block.hash && (attempt.kind === "filler" || isTold)) return;
+  const isShown = transferStatus === "SUBMITTED" && transferConfirmations === mined.confirmations;
+  if (attempt.blockHash === mined.block.hash && (attempt.kind === "filler" || isShown)) return;
   await inTransaction(pool, async (client) => {
     await noteSeen(client, { ...payout, number: attempt.number }, { state: "mined", block: mined.block });
     await submit(client, payout, attempt);
@@ -168,7 +168,7 @@ async function signAndSend(
   if (signed === null) return true;
   failpoint?.("after-payout-signed");
   const attempt = { ...signed, payoutId: payout.payoutId, number: payout.attempts.length + 1, kind, fee };
-  // Somebody else's attempt may have come first: then these bytes are forgotten, and nobody has ever seen them.
+  // Another engine's attempt may have come first: then these bytes are discarded unseen.
   if (!(await storeAttempt(pool, attempt))) return true;
   failpoint?.("after-payout-stored");
   await handOver(work, payout, { ...attempt, state: "signed", blockHash: null, ageMs: 0, wasSeen: false });

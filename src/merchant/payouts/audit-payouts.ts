@@ -58,7 +58,7 @@ CROSS JOIN LATERAL (VALUES
      WHEN p.state IN ('confirmed', 'reverted') THEN (a.finals, a.final_kind, a.final_hash) IS DISTINCT FROM (1, 'payment', p.final_hash)
      WHEN p.state = 'filled' THEN (a.finals, a.final_kind, a.final_hash) IS DISTINCT FROM (1, 'filler', p.final_hash)
      ELSE a.finals <> 0 OR a.own_finals <> 0 END),
-  ('a transfer stands as its payout has ended', format('%s, transfer %s', p.state, t.status), CASE
+  ('a transfer agrees with its payout', format('%s, transfer %s', p.state, t.status), CASE
      WHEN p.state = 'confirmed' THEN t.status <> 'CONFIRMED' OR t.transaction_hash IS DISTINCT FROM p.final_hash
      WHEN p.state IN ('reverted', 'filled') THEN t.status <> 'REJECTED' ELSE false END),
   ('every attempt of a payout is stored', format('%s counted, %s stored', p.attempts, a.stored), p.attempts <> a.stored)
@@ -75,7 +75,7 @@ CROSS JOIN LATERAL (
 ) n
 WHERE n.count <> CASE t.status WHEN 'CONFIRMED' THEN 1 ELSE 0 END LIMIT ${VIOLATIONS_TO_READ}`;
 
-// What networks took is named by a transaction of ours that is final.
+// Each posting of a network's fee names a final transaction of ours.
 const FEES = `debit = '${systemAccounts.networkFees}'`;
 const WRONG_FEES = `
 SELECT 'a network fee is of a final transaction of ours' AS "check", f.id AS subject, f.reference AS detail

@@ -29,7 +29,7 @@ export type Choosing = {
   readonly maxInFlight: number;
   /** How much may go out on a day. */
   readonly dailyCaps: DailyCaps;
-  /** Is called when a payment waits because of the day's cap. */
+  /** Called when a payment waits because of the day's cap. */
   readonly onCapped: (currencyCode: string) => void;
   /** Renews the wallet's lease. False: another engine works on it now. */
   readonly keepsLease: () => Promise<boolean>;
@@ -41,10 +41,10 @@ export const WAITS_FOR_FUNDS = "The operator's wallet is being refilled.";
 /** Why a transfer waits: enough has gone out today. The merchant reads it. */
 export const WAITS_FOR_CAP = "The operator's daily limit for payouts is reached.";
 
-/** How many of a currency one round looks at beyond those it may take: so many can wait before they keep others waiting. */
+/** How many transfers of a currency one round reads beyond those it may choose: so many can wait without delaying others. */
 const LOOK_BEYOND = 100;
 
-/** Takes nonces for transfers that can be paid now. Gives how many. */
+/** Takes nonces for transfers that can be paid now. Returns how many. */
 export async function chooseTransfers(work: Choosing): Promise<number> {
   const { pool, wallet } = work;
   const inFlight = await readInFlight(pool, wallet.walletId);
@@ -79,7 +79,7 @@ export async function chooseTransfers(work: Choosing): Promise<number> {
   return chosen;
 }
 
-/** The oldest of each currency by itself: whatever waits for one coin keeps no other back. The sandbox has enough of all. */
+/** The oldest of each currency by itself: transfers that wait for one coin delay no others. The sandbox has enough of all. */
 async function lookForCandidates({ pool, chain, serves }: Choosing, limit: number): Promise<readonly Candidate[]> {
   if (serves.environment === "sandbox") return readCandidates(pool, { ...serves, currencies: null, limit });
   const found: Candidate[] = [];
@@ -96,7 +96,7 @@ function isWithinCap({ dailyCaps }: Choosing, day: ReadonlyMap<string, bigint>, 
   return cap === undefined || (day.get(assetOf(coin)) ?? 0n) + units <= cap;
 }
 
-/** What a wallet has and has not promised yet. */
+/** What a wallet has beyond its open payouts. */
 type Float = {
   covers(candidate: Candidate): boolean;
   /** Whether nothing of what it lacks is merely under way. */
@@ -115,7 +115,7 @@ async function readFloat(
   const open = [...inFlight.values()].reduce((sum, { count }) => sum + count, 0);
   const fee = feeCoin === null ? null : await chain.suggestFee(null);
   const cost = fee === null ? 0n : chain.mostCost(fee);
-  // What is mined but not final is subtracted although the balance is without it already: too little for a moment, never
+  // Mined but not final payouts are subtracted although the balance is without them already: too little for a moment, never
   // too much.
   const left = new Map<string, bigint>();
   for (const [asset, coin] of coins)
@@ -146,7 +146,7 @@ async function takeNonce(
   { transferId, coin, units }: Candidate,
 ): Promise<boolean> {
   const taken = await inTransaction(pool, async (client) => {
-    // One signer at a time: whoever comes second sees what the first has chosen.
+    // One signer at a time: the second one sees what the first has chosen.
     const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
     if (haltReason !== null || (await isStopped(client, wallet))) return false;
     if (!(await lockChoosable(client, transferId))) return false;

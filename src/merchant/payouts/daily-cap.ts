@@ -1,5 +1,5 @@
-// How much a wallet sends of a currency on a day in Jakarta at most, whatever was ordered. The counter is written behind the
-// wallet's lock together with the nonce; what is reverted later does not give its part of the day back.
+// The most that a wallet sends of a currency on a day in Jakarta. The counter is written behind the wallet's lock together with the
+// nonce; a payment that is reverted later does not give its part of the day back.
 
 import type { Pool, PoolClient } from "pg";
 import type { Asset } from "../../kernel/money.ts";
@@ -20,7 +20,7 @@ SELECT w.chain, w.address, d.asset, d.units FROM wallet_day d JOIN wallet w ON w
 /** The most units of each asset on a day. An asset that is not named has no cap. */
 export type DailyCaps = Readonly<Record<Asset, bigint>>;
 
-/** What a wallet was told to send today, by asset. */
+/** What a wallet sends today, by asset. */
 export async function readDay(client: Queryable, walletId: string): Promise<Map<Asset, bigint>> {
   const { rows } = await client.query<{ asset: Asset; units: string }>(READ, [walletId]);
   return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
@@ -35,7 +35,7 @@ export async function countOnDay(
   return (await client.query(COUNT, [walletId, asset, units, cap])).rowCount === 1;
 }
 
-/** What every wallet was told to send today. */
+/** What every wallet sends today. */
 export async function readDays(
   client: Queryable,
 ): Promise<{ chain: string; address: string; asset: Asset; units: bigint }[]> {

@@ -1,6 +1,6 @@
-// Somebody else's transaction has used up a nonce of ours: signing stops, and a payout whose nonce it was ends when that is
-// final. The chain is asked long before this is written, and an engine may stand still in between while another one sends. So
-// our own record has the last word on whose transaction it is: what we broadcast was stored before anybody could see it.
+// A foreign transaction has used up a nonce of ours: signing stops, and a payout whose nonce it was ends when that is
+// final. The chain is asked long before this is written, and an engine may pause in between while another one sends. So
+// our own record has the last word on whose transaction it is: what we broadcast was stored before anyone could see it.
 
 import type { Pool } from "pg";
 import { invariant } from "../../kernel/invariant.ts";
@@ -8,11 +8,11 @@ import { endPayout, isOwnTransaction, lockPayout } from "./payout-store.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { haltWallet, lockWallet } from "./wallet-store.ts";
 
-/** A transaction of the wallet that none of the attempts which were looked at is. */
+/** A transaction of the wallet that is none of the checked attempts. */
 export type ForeignTransaction = {
   readonly nonce: number;
   readonly hash: string;
-  /** The payout it has displaced for good, and how many attempts of it were looked at. Null: none yet. */
+  /** The payout it has displaced for good, and how many attempts of it were checked. Null: none yet. */
   readonly displaced: { readonly payoutId: string; readonly attempts: number } | null;
 };
 

@@ -1,4 +1,4 @@
-// The wallets that pay transfers out, as an operator sees them: what our record says of each, and what its chain says it has.
+// The wallets that pay transfers out, as an operator sees them: our record of each, and its balances on its chain.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Pool } from "pg";
@@ -7,13 +7,13 @@ import type { PayoutChain } from "../chains/payout-chain.ts";
 import { assetOf, findCoin } from "../chains/currencies.ts";
 import { readWalletFacts, type WalletFacts } from "./payout-facts.ts";
 
-/** A chain that takes longer has not answered: somebody waits for the list. */
+/** A chain that takes longer has not answered: an operator waits for the list. */
 const ANSWER_WITHIN_MS = 4_000;
 
-/** What a wallet has of a currency. */
+/** A wallet's balance of a currency. */
 type WalletBalance = { readonly currencyCode: string; readonly amount: Money };
 
-/** A wallet and how it stands. */
+/** A wallet and its state. */
 export type ListedWallet = WalletFacts & {
   /** Whether its key is configured in this process. */
   readonly isConfigured: boolean;
@@ -77,11 +77,11 @@ async function readBalances(chain: PayoutChain, answerWithinMs: number): Promise
   try {
     return await Promise.race([asked, tooLate]);
   } catch {
-    // Not knowing is an answer here; that a chain is away is told by the metrics and the log of whoever works with it.
+    // Not knowing is an answer here. The metrics and the log of the engine show that a chain is away.
     return null;
   } finally {
     isAnswered.abort();
-    // What comes after the time is nobody's.
+    // A late answer is not used.
     asked.catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-// What to do next with a payout, from what is stored and what the chain has just said. Pure, so that every rule that keeps a
+// The next step of a payout, from its stored state and the chain's report. Pure, so that every rule that keeps a
 // payment from going out twice, or from being given back while it may still go out, can be tried on plain values.
 
 import type { MinedTransaction, NonceHolder, SeenTransaction } from "../chains/payout-chain.ts";
@@ -11,22 +11,22 @@ export type PayoutSight = {
   readonly payout: OpenPayout;
   /** Every attempt, oldest first. */
   readonly attempts: readonly SeenAttempt[];
-  /** Who has used up the nonce, where none of the attempts is mined. */
+  /** The transaction that has used up the nonce, where none of the attempts is mined. */
   readonly holder: NonceHolder | null;
   /** Whether it is the wallet's next transaction on the chain: only that one can be stuck by itself. */
   readonly isNext: boolean;
 };
 
 export type StepPolicy = {
-  /** After so long without being mined the next attempt offers more. */
+  /** After this time without being mined the next attempt offers more. */
   readonly stuckAfterMs: number;
-  /** After so long in which the network never took an attempt, the nonce is filled. */
+  /** After this time in which the network never accepted an attempt, the nonce is filled. */
   readonly giveUpAfterMs: number;
 };
 
 export type Step =
   | { readonly kind: "wait" }
-  // What is signed has to outbid one attempt, if any; where nothing can be signed another may be due to be handed over again.
+  // The new attempt has to outbid one other, if any; where nothing can be signed another may be due for a second broadcast.
   | {
       readonly kind: "sign";
       readonly as: AttemptKind;
@@ -65,7 +65,7 @@ export function nextStep(sight: PayoutSight, policy: StepPolicy): Step {
   const replaced = toOutbid(attempts, kind);
   if (newest?.attempt.kind !== kind) return { kind: "sign", as: kind, replaced, otherwise: null };
   if (sight.isNext && hasBeenRefused(sight, policy)) return { kind: "give up" };
-  // What the network has never taken is not outbid but handed over again, until it is given up; a filler has no such end.
+  // An attempt that the network has never accepted is not outbid but broadcast again, until it is given up; a filler never is.
   const canBeOutbid = kind === "filler" || attempts.some(({ attempt }) => attempt.wasSeen);
   const isStuck = sight.isNext && canBeOutbid && newest.attempt.ageMs >= policy.stuckAfterMs;
   const missing = newest.seen.status === "unknown" ? newest.attempt : null;

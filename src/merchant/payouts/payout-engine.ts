@@ -32,11 +32,11 @@ export type PayoutPolicy = StepPolicy & {
 export type PayoutTrouble =
   | { readonly kind: "foreign_nonce"; readonly chain: string; readonly nonce: number; readonly hash: string }
   | { readonly kind: "fee_too_high"; readonly chain: string; readonly nonce: number }
-  // A node is so far ahead of what it was that it cannot be true; nothing it says is used.
+  // A node is further ahead than it can be; nothing it reports is used.
   | { readonly kind: "head_leap"; readonly chain: string; readonly from: number; readonly to: number }
   // A node calls a block final, and its own blocks or the second node contradict it.
   | { readonly kind: "finality_doubted"; readonly chain: string; readonly nonce: number; readonly doubt: string }
-  // What was final is not in the chain any more.
+  // A final transaction is not in the chain any more.
   | { readonly kind: "payment_vanished"; readonly chain: string; readonly nonce: number; readonly hash: string }
   // Transfers wait because enough of a currency has gone out today.
   | { readonly kind: "daily_cap"; readonly chain: string; readonly currency: string }
@@ -88,7 +88,7 @@ export class PayoutEngine {
     await this.#recheck(walletId, head, await this.#watchWallet(head));
     if (!(await this.#advanceAll(walletId, signal))) return;
     const chosen = await this.#choose(walletId);
-    // What was just chosen goes out at once.
+    // Payouts that were just chosen go out at once.
     if (chosen > 0) await this.#advanceAll(walletId, signal);
   }
 
@@ -98,7 +98,7 @@ export class PayoutEngine {
     return leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs });
   }
 
-  /** Lets another engine take over at once. */
+  /** Gives the lease back, so that another engine can take over at once. */
   async resign(): Promise<void> {
     if (this.#wallet === null) return;
     await resignWallet(this.#options.pool, { walletId: this.#wallet.walletId, engineId: this.#engineId });
@@ -121,7 +121,7 @@ export class PayoutEngine {
     return chain.feeCoin !== null && hasRechecks(pool, walletId);
   }
 
-  /** Where the chain is. Null: it says that it is further than it can be. */
+  /** The chain's head. Null: it reports one further than it can be. */
   async #head(walletId: string): Promise<ChainHead | null> {
     const { pool, chain, policy, report } = this.#options;
     const head = await chain.head();
@@ -146,19 +146,19 @@ export class PayoutEngine {
     return (await readCandidates(pool, { ...serves, currencies: this.#currencies(), limit: 1 })).length > 0;
   }
 
-  /** The sandbox sends whatever can be ordered. */
+  /** The sandbox sends every currency that can be ordered. */
   #currencies(): readonly string[] | null {
     const { serves, chain } = this.#options;
     return serves.environment === "sandbox" ? null : chain.currencies;
   }
 
   /**
-   * A nonce that the chain has used up and we have not chosen is somebody else's: then the key is not ours alone. Returns how many
+   * A nonce that the chain has used up and we have not chosen is foreign: then the key is not ours alone. Returns how many
    * are used up.
    */
   async #watchWallet(head: ChainHead): Promise<number> {
     const { pool, chain } = this.#options;
-    // The chain first: whatever of ours it has used up by then was chosen before, and is in the row that is read after it.
+    // The chain first: each nonce of ours that it has used up by then was chosen before, and is in the row that is read after it.
     const used = await chain.nextNonce();
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || used <= wallet.nextNonce) return used;
@@ -177,12 +177,12 @@ export class PayoutEngine {
   async #stopForShort({ nonce, transferId }: OpenPayout, hash: string): Promise<void> {
     const { pool, chain, report } = this.#options;
     if (this.#wallet === null) return;
-    const reason = `the token delivered less than transfer ${transferId} says, by ${hash} of nonce ${nonce}`;
+    const reason = `the token delivered less than the amount of transfer ${transferId}, by ${hash} of nonce ${nonce}`;
     const isNews = await haltWallet(pool, this.#wallet.walletId, reason);
     if (isNews) report({ kind: "payment_short", chain: chain.name, nonce, hash });
   }
 
-  /** False: the round ends here, because it was told to or another engine has the wallet now. */
+  /** False: the round ends here, because it was stopped or another engine has the wallet now. */
   async #advanceAll(walletId: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { pool, chain } = this.#options;
     // In this order: what has used up a nonce by then was stored before, and is among the attempts that are read after it; and

@@ -1,4 +1,4 @@
-// How the payouts of each chain stand, for metrics and alarms.
+// The state of each chain's payouts, for metrics and alarms.
 
 import type { Pool } from "pg";
 
@@ -18,11 +18,11 @@ const WAITING = `
 SELECT CASE WHEN environment = 'sandbox' THEN 'sandbox' ELSE network END AS chain, count(*)::int AS waiting FROM transfer
 WHERE status = 'WAITING' AND NOT awaits_approval GROUP BY 1`;
 
-/** How the payouts of a chain stand. */
+/** The state of a chain's payouts. */
 export type WalletFacts = {
   readonly chain: string;
   readonly address: string;
-  /** Whether signing was stopped, because somebody else has used the key. */
+  /** Whether signing was stopped, because the key was used elsewhere. */
   readonly isHalted: boolean;
   /** Since when; null: it was not. */
   readonly haltedAt: Date | null;
@@ -38,7 +38,7 @@ export type WalletFacts = {
   readonly isStopped: boolean;
 };
 
-/** Reads how the payouts of every chain stand that has paid, or has something to pay. */
+/** Reads the state of the payouts of every chain that has paid, or has something to pay. */
 export async function readWalletFacts(pool: Pick<Pool, "query">): Promise<WalletFacts[]> {
   const wallets = (await pool.query<Omit<WalletFacts, "waiting">>(WALLETS)).rows;
   const waiting = new Map(

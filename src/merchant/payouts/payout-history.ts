@@ -1,4 +1,4 @@
-// What was done for a transfer on its chain, as a statement shows it.
+// The payouts of a transfer on its chain, as a statement shows them.
 
 import type { Pool, PoolClient } from "pg";
 import { isUuid } from "../../kernel/ids.ts";
@@ -66,7 +66,7 @@ type Columns = {
   block_hash: string | null;
 };
 
-/** The payouts of a transfer with their attempts, oldest first: more than one only where a nonce was lost to somebody else. */
+/** The payouts of a transfer with their attempts, oldest first: more than one only where a nonce was lost to a foreign transaction. */
 export async function readPayoutHistory(
   client: Pick<Pool | PoolClient, "query">,
   transferId: string,

@@ -13,7 +13,7 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 
 const OPEN = `p.state IN ('chosen', 'signed', 'broadcast')`;
 const NO_LIVING_PAYOUT = `(SELECT count(*) FROM payout p WHERE p.transfer_id = t.id AND p.state <> 'displaced') = 0`;
-// What was ordered before its account was frozen waits as well.
+// A transfer that was ordered before its account was frozen waits as well.
 const OWNER_SERVED = `(
   SELECT frozen_at FROM account
   WHERE id = (SELECT account_id FROM merchant WHERE id = t.merchant_id)) IS NULL`;
@@ -66,11 +66,11 @@ const END = `
 UPDATE payout p SET state = $2, final_hash = $3, ended_at = clock_timestamp(),
   recheck_at = CASE WHEN $4 THEN clock_timestamp() + interval '1 minute' END
 WHERE p.id = $1::uuid AND ${OPEN}`;
-// Whoever stores an attempt or ends the payout takes this lock, too.
+// Storing an attempt and ending the payout take this lock, too.
 const LOCK_PAYOUT = `
 SELECT p.id FROM payout p WHERE p.id = $1::uuid AND ${OPEN} AND p.attempts = $2 FOR NO KEY UPDATE`;
 const IS_OWN = `SELECT EXISTS (SELECT FROM payout_attempt WHERE hash = $1) AS is_own`;
-// Asked behind the wallet's lock, by whoever waits for it to sign again: from the few nonces that were lost to the attempts by hash.
+// Asked behind the wallet's lock, before it signs again: from the few nonces that were lost to the attempts by hash.
 const ENDED_BY_OWN = `
 SELECT p.nonce FROM payout p CROSS JOIN LATERAL (SELECT FROM payout_attempt WHERE hash = p.final_hash OFFSET 0) a
 WHERE p.wallet_id = $1::uuid AND p.state IN ('displaced', 'foreign') ORDER BY p.nonce LIMIT 1`;
@@ -108,7 +108,7 @@ export async function readCandidates(
   return rows.map((row) => ({ transferId: row.transfer_id, status: row.status, ...paymentOf(row) }));
 }
 
-/** Locks a transfer that is to be paid and has no payout. False: it is not, or somebody else is moving it. */
+/** Locks a transfer that is to be paid and has no payout. False: it is not, or another process is moving it. */
 export async function lockChoosable(client: PoolClient, transferId: string): Promise<boolean> {
   return (await client.query(CHOOSABLE, [transferId])).rowCount === 1;
 }
@@ -123,7 +123,7 @@ export async function insertPayout(
   return payoutId;
 }
 
-/** Writes that somebody else had used up a nonce before we chose it. */
+/** Writes that a foreign transaction had used up a nonce before we chose it. */
 export async function insertForeign(
   client: PoolClient,
   { walletId, nonce, hash }: { walletId: string; nonce: number; hash: string },
@@ -220,7 +220,7 @@ export async function noteBroadcast(client: Queryable, { payoutId, number }: Att
   await client.query(NOTE_BROADCAST, [payoutId, number]);
 }
 
-/** Writes what the chain says of an attempt. `block` null: it is in none. */
+/** Writes what the chain reports of an attempt. `block` null: it is in none. */
 export async function noteSeen(
   client: Queryable,
   { payoutId, number }: AttemptName,
@@ -256,13 +256,13 @@ export async function lockPayout(
   return (await client.query(LOCK_PAYOUT, [payoutId, attempts])).rowCount === 1;
 }
 
-/** Whether we have signed a transaction: whatever of ours the network may know is stored. */
+/** Whether we have signed a transaction: each one of ours that the network may know is stored. */
 export async function isOwnTransaction(client: Queryable, hash: string): Promise<boolean> {
   const { rows } = await client.query<{ is_own: boolean }>(IS_OWN, [hash]);
   return rows[0]?.is_own !== false;
 }
 
-/** A nonce of a wallet that is written down as somebody else's though our own transaction has it; null: there is none. */
+/** A nonce of a wallet that is recorded as foreign though our own transaction has it; null: there is none. */
 export async function findWronglyForeign(client: Queryable, walletId: string): Promise<number | null> {
   const { rows } = await client.query<{ nonce: number }>(ENDED_BY_OWN, [walletId]);
   return rows[0]?.nonce ?? null;
@@ -274,7 +274,7 @@ export async function hasPayoutBegun(client: Queryable, transferId: string): Pro
   return rows[0]?.none === false;
 }
 
-/** What the open payouts of a wallet send, by asset, and how many there are. */
+/** The sums and the number of a wallet's open payouts, by asset. */
 export async function readInFlight(
   client: Queryable,
   walletId: string,

@@ -7,19 +7,19 @@ import type { ChainPayment, FeeOffer, SignedTransaction } from "../chains/payout
 /** Those that have not ended. `broadcast`: the network has taken an attempt, or the chain has shown one. */
 export const OPEN_STATES = ["chosen", "signed", "broadcast"] as const;
 /**
- * How a payout ends. `filled`: its nonce went to a filler, so no payment of it ever can. `displaced`: somebody else's
+ * How a payout ends. `filled`: its nonce went to a filler, so no payment of it ever can. `displaced`: a foreign
  * transaction has its nonce. `foreign` is no payout of ours: a nonce that was used up before we had chosen it.
  */
 export const ENDED_STATES = ["confirmed", "reverted", "filled", "displaced", "foreign"] as const;
 export type PayoutState = (typeof OPEN_STATES)[number] | (typeof ENDED_STATES)[number];
 
-/** A payment does what the transfer says; a filler uses up the nonce and moves nothing. */
+/** A payment carries the transfer out; a filler uses up the nonce and moves nothing. */
 export type AttemptKind = "payment" | "filler";
 
 /** `seen`: the network had it when it was last asked. `final`: the one that has used up the nonce. */
 export type AttemptState = "signed" | "seen" | "mined" | "final";
 
-/** A signed transaction of a payout. Its bytes are stored before anybody else sees them, and never change. */
+/** A signed transaction of a payout. Its bytes are stored before anyone else sees them, and never change. */
 export type Attempt = SignedTransaction & {
   readonly number: number;
   readonly kind: AttemptKind;

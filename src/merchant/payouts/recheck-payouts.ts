@@ -10,10 +10,10 @@ import { haltWallet, lockWallet } from "./wallet-store.ts";
 
 /** Payouts that one round compares at most; the rest follows with the next. */
 const MOST_RECHECKED = 50;
-/** Until so long after its end a payout is compared, each time after twice the time that has passed since. */
+/** For how long after its end a payout is compared, each time after twice the time that has passed since. */
 const RECHECK_FOR_MS = 24 * 3_600_000;
 
-/** What a merchant reads nothing of: why a nonce whose transaction was reverted and has vanished moves nothing. */
+/** Why a nonce whose transaction was reverted and has vanished moves nothing. The merchant does not read it. */
 const VANISHED = "its final transaction has vanished from the chain";
 
 export type Rechecking = {

@@ -23,7 +23,7 @@ UPDATE payout SET recheck_at = CASE
   WHEN clock_timestamp() - ended_at < $2::float8 * interval '1 ms'
   THEN clock_timestamp() + greatest(interval '1 minute', clock_timestamp() - ended_at) END
 WHERE id = $1::uuid AND recheck_at IS NOT NULL AND ended_at IS NOT NULL`;
-// What gave the funds back must not pay any more: its nonce is filled instead.
+// A payout that gave the funds back must not pay any more: its nonce is filled instead.
 const REOPEN = `
 UPDATE payout SET state = 'broadcast', final_hash = NULL, ended_at = NULL, recheck_at = NULL, reopened_at = clock_timestamp(),
   filling_reason = CASE WHEN state = 'confirmed' THEN NULL ELSE coalesce(filling_reason, $3) END

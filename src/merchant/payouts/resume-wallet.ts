@@ -1,4 +1,4 @@
-// What an operator does once it is clear who else had the key: the nonces that others used up are written down, so that the
+// Used by an operator once it is clear who else had the key: the foreign nonces are recorded, so that the
 // wallet's own stay without a gap, and signing goes on behind them.
 
 import type { Pool, PoolClient } from "pg";
@@ -20,7 +20,7 @@ export type ForeignNonces = {
   readonly foreign: readonly { readonly nonce: number; readonly hash: string }[];
 };
 
-/** What came of an order to resume. Not new: the wallet signs already, and nothing was written down. */
+/** The outcome of an order to resume. Not new: the wallet signs already, and nothing was recorded. */
 export type ResumedWallet = { readonly foreignNonces: number; readonly isNew: boolean };
 
 /**
@@ -30,7 +30,7 @@ export type ResumedWallet = { readonly foreignNonces: number; readonly isNew: bo
 export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise<ForeignNonces> {
   const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
   if (wallet === undefined) throw new NotFound("This wallet has never paid.");
-  // What is behind its nonce while it signs may be its own, and there is nothing to end.
+  // Nonces behind its own while it signs may be its own, and there is no stop to end.
   if (wallet.haltedAt === null) return { walletId: wallet.walletId, address: wallet.address, foreign: [] };
   const head = await answerOf(chain.head());
   const used = await answerOf(chain.nextNonce());
@@ -59,7 +59,7 @@ export async function resumeSigning(
   await waitForLocks(client);
   const { nextNonce, haltedAt } = await lockWallet(client, walletId);
   if (haltedAt === null) return { foreignNonces: 0, isNew: false };
-  // Why it has stopped this time nobody has judged who speaks of another.
+  // An operator who names another stop has not judged the reason of this one.
   if (haltedAt.getTime() !== stoppedAt.getTime()) {
     const message = "names a stop that has ended; the wallet has stopped again since: look at why";
     throw new ValidationError([{ field: "stoppedAt", rule: "wallet.stop", message }]);

@@ -1,5 +1,5 @@
 // The end of a payout, in one transaction with its transfer and the ledger. Only a final transaction with the payout's nonce
-// leads here, so whatever is decided stands.
+// leads here, so the decision is final.
 
 import type { PoolClient } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
@@ -13,7 +13,7 @@ import { readOwner } from "../transfers/transfer-store.ts";
 import type { Attempt, OpenPayout } from "./payout.ts";
 import { endPayout, noteSeen } from "./payout-store.ts";
 
-/** What a merchant reads of a transfer that the chain has reverted. */
+/** The reason that a merchant reads of a transfer that the chain has reverted. */
 export const REVERTED = "The network reverted the transaction.";
 
 export type FinalAttempt = {
@@ -37,14 +37,14 @@ export async function settlePayout(
   if (!(await endPayout(client, { payoutId, state, hash: attempt.hash, isRechecked: feeCoin !== null }))) return false;
   await noteSeen(client, { payoutId, number: attempt.number }, { state: "final", block: mined.block });
   if (hasEnded(payout)) {
-    // It was final before, vanished, and is final again: its transfer and its postings stay, whatever this end is. Where the two
+    // It was final before, vanished, and is final again: its transfer and its postings stay, also with another end. Where the two
     // differ now, the audit reports it.
     if (paid) await replaceTransaction(client, { transferId, transactionHash: attempt.hash });
     return true;
   }
   const known = attempt.kind === "payment" ? { transactionHash: attempt.hash, confirmations: mined.confirmations } : {};
   if (paid) {
-    // Its way may have gone unnoticed, but a transfer is told to be on the chain before it is told to be there for good.
+    // Its way may have gone unnoticed, but a transfer is reported as on the chain before it is reported as confirmed.
     await moveTransfer(client, { transferId, from: NOT_SUBMITTED, to: "SUBMITTED", ...known });
   }
   const reason = attempt.kind === "payment" ? REVERTED : (payout.fillingReason ?? REVERTED);
@@ -72,7 +72,7 @@ type NetworkFee = {
   readonly coin: Coin | null;
 };
 
-/** What the network took is our expense, out of the wallet that pays: the merchant's fee was agreed before. */
+/** Posts the network's fee, which is our expense and paid by the wallet: the merchant's fee was agreed before. */
 async function postNetworkFee(
   client: PoolClient,
   { payoutId, transferId, hash, paid, coin }: NetworkFee,
@@ -82,7 +82,7 @@ async function postNetworkFee(
     {
       id: uuidv7(),
       accountId: await readOwner(client, transferId),
-      // Not of the transfer's group: its statement is the merchant's, and this is none of his expenses.
+      // Not of the transfer's group: its statement is the merchant's, and this is no expense of the merchant.
       groupId: payoutId,
       asset: assetOf(coin),
       debit: systemAccounts.networkFees,

@@ -1,5 +1,5 @@
 // Transfers that were ordered before their account was frozen or payouts were stopped. They get no nonce (payout-store.ts,
-// payout-engine.ts); here their merchants are given the reason. Once the cause is gone, what waits goes on like everything else.
+// payout-engine.ts); here their merchants get the reason. Once the cause is gone, they continue like all others.
 
 import type { Pool, PoolClient } from "pg";
 import { lockTransfer, moveTransfer } from "../transfers/transfer-states.ts";
@@ -13,7 +13,7 @@ export const WAITS_FOR_ACCOUNT = "The account is frozen.";
 /** Why a transfer waits: an operator has stopped payouts. The merchant reads it. */
 export const WAITS_FOR_START = "Payouts are stopped for the moment.";
 
-/** How many one round moves. */
+/** How many transfers one round moves. */
 const AT_ONCE = 100;
 
 const IS_FROZEN = `
@@ -29,7 +29,7 @@ const STILL_FROZEN = `SELECT FROM transfer t WHERE t.id = $1::uuid AND ${IS_FROZ
 
 type Served = { readonly environment: string; readonly network: string | null };
 
-/** Lets the transfers of frozen accounts wait that are not signed, with that as their reason. */
+/** Sets unsigned transfers of frozen accounts to wait, with that as their reason. */
 export async function letFrozenWait(pool: Pool, { environment, network }: Served): Promise<void> {
   const { rows } = await pool.query<{ id: string }>(FROZEN, [environment, network]);
   for (const { id } of rows) {
@@ -39,7 +39,7 @@ export async function letFrozenWait(pool: Pool, { environment, network }: Served
   }
 }
 
-/** Lets the transfers wait that a stop of payouts keeps from being signed, with that as their reason. */
+/** Sets the transfers to wait that a stop of payouts keeps from being signed, with that as their reason. */
 export async function letStoppedWait(pool: Pool, wallet: StopScope, { environment, network }: Served): Promise<void> {
   if (!(await isStopped(pool, wallet))) return;
   const { rows } = await pool.query<{ id: string }>(PENDING, [environment, network]);
@@ -49,7 +49,7 @@ export async function letStoppedWait(pool: Pool, wallet: StopScope, { environmen
   }
 }
 
-/** Lets a transfer wait that is not signed, if the cause still holds. */
+/** Sets an unsigned transfer to wait, if the cause still holds. */
 async function letWait(
   pool: Pool,
   wait: { transferId: string; reason: string; holds: (client: PoolClient) => Promise<boolean> },

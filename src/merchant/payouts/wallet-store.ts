@@ -12,7 +12,7 @@ ON CONFLICT ON CONSTRAINT wallet_address DO NOTHING`;
 const COLUMNS = `id, chain, address, next_nonce, halted_at, halt_reason`;
 const BY_ADDRESS = `SELECT ${COLUMNS} FROM wallet WHERE chain = $1 AND address = $2`;
 const LOCK = `SELECT ${COLUMNS} FROM wallet WHERE id = $1::uuid FOR NO KEY UPDATE`;
-// A lease that has run out is anybody's. The row's lock decides between two that ask at once.
+// Every engine can take a lease that has run out. The row's lock decides between two that ask at once.
 const LEASE = `
 UPDATE wallet SET leased_by = $2::uuid, leased_until = clock_timestamp() + $3::float8 * interval '1 ms'
 WHERE id = $1::uuid AND (leased_by IS NULL OR leased_by = $2::uuid OR leased_until <= clock_timestamp()) RETURNING id`;
@@ -30,7 +30,7 @@ export type Wallet = {
   readonly address: string;
   /** The nonce the next payout gets. */
   readonly nextNonce: number;
-  /** Since when nothing is signed with it, which tells one stop from the next. Null: it signs. */
+  /** Since when nothing is signed with it, which distinguishes one stop from the next. Null: it signs. */
   readonly haltedAt: Date | null;
   /** Why nothing is signed with it until an operator has looked. Null: it signs. */
   readonly haltReason: string | null;
@@ -93,7 +93,7 @@ export async function haltWallet(client: Queryable, walletId: string, reason: st
   return (await client.query(HALT, [walletId, reason])).rowCount === 1;
 }
 
-/** Lets a wallet sign again. True: it was stopped. */
+/** Ends a wallet's stop, so that it signs again. True: it was stopped. */
 export async function resumeWallet(client: Queryable, walletId: string): Promise<boolean> {
   return (await client.query(RESUME, [walletId])).rowCount === 1;
 }

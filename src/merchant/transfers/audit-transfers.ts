@@ -56,7 +56,7 @@ CROSS JOIN LATERAL (VALUES
      OR CASE WHEN t.fee = 0 THEN fee.id IS NOT NULL ELSE
           (fee.debit, fee.credit, fee.amount, fee.asset) IS DISTINCT FROM (f.id, outside.fees, t.fee, t.asset) END
    ELSE payout.id IS NOT NULL OR sent.id IS NOT NULL OR fee.id IS NOT NULL END),
-  ('the last event of a transfer is how it stands', format('stands %s, last event %s', t.status, last.status),
+  ('the last event of a transfer is its status', format('status %s, last event %s', t.status, last.status),
    last.status <> t.status),
   ('a transfer belongs to the environment of its merchant', t.environment,
    t.environment <> m.environment),

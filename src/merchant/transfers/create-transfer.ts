@@ -1,5 +1,5 @@
 // Ordering a transfer. The merchant's name for it, the externalId, makes an order take effect once: a repeated order
-// returns the first transfer, whatever balance, fees, limits or currencies have become since.
+// returns the first transfer, even when balance, fees, limits or currencies have changed since.
 
 import type { PoolClient } from "pg";
 import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";

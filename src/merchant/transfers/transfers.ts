@@ -53,7 +53,7 @@ export async function withHistory({ pool }: WithPool, transfer: Transfer): Promi
 
 const DEFAULT_PER_PAGE = 10;
 
-/** A numbered page of the public API: 0 and empty stand for omitted fields; days are days in Jakarta. */
+/** A numbered page of the public API: 0 and empty mean omitted fields; days are days in Jakarta. */
 export type NumberedPage = {
   readonly merchantId: string;
   readonly page: number;

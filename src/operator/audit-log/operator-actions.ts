@@ -1,5 +1,5 @@
-// What operators ordered by hand: who, what, to whom, why. A line is written in the transaction of the action itself, so
-// neither is there without the other, and is never changed.
+// The audit log of operators: who ordered which action, on what, and why. A line is written in the transaction of its action, so
+// neither exists without the other. A line never changes.
 
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -13,10 +13,10 @@ export type OperatorAction = {
   readonly operator: string;
   /** What was done, in the words of the command line, such as `account freeze`. */
   readonly action: string;
-  /** What it was done to: the id of an account, a request; null where there is only one such thing. */
+  /** Its object: the id of an account, a request; null where there is only one such thing. */
   readonly subject: string | null;
   readonly reason: string | null;
-  /** What else is worth knowing; amounts are decimal texts. */
+  /** Further facts; amounts are decimal texts. */
   readonly facts?: Readonly<Record<string, string | number | null>>;
 };
 
@@ -53,10 +53,10 @@ export async function recordAction(client: PoolClient, action: OperatorAction): 
 }
 
 /**
- * Does what an operator ordered and writes down who, in one transaction. `line` describes what was done; null: nothing was changed,
- * so there is nothing to record.
+ * Carries an operator's order out and records the operator, in one transaction. `line` describes the change; null: nothing was
+ * changed, so there is nothing to record.
  */
-export function doAndRecord<Outcome>(
+export function withAuditLog<Outcome>(
   { database, operator, within }: OrderedBy,
   work: (client: PoolClient) => Promise<Outcome>,
   line: (outcome: Outcome) => Omit<OperatorAction, "operator"> | null,

@@ -1,9 +1,8 @@
-// What an operator orders about a customer's account: money on it and off it, whether and how much it is served. Each order
-// is one transaction with its line of operator_action; one that changes nothing leaves none.
+// Orders of operators about a customer's account: credits, corrections, freezing and limits. Each order is one transaction with its line of operator_action; one that changes nothing leaves none.
 
 import type { PoolClient } from "pg";
 import { endSessionsOfAccount } from "../../identity/end-sessions.ts";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import {
@@ -21,7 +20,7 @@ import type { PostedMove } from "../../ledger/order-lock.ts";
 import { isPosted } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
-/** The most of one order, in micro-rupiah; more is a slip of the hand: a thousand billion rupiah. */
+/** The most of one order, in micro-rupiah; more is a typing error: a thousand billion rupiah. */
 export const MAX_ORDER = 10n ** 12n * 10n ** 6n;
 /** The most requests of an account at once that can be allowed. */
 export const MAX_OPEN_REQUESTS = 1_000_000;
@@ -72,8 +71,8 @@ export async function orderAdjustment(by: OrderedBy, order: MoneyOrder): Promise
 const ADJUSTMENT = "operator_adjustment";
 
 /**
- * What a correction of that name is posted under, behind the lock of its account. Credits and corrections have names of their own:
- * the key of one does not count for the other. Until 2026-11-22 they shared them, and whoever repeats an order of then means
+ * The reference under which a correction of that name is posted, behind the lock of its account. Credits and corrections have separate
+ * names: the key of one does not count for the other. Until 2026-11-22 they shared them, so a repeated order from that time means
  * the one that is posted.
  */
 async function adjustmentReference(client: PoolClient, name: string): Promise<string> {
@@ -86,7 +85,7 @@ function recorded(
   { action, order, reason }: { action: string; order: MoneyOrder; reason: string },
   work: (client: PoolClient) => Promise<PostedMove>,
 ): Promise<PostedMove> {
-  return doAndRecord(by, work, ({ isNew, postingId }) =>
+  return withAuditLog(by, work, ({ isNew, postingId }) =>
     isNew
       ? { action, subject: order.accountId, reason, facts: { postingId, amount: formatMoney(idr(order.amount)) } }
       : null,
@@ -101,7 +100,7 @@ function requireBounded(amount: bigint): void {
 
 /** Gives back what a request was charged. Errors: as creditUsage. */
 export function orderCreditNote(by: OrderedBy, order: CreditNote): Promise<WrittenNote> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => creditUsage(client, order),
     ({ isNew, postingId, amount }) =>
@@ -116,10 +115,10 @@ export function orderCreditNote(by: OrderedBy, order: CreditNote): Promise<Writt
   );
 }
 
-/** Which account, and why, where a reason was given. */
+/** The account, and the reason where one was given. */
 type AccountOrder = { readonly accountId: string; readonly reason: string | null };
 
-/** Admits none of an account's requests any more, and ends the sessions of its person. Errors: NotFound. */
+/** Refuses an account's new requests, and ends the sessions of its person. Errors: NotFound. */
 export function orderFreeze(by: OrderedBy, order: AccountOrder): Promise<ChangedLimits> {
   return changeLimits(by, { action: "account freeze", order }, async (client) => {
     const changed = await freezeAccount(client, order.accountId);
@@ -128,7 +127,7 @@ export function orderFreeze(by: OrderedBy, order: AccountOrder): Promise<Changed
   });
 }
 
-/** Admits them again. Errors: NotFound. */
+/** Admits the account's requests again. Errors: NotFound. */
 export function orderUnfreeze(by: OrderedBy, order: AccountOrder): Promise<ChangedLimits> {
   return changeLimits(by, { action: "account unfreeze", order }, (client) => unfreezeAccount(client, order.accountId));
 }
@@ -147,7 +146,9 @@ function changeLimits(
   change: (client: PoolClient) => Promise<ChangedLimits>,
 ): Promise<ChangedLimits> {
   const { accountId, reason } = order;
-  return doAndRecord(by, change, ({ isChanged }) => (isChanged ? { action, subject: accountId, reason, facts } : null));
+  return withAuditLog(by, change, ({ isChanged }) =>
+    isChanged ? { action, subject: accountId, reason, facts } : null,
+  );
 }
 
 /** Counts an account's open requests again, where the audit found the count wrong. Errors: NotFound. */
@@ -155,7 +156,7 @@ export function orderRecount(
   by: OrderedBy,
   { accountId, reason }: AccountOrder,
 ): ReturnType<typeof recountOpenRequests> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => recountOpenRequests(client, accountId),
     ({ isChanged, was, openRequests }) =>

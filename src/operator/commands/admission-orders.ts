@@ -1,6 +1,6 @@
 // Stopping and starting the admission of chat requests, by an operator.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import {
   type AdmissionStop,
   readAdmissionStop,
@@ -8,9 +8,9 @@ import {
   stopAdmissions,
 } from "../../ledger/admission-switch.ts";
 
-/** Refuses new chat requests on every process within seconds. Stopping what is stopped keeps its moment and reason. */
+/** Refuses new chat requests on every process within seconds. A second stop keeps the moment and reason of the first. */
 export async function orderStop(by: OrderedBy, { reason }: { reason: string }): Promise<AdmissionStop> {
-  await doAndRecord(
+  await withAuditLog(
     by,
     (client) => stopAdmissions(client, reason),
     (isNew) => (isNew ? { action: "admission stop", subject: null, reason } : null),
@@ -18,9 +18,9 @@ export async function orderStop(by: OrderedBy, { reason }: { reason: string }): 
   return readAdmissionStop(by.database.pool);
 }
 
-/** Lets chat requests be admitted again. */
+/** Admits chat requests again. */
 export async function orderStart(by: OrderedBy): Promise<AdmissionStop> {
-  await doAndRecord(by, startAdmissions, (isNew) =>
+  await withAuditLog(by, startAdmissions, (isNew) =>
     isNew ? { action: "admission start", subject: null, reason: null } : null,
   );
   return readAdmissionStop(by.database.pool);

@@ -1,11 +1,11 @@
 // Publishing a catalog, by an operator.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { type CatalogOrder, type ComparedCatalog, publishCatalog } from "../../catalog/apply-catalog.ts";
 
 /** Applies a file to the catalog. Errors: as publishCatalog. */
 export function orderCatalog(by: OrderedBy, order: Omit<CatalogOrder, "operator">): Promise<ComparedCatalog> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => publishCatalog(client, { ...order, operator: by.operator }),
     ({ version, changes }) => {

@@ -1,6 +1,6 @@
-// Keys that an operator issues and revokes. Their owners do it through KeysService, which is no operator's action.
+// Keys that an operator issues and revokes. Owners issue and revoke theirs through KeysService, which is no operator's action.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { addKey, type IssuedKey } from "../../keys/issue-key.ts";
 import { type RevokedKey, withdrawKey } from "../../keys/issued-keys.ts";
 
@@ -9,7 +9,7 @@ export function orderKey(
   by: OrderedBy,
   order: { accountId: string; name: string; rateLimit?: number },
 ): Promise<IssuedKey> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => addKey(client, order),
     ({ keyId, accountId, name, rateLimit }) => ({
@@ -23,7 +23,7 @@ export function orderKey(
 
 /** Revokes a key of any account for good; revoking it again changes nothing. Errors: NotFound. */
 export function orderRevocation(by: OrderedBy, { keyId }: { keyId: string }): Promise<RevokedKey> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => withdrawKey(client, { keyId }),
     ({ isNew, accountId, name }) =>

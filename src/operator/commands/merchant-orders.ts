@@ -1,7 +1,7 @@
-// What an operator orders about merchants: making one, putting coins on its funds, and what transfers cost.
+// Orders of operators about merchants: creating one, crediting its funds, its callbacks, and the fees of transfers.
 
 import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
 import {
   type ChangedSettings,
@@ -21,7 +21,7 @@ import { setFee, type FeeOrder, type SetFee } from "../../merchant/merchants/set
 
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
 export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<IssuedPair & { merchantId: string }> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => addMerchant(client, order),
     ({ merchantId }) => ({
@@ -33,13 +33,13 @@ export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<Issued
   );
 }
 
-/** Puts coins that came in on a merchant's fund. Errors: as creditMerchant. */
+/** Credits received coins to a merchant's fund. Errors: as creditMerchant. */
 export function orderMerchantCredit(
   by: OrderedBy,
   { reference, ...order }: MerchantCredit & { readonly reference: string },
 ): Promise<CreditedFund> {
   const { merchantId, currencyCode, network = null, reason = null } = order;
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => creditMerchantWithin(client, { ...order, reference: `operator:${reference}` }),
     ({ isNew, postingId, amount }) =>
@@ -60,7 +60,7 @@ export function orderCallbacks(
   places: CallbackPlaces,
   change: SettingsChange,
 ): Promise<ChangedSettings> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => changeCallbackSettings(client, places, change),
     ({ settings, secret }) => ({
@@ -74,7 +74,7 @@ export function orderCallbacks(
 
 /** Adds a version of the fee of a merchant, a currency, both, or all others. Errors: as setFee. */
 export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<SetFee> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => setFee(client, order),
     ({ row, isNew }) =>

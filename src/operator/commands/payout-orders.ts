@@ -1,7 +1,7 @@
-// What an operator orders about the wallets that pay transfers out.
+// Orders of operators about the wallets that pay transfers out.
 
 import type { Pool } from "pg";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
@@ -23,7 +23,7 @@ export async function findStop(
 }
 
 /**
- * Lets a wallet sign again that stopped because its key was used elsewhere. `stoppedAt` tells which stop whoever orders it
+ * Lets a wallet sign again that stopped because its key was used elsewhere. `stoppedAt` names the stop that the operator
  * has looked at. Errors: ValidationError when no chain has that name; those of findForeignNonces and resumeSigning.
  */
 export async function orderResume(
@@ -34,7 +34,7 @@ export async function orderResume(
   const chain = chainNamed(order.chains, name);
   // The chain is asked before the transaction begins.
   const found = await findForeignNonces(by.database.pool, chain);
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => resumeSigning(client, found, stoppedAt),
     ({ foreignNonces, isNew }) =>
@@ -42,18 +42,18 @@ export async function orderResume(
   );
 }
 
-/** Stops payouts of all wallets, a chain's, or one wallet's. One that is stopped so stays as it was. */
+/** Stops payouts of all wallets, a chain's, or one wallet's. A stop that is there already stays as it was. */
 export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => setStop(client, { ...order, operator: by.operator }),
     (isNew) => (isNew ? { action: "payout stop", subject: subjectOf(order), reason: order.reason } : null),
   );
 }
 
-/** Lets payouts go on that were stopped with the same words. False: there was no such stop. */
+/** Ends the stop of the same scope. False: there was no such stop. */
 export function orderStart(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => clearStop(client, order),
     (isNew) => (isNew ? { action: "payout start", subject: subjectOf(order), reason: order.reason } : null),
@@ -65,14 +65,14 @@ function subjectOf({ chain, address }: StopScope): string | null {
 }
 
 /**
- * Lets a payment count of which the token has delivered less than was sent. The wallet signs again after its stop is ended. Errors:
+ * Accepts a payment whose token has delivered less than was sent. The wallet signs again after its stop is ended. Errors:
  * ValidationError when the transfer has no open payout.
  */
 export function orderShortAccepted(
   by: OrderedBy,
   { transferId, reason }: { transferId: string; reason: string },
 ): Promise<boolean> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => acceptShort(client, transferId),
     (isNew) => (isNew ? { action: "payout accept-short", subject: transferId, reason } : null),

@@ -1,15 +1,15 @@
 // Changes of the service-wide settings, by an operator.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { type BillingSettings, readBillingSettings, setWelcomeCredit } from "../../billing/settings.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 
-/** Lets the settings be what is given. Errors: as setWelcomeCredit. */
+/** Changes the given settings. Errors: as setWelcomeCredit. */
 export async function orderSettings(
   by: OrderedBy,
   { settings: { welcomeCredit }, reason }: { settings: BillingSettings; reason: string | null },
 ): Promise<BillingSettings> {
-  await doAndRecord(
+  await withAuditLog(
     by,
     (client) => setWelcomeCredit(client, welcomeCredit),
     (isChanged) =>

@@ -1,7 +1,7 @@
-// What an operator orders about a top-up: to ask its provider now, and, of play money, to give it back; what its provider kept of it. The provider is asked
-// outside of any transaction, so the line of who ordered it is written before: money never moves without one.
+// Orders of operators about a top-up: asking its provider now, giving play money back, and posting the fee that its provider kept. The
+// provider is asked outside of any transaction, so the line of the order is written before: money never moves without one.
 
-import { doAndRecord, type OperatorAction, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorAction, type OrderedBy } from "../audit-log/operator-actions.ts";
 import type { SandboxDesk } from "../../billing/payments/sandbox/sandbox-desk.ts";
 import { type PostedFee, postProviderFee, type ProviderFee } from "../../billing/top-ups/provider-money.ts";
 import { selectTopUps } from "../../billing/top-ups/store.ts";
@@ -11,7 +11,7 @@ import { NotFound } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 
 /**
- * Has the provider asked about a top-up now, and its answer applied. Errors: NotFound, which leaves no line; UpstreamBusy when the
+ * Asks the provider about a top-up now, and applies its answer. Errors: NotFound, which leaves no line; UpstreamBusy when the
  * provider does not answer.
  */
 export async function orderVerification(
@@ -25,7 +25,7 @@ export async function orderVerification(
 
 /** Posts what a provider kept of a payment according to its statement. Errors: as postProviderFee. */
 export function orderProviderFee(by: OrderedBy, order: ProviderFee): Promise<PostedFee> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => postProviderFee(client, order),
     ({ isNew, postingId, topUp }) =>
@@ -57,15 +57,15 @@ export async function orderSandboxReturn(
 }
 
 /**
- * Writes the line of an order about a top-up that there is, with how it stands. What is done next is done to the id it gives: a
- * provider compares ids as texts, and the operator may have written one in capitals.
+ * Writes the line of an order about an existing top-up, with its state. Returns the id to use next: a provider compares ids as texts,
+ * and the operator may have written one in capitals.
  */
 function recordOrder(
   by: OrderedBy,
   named: string,
   { action, reason, facts }: Pick<OperatorAction, "action" | "reason" | "facts">,
 ): Promise<TopUp> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       const [topUp] = await selectTopUps(client, [named]);

@@ -1,14 +1,14 @@
-// What an operator orders about merchants' transfers: limits, approvals, rejections.
+// Orders of operators about merchants' transfers: limits, approvals, rejections.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { type LimitOrder, setLimits, type ShownLimits } from "../../merchant/merchants/limits.ts";
 import { hasPayoutBegun } from "../../merchant/payouts/payout-store.ts";
 import { approveTransfer, endUnsigned, type MovedTransfer } from "../../merchant/transfers/transfers.ts";
 
-/** Sets what a merchant may order of a currency. Errors: as setLimits. */
+/** Sets a merchant's limits of a currency. Errors: as setLimits. */
 export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string | null }): Promise<ShownLimits> {
   const { reason, ...limits } = order;
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => setLimits(client, limits),
     ({ currencyCode, perTransfer, daily, approvalAbove }) => ({
@@ -20,17 +20,17 @@ export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string 
   );
 }
 
-/** Lets a transfer go on that waits for approval. Errors: as approveTransfer. */
+/** Approves a transfer that waits for it. Errors: as approveTransfer. */
 export function orderApproval(
   by: OrderedBy,
   { transferId, note }: { transferId: string; note: string | null },
 ): Promise<MovedTransfer> {
-  return doAndRecord(by, (client) => approveTransfer(client, transferId), lineOf("transfer approve", note));
+  return withAuditLog(by, (client) => approveTransfer(client, transferId), lineOf("transfer approve", note));
 }
 
-/** Rejects a transfer of which nothing is signed. Errors: as endUnsigned. */
+/** Rejects a transfer before its payment is signed. Errors: as endUnsigned. */
 export function orderRejection(by: OrderedBy, order: { transferId: string; reason: string }): Promise<MovedTransfer> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => endUnsigned(client, { ...order, to: "REJECTED", hasSigningBegun: hasPayoutBegun }),
     lineOf("transfer reject", order.reason),

@@ -14,7 +14,7 @@ export type Page<Item> = { readonly items: readonly Item[]; readonly nextPageTok
 /** Where to read, and how much: one more than the page, which shows whether there is another. */
 export type PageRange = { readonly beforeId: string | null; readonly limit: number };
 
-/** Reads one page. Errors: ValidationError when the token is none; whatever reading raises. */
+/** Reads one page. Errors: ValidationError for a token that is not valid; those of `read`. */
 export async function readPage<Item>(
   { pageSize, pageToken }: PageRequest,
   read: (range: PageRange) => Promise<readonly Item[]>,

@@ -17,7 +17,7 @@ import { orderMerchantCredit } from "../commands/merchant-orders.ts";
 import type { OrderedAmount } from "./second-person.ts";
 import { orderApproval, orderLimits } from "../commands/transfer-orders.ts";
 
-/** What each kind orders, and what comes of it. */
+/** The order and the outcome of each kind. */
 export type OrderKinds = {
   readonly "account credit": { order: MoneyOrder; outcome: PostedMove };
   readonly "account adjust": { order: MoneyOrder; outcome: PostedMove };
@@ -31,7 +31,7 @@ export type OrderKinds = {
 };
 export type OrderKind = keyof OrderKinds;
 
-/** How an order looks to people. Amount null: it is about none. */
+/** An order as operators see it. Amount null: it has none. */
 export type OrderLook = {
   readonly subject: string;
   readonly reason: string | null;
@@ -39,14 +39,14 @@ export type OrderLook = {
   readonly more?: Readonly<Record<string, string | null>>;
 };
 
-/** Who has to agree to an order. */
+/** How many operators have to agree to an order. */
 export type Agreement = "one operator" | "two operators" | "two above the sum";
 
 type Kind<K extends OrderKind> = {
   /** The caller's own name of the order, which carries it out once, for ever. Null: it has none. */
   readonly referenceOf: (order: OrderKinds[K]["order"]) => string | null;
   readonly look: (order: OrderKinds[K]["order"], pool: Pool) => Promise<OrderLook> | OrderLook;
-  /** Who has to agree to it. Errors: those of what it is about; ValidationError for an own transfer. */
+  /** How many operators have to agree to it. Errors: those of its object; ValidationError for an own transfer. */
   readonly agreement: (facts: {
     order: OrderKinds[K]["order"];
     by: OrderedBy;
@@ -91,7 +91,7 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
       amount: { currencyCode, amount: amountText },
       more: { network },
     }),
-    // Coins of the sandbox are worth nothing; those of production are what payouts are made of.
+    // Coins of the sandbox are worth nothing; payouts are paid with those of production.
     agreement: async ({ order, pool }) =>
       (await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",
     carryOut: orderMerchantCredit,

@@ -1,4 +1,4 @@
-// SQL of orders that wait for a second operator. What was ordered is never changed; an order is decided once.
+// SQL of orders that wait for a second operator. An order never changes, and is decided once.
 
 import type { Pool, PoolClient } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
@@ -33,7 +33,7 @@ SELECT count(*)::int AS pending FROM operator_order WHERE state = 'pending' AND 
 export const ORDER_STATES = ["pending", "approved", "refused", "expired"] as const;
 export type OrderState = (typeof ORDER_STATES)[number];
 
-/** What people see of an order. `currencyCode` and `amount` are empty where it is about no amount. */
+/** An order as operators see it. `currencyCode` and `amount` are empty where it has no amount. */
 export type OrderFacts = Readonly<Record<string, string | number | null>>;
 
 export type NewOrder = {
@@ -43,7 +43,7 @@ export type NewOrder = {
   readonly reference: string;
   readonly subject: string;
   readonly facts: OrderFacts;
-  /** What is carried out, as its kind writes it. */
+  /** The order itself, as its kind writes it. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly reason: string | null;
   readonly orderedBy: string;
@@ -78,7 +78,7 @@ export async function readOrderOfReference(
   return (await client.query<StoredOrder>(BY_REFERENCE, [kind, reference])).rows[0];
 }
 
-/** An order that asks for the same and is pending. */
+/** A pending order with the same content. */
 export async function readSamePending(
   client: Queryable,
   { kind, subject, payload }: Pick<NewOrder, "kind" | "subject" | "payload">,

@@ -25,12 +25,12 @@ UPDATE ordered_alone o SET (minutes, amounts) = (
   ) by_minute)
 WHERE operator = lower($1) AND currency_code = $2`;
 
-/** Undoes an order that was carried out and turned out to be more than one operator may do alone. */
+/** Thrown to undo an order that was carried out and is above the sum of one operator. */
 class TooMuchAlone extends Error {}
 
 /**
- * Carries an order out where it and what its operator has carried out alone in the last 24 hours, in its currency, are not above the
- * sum together. One that was carried out before counts once. Null: it is above it, and nothing was done.
+ * Carries an order out where it, together with its operator's other orders of the last 24 hours in its currency, is not above the
+ * sum. An order that was carried out before counts once. Null: it is above the sum, and nothing was done.
  */
 export async function carryOutAlone<Outcome extends object>(
   { by, rule, amount: ordered }: { by: OrderedBy; rule: SecondPersonRule; amount: OrderedAmount },

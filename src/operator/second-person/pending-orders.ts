@@ -2,7 +2,7 @@
 // the approval carries it out in its own transaction, under the name of the operator who ordered it.
 
 import type { Pool } from "pg";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { waitForLocks } from "../../database/transactions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
@@ -24,13 +24,13 @@ import { isAboveSum, type SecondPersonRule } from "./second-person.ts";
 /** How long an order waits. An undecided one is not carried out any more. */
 const LIFETIME_MS = 72 * 3_600_000;
 
-/** Who orders, and when another operator has to approve. Null: never. */
+/** The ordering operator, and when another one has to approve. Null: never. */
 export type OrderingPerson = {
   readonly by: OrderedBy & { readonly database: { readonly pool: Pool } };
   readonly rule: SecondPersonRule | null;
 };
 
-/** What came of an order: it was carried out, or waits. */
+/** The outcome of an order: it was carried out, or waits. */
 export type Ordered<Outcome> =
   | { readonly outcome: Outcome; readonly pendingOrderId: "" }
   | { readonly outcome: null; readonly pendingOrderId: string };
@@ -53,14 +53,14 @@ export async function order<K extends OrderKind>(
   if (needed === "one operator") return done();
   if (needed === "two above the sum" && look.amount !== null && !isAboveSum(rule, look.amount)) {
     const wanted = toStore(by, kind, ordered, look);
-    // What waits, or was refused, is not carried out alone once the sum of the day has room for it.
+    // An order that waits, or was refused, is not carried out alone when the sum of the day has room for it later.
     if ((await readStored(pool, wanted)) === undefined) {
       const outcome = await carryOutAlone({ by, rule, amount: look.amount }, (alone) => carryOut(alone, ordered));
       if (outcome !== null) return { outcome, pendingOrderId: "" };
     }
   }
   const stored = await store(by, toStore(by, kind, ordered, look));
-  // What was approved is carried out again by its own name, which changes nothing and returns its result.
+  // An approved order is carried out again under its own name, which changes nothing and returns its result.
   if (stored.state === "approved") return done();
   if (stored.state === "pending") return { outcome: null, pendingOrderId: stored.orderId };
   const message = `names an order that ${stored.state === "refused" ? "was refused" : "has expired"}; a further one needs a name of its own`;
@@ -94,7 +94,7 @@ function readStored(client: Queryable, wanted: NewOrder): Promise<StoredOrder | 
 
 function store(by: OrderedBy, wanted: NewOrder): Promise<StoredOrder> {
   const { orderId, kind, subject, reason, payload } = wanted;
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       const found =
@@ -115,7 +115,7 @@ function store(by: OrderedBy, wanted: NewOrder): Promise<StoredOrder> {
   );
 }
 
-/** An order that was to be decided. Not new: it was decided so before, and nothing was done. */
+/** A decided order. Not new: it was decided in the same way before, and nothing was done. */
 export type DecidedOrder = { readonly order: StoredOrder; readonly isNew: boolean };
 
 /**
@@ -126,7 +126,7 @@ export function approveOrder(
   by: OrderedBy,
   { orderId, reason }: { orderId: string; reason: string | null },
 ): Promise<DecidedOrder> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       await waitForLocks(client);
@@ -151,7 +151,7 @@ export function refuseOrder(
   by: OrderedBy,
   { orderId, reason }: { orderId: string; reason: string },
 ): Promise<DecidedOrder> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       await waitForLocks(client);
@@ -185,7 +185,7 @@ async function carryOutStored(by: OrderedBy, { kind, payload }: StoredOrder): Pr
   await carryOut(by, fromPayload(payload));
 }
 
-/** JSON has no whole numbers of this size: they are kept as texts under names that say so. */
+/** JSON has no whole numbers of this size: they are stored as texts under names that mark them. */
 function toPayload(ordered: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(ordered).map(([name, value]) =>

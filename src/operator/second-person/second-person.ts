@@ -1,4 +1,4 @@
-// Which orders need a second operator: merchant credits in production, and whatever is above the sum of its currency, alone or with
+// Which orders need a second operator: merchant credits in production, and what is above the sum of its currency, alone or with
 // what the same operator has ordered in the last 24 hours. The sums are a setting of the process, so that no operator can raise
 // them through the service.
 

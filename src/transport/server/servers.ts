@@ -1,7 +1,7 @@
 // The servers of the process, for the composition root: the ports that callers reach, started and stopped together.
 
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
-import type { SignIn } from "../../identity/sign-in.ts";
+import type { SignIn } from "../../identity/sign-in/sign-in.ts";
 import type { Gateway } from "../../gateway/chat.ts";
 import type { Keys } from "../../keys/keys.ts";
 import type { Verifiers } from "../calls/authenticate.ts";

@@ -111,7 +111,7 @@ describe("a request that is no JSON request is refused by its form:", () => {
     expect(refusalOf(answer)).toEqual(refused(415, "unsupported_media_type"));
   });
 
-  test("a body that says it is over 32 MiB", async () => {
+  test("a body with a stated length over 32 MiB", async () => {
     const answer = await sendChat("", { "content-length": String(32 * MIB + 1) });
     expect(refusalOf(answer)).toEqual(refused(413, "payload_too_large"));
   });
@@ -175,7 +175,7 @@ test("every kind of wrong key gets the same 401, byte for byte", async () => {
   for (const shape of shapes) expect(shape.toSorted()).toEqual(shapes[0]?.toSorted());
 });
 
-test("who has no key does not learn that a body is wrong", async () => {
+test("a caller without a key does not learn that a body is wrong", async () => {
   const headers = { "content-type": "application/json" };
   for (const body of ["", "[".repeat(200_000), "{}"]) {
     const answer = await send({ path: CHAT, headers, body: [body] });
@@ -183,7 +183,7 @@ test("who has no key does not learn that a body is wrong", async () => {
   }
 });
 
-test("OpenAI's error object is given to who asks for it", async () => {
+test("OpenAI's error object is sent to callers that ask for it", async () => {
   const answer = await sendChat(chatText('"temperature":3'), { "x-saldo-error-format": "openai" });
   expect(answer.status).toBe(400);
   expect(JSON.parse(answer.body)).toMatchObject({

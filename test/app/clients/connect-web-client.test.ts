@@ -59,7 +59,7 @@ describe.each(["Connect", "gRPC-Web"] as const)("a browser's client over %s", (p
     expect(await served.usage(customer.accountId)).toMatchObject([{ streamed: true, charge: costIdr }]);
   });
 
-  test("is told the facts of an error", async () => {
+  test("gets the facts of an error", async () => {
     const { key } = await served.customer({ credit: "0" });
     const gateway = createClient(GatewayService, transportOf(protocol, key));
     const error: unknown = await gateway.createChatCompletion(hello).catch((thrown: unknown) => thrown);

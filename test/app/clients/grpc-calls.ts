@@ -31,7 +31,7 @@ export function definitionOf<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** The metadata of a caller with a key; of nobody without one. */
+/** The metadata of a caller with a key; empty without one. */
 export function metadataOf(key: string | null): Metadata {
   const metadata = new Metadata();
   if (key !== null) metadata.set("authorization", `Bearer ${key}`);

@@ -78,7 +78,7 @@ describe("a grpc-js client", () => {
     ]);
   });
 
-  test("is told DEADLINE_EXCEEDED at its deadline, and pays what the upstream counts at its end", async () => {
+  test("gets DEADLINE_EXCEEDED at its deadline, and pays what the upstream counts at its end", async () => {
     const customer = await served.customer();
     const options = { deadline: Date.now() + 1_000 };
     const error = await refusalOf(
@@ -112,7 +112,7 @@ describe("a grpc-js client", () => {
   });
 });
 
-describe("the details of an error say", () => {
+describe("the details of an error have", () => {
   test("how much is missing of a balance", async () => {
     const { key } = await served.customer({ credit: "0.5" });
     const error = await refusalOf(callUnary(client, createChatCompletion, { request: chat("Hello!"), key }));
@@ -135,7 +135,7 @@ describe("the details of an error say", () => {
   });
 
   test.each([
-    ["a key nobody issued", "gw_nobody"],
+    ["a key that was never issued", "gw_nobody"],
     ["no key", null],
   ])("that the key is wrong, with %s", async (_case, key) => {
     for (const call of [

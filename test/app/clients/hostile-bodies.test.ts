@@ -53,7 +53,7 @@ async function longestWaitDuring(work: () => Promise<unknown>): Promise<number> 
 }
 
 describe("a body is refused soon:", () => {
-  test("a string without an end, of nobody who has an account", async () => {
+  test("a string without an end, of a caller without an account", async () => {
     const origin = served.server.httpUrl;
     const wait = await longestWaitDuring(async () => {
       const answers = await Promise.all(

@@ -136,7 +136,7 @@ describe("calculate refuses", () => {
     ["more decimals than TRX has", of("TRX", "1.0000001"), 422, "amount_precision"],
     ["more decimals than ETH has", of("ETH", "1e-19"), 422, "amount_precision"],
     ["more than a transfer may move", of("TRX", "1000000000001"), 422, "limit_exceeded"],
-    ["a currency nobody offers", of("XYZ", "5"), 422, "currency_unsupported"],
+    ["a currency that is not offered", of("XYZ", "5"), 422, "currency_unsupported"],
     ["a code that is none", of("eth", "5"), 400, "validation_error"],
     ["the name of a prototype", of("__proto__", "5"), 400, "validation_error"],
     ["a key that comes twice", '{"currencyCode":"ETH","amount":5,"amount":500}', 400, "validation_error"],

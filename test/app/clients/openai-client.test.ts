@@ -181,7 +181,7 @@ describe("the openai package raises", () => {
     expect(await response.json()).toMatchObject({ error: "validation_error", details: [{ field }] });
   });
 
-  test("AuthenticationError for a key nobody issued", async () => {
+  test("AuthenticationError for a key that was never issued", async () => {
     const error = await refusalOf(clientOf("gw_nobody").models.list());
     expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(error.message).toContain("invalid_api_key");

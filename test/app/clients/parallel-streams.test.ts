@@ -71,7 +71,7 @@ describe("ten agents that ask for 32 000 tokens each", () => {
       expect(text.split(" word")).toHaveLength(OUTPUT_TOKENS + 1);
       expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
     }
-    // None was given a cap: their own bound stands.
+    // None got a cap: their own bound holds.
     for (const { body } of served.upstream.received) {
       expect(JSON.parse(body.toString())).toMatchObject({ max_tokens: 32_000 });
     }
@@ -115,7 +115,7 @@ class StreamingClient {
       response.on("data", (bytes: Buffer) => (this.#text += bytes.toString()));
       response.on("close", () => (this.#isOver = true));
     });
-    // A client that was killed hears of its own end.
+    // A killed client gets the event of its own end.
     this.#call.on("error", () => (this.#isOver = true));
     this.#call.end(JSON.stringify(ask("plain")));
   }
@@ -131,7 +131,7 @@ class StreamingClient {
   }
 }
 
-/** What the process says of itself. */
+/** The state that the process reports. */
 async function processNow(): Promise<{ files: number; bytes: number; openHolds: number }> {
   const text = await (await fetch(`${served.server.metricsUrl}/metrics`)).text();
   const read = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
@@ -198,7 +198,7 @@ describe("500 streams at once, of which 250 clients are killed together", () => 
       await expect.poll(() => served.upstream.openSockets, patiently).toBe(0);
       await expect.poll(async () => (await processNow()).files, patiently).toBeLessThan(before.files + 20);
       await expect.poll(async () => (await processNow()).openHolds, patiently).toBe(0);
-      // Coarse: nobody makes the process collect its garbage.
+      // Coarse: nothing makes the process collect its garbage.
       await expect
         .poll(async () => (await processNow()).bytes, patiently)
         .toBeLessThan(before.bytes + 150 * 1024 * 1024);

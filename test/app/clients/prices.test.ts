@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** What an upstream says of 11 100 tokens, of which 4 099 come from its cache. */
+/** An upstream's usage of 11 100 tokens, of which 4 099 are from its cache. */
 const USAGE = {
   prompt_tokens: 11_100,
   completion_tokens: 13,
@@ -118,7 +118,7 @@ describe("what a model cannot take is refused before any upstream is called:", (
 describe("a key", () => {
   const hello = { model: "demo/echo", messages: [{ role: "user", content: "Hi" }] };
 
-  test("is refused its 61st request within a minute, and told when to come again", async () => {
+  test("is refused its 61st request within a minute, with the time of the next try", async () => {
     const { key } = await served.customer();
     for (let remaining = 59; remaining >= 0; remaining -= 1) {
       const response = await served.chat(key, hello);

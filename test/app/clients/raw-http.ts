@@ -6,7 +6,7 @@ export type RawRequest = {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent in the given pieces. The request ends behind them, or is left open where it says so. */
+  /** Sent in the given pieces. The request ends after them, or is left open by its option. */
   readonly body?: Iterable<string | Buffer>;
 };
 
@@ -50,7 +50,7 @@ export function sendRaw(
 export type Refusal = {
   readonly status: number;
   readonly error: string;
-  /** It says which fields are wrong, by which rule and why. */
+  /** The wrong fields, each with its rule and the reason. */
   readonly namesFields: boolean;
   /** It has the merchants' shape. */
   readonly inEnvelope: boolean;

@@ -1,4 +1,4 @@
-// Retries of a client under one Idempotency-Key: one bill, whatever the client repeats and however its connection ends.
+// Retries of a client under one Idempotency-Key: one bill for every repetition and every end of the connection.
 
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";

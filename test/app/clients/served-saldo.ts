@@ -35,7 +35,7 @@ export type MerchantCaller = { readonly merchantId: string; readonly pair: strin
 /** A usage record with its money in rupiah. */
 export type UsageLine = Omit<UsageRecord, "cost" | "charge"> & { readonly cost: string; readonly charge: string };
 
-/** What stands in a test's catalog beside id and route. Prices as the catalog file says them. */
+/** The members of a test's catalog beside id and route. Prices in the form of the catalog file. */
 export type CatalogEntry = {
   readonly price: { readonly input: string; readonly output: string; readonly [name: string]: unknown };
   readonly context_length?: number;
@@ -49,7 +49,7 @@ export type ServedSaldo = Awaited<ReturnType<typeof serveSaldo>>;
 /** The environment variable the scripted upstream's key is in, and the key. */
 const UPSTREAM_KEY = { LOCAL_API_KEY: "sk-upstream-credential-of-the-test" };
 
-/** Starts everything. `models` are answered by the scripted upstream and stand in the catalog under `local/…`. */
+/** Starts everything. `models` are answered by the scripted upstream and are in the catalog under `local/…`. */
 export async function serveSaldo({
   models = {},
   upstream: upstreamFields = {},

@@ -1,4 +1,4 @@
-// `saldo/client` as the README shows it: its snippet is run as it stands, but for the addresses.
+// `saldo/client` as the README shows it: its snippet is run unchanged, but for the addresses.
 
 import { execFile } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -58,7 +58,7 @@ test("the snippet of the README runs", async () => {
   }
 });
 
-test("both clients say who calls, and give the facts of a refusal", async () => {
+test("both clients send the caller's credentials, and return the facts of a refusal", async () => {
   const caller = { ...addresses(), token, accountId };
   const keys = grpcJsClient(KeysService, caller);
   try {

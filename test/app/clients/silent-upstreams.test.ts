@@ -1,4 +1,4 @@
-// Upstreams that are silent, or that answer nobody, against the real service: what a client reads meanwhile, and what is
+// Upstreams that are silent, or answer no client, against the real service: what a client reads meanwhile, and what is
 // billed.
 
 import OpenAI from "openai";
@@ -23,7 +23,7 @@ afterAll(() => served.stop());
 
 const messages = [{ role: "user" as const, content: "hi" }];
 
-/** Asks for a stream and reads its bytes; `onText` hears each piece. */
+/** Asks for a stream and reads its bytes; `onText` gets each piece. */
 async function readStream(onText: (text: string) => void): Promise<{ status: number; text: string }> {
   const response = await fetch(`${served.baseUrl}/chat/completions`, {
     method: "POST",
@@ -40,7 +40,7 @@ async function readStream(onText: (text: string) => void): Promise<{ status: num
 }
 
 describe("a silent upstream", () => {
-  it("has its stream kept open by a comment, and a later failure told inside it, free of charge", async () => {
+  it("has its stream kept open by a comment, and a later failure sent inside it, free of charge", async () => {
     const commented = Promise.withResolvers<void>();
     served.upstream.run(async (response) => {
       await commented.promise;

@@ -14,7 +14,7 @@ it("a stop gives up what is read on for clients that have left, and bills it bef
   served.upstream.run((response) => {
     response.on("close", closed.resolve);
     response.writeHead(200, { "content-type": "text/event-stream" });
-    // The upstream says no more: read on, it would be waited for half a minute.
+    // The upstream sends no more: read on, it would be waited for half a minute.
     response.write(wire([chunk({ content: "Halo" })]));
   });
   const leaving = new AbortController();

@@ -93,7 +93,7 @@ describe("a transfer in the sandbox", () => {
     });
   });
 
-  test("is the first one again when it is ordered again, and says so; other content is a conflict", async () => {
+  test("is the first one again when it is ordered again, and is marked so; other content is a conflict", async () => {
     const first = await call({ path, body: order("again") });
     const again = await call({ path: `${path}/create`, body: order("again").replace(":5,", ":5.00e0,") });
     expect([again.status, again.headers["x-saldo-replayed"]]).toEqual([200, "true"]);
@@ -122,7 +122,7 @@ describe("a transfer in the sandbox", () => {
     expect(named.headers["x-saldo-replayed"]).toBe("true");
   });
 
-  test("is found by its id, with and without a slash, and by nobody else", async () => {
+  test("is found by its id, with and without a slash, and by no other merchant", async () => {
     const { data } = read(await call({ path, body: order("found") }));
     for (const end of ["", "/"]) {
       const found = read(await call({ path: `${path}/${String(data["id"])}${end}` }));
@@ -193,7 +193,7 @@ describe("a transfer in the sandbox", () => {
     await expect(approve).rejects.toThrow("waits for no approval");
   });
 
-  test("that waits for approval goes on when an operator approves, and gives everything back when he rejects", async () => {
+  test("that waits for approval goes on when an operator approves, and returns everything when the operator rejects", async () => {
     const { merchantId, authorization } = await newMerchant("sandbox");
     await served.saldo(["merchant", "limit", "--merchant", merchantId, "--currency", "TRX", "--approval-above", "4.9"]);
     const ordered = async (name: string): Promise<string> => {

@@ -49,7 +49,7 @@ async function play({ act }: Behaviour, stream: boolean): Promise<unknown> {
   async function leave(): Promise<void> {
     // What was sent before is on its way to the client; its leaving comes behind.
     leaving.abort();
-    // Whoever has answered a later request has seen the end of an earlier connection.
+    // A server that has answered a later request has seen the end of an earlier connection.
     for (let time = 0; time < 3; time += 1) await fetch(`${served.server.httpUrl}/healthz`);
     left.resolve();
   }
@@ -81,7 +81,7 @@ async function nextRecord(known: number): Promise<UsageLine> {
   throw new Error("the request was not settled");
 }
 
-/** How a record was billed, as the table tells it. */
+/** How a record was billed, by the table. */
 function billedOf(
   { output, input, cached, clamped = false }: Billed,
   record: UsageLine,

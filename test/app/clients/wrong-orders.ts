@@ -1,4 +1,4 @@
-// Orders of transfers that must be refused, each with what the tables of errors say of it.
+// Orders of transfers that must be refused, each with its error.
 
 /** An address of Tron that may be paid. */
 export const TRON = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC";

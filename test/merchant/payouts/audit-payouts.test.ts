@@ -39,13 +39,13 @@ const DAMAGES: readonly (readonly [check: string, what: string, ...damage: strin
     `UPDATE payout SET state = 'reverted' WHERE state = 'filled'`,
   ],
   [
-    "a transfer stands as its payout has ended",
+    "a transfer agrees with its payout",
     "funds that were given back although the chain has paid",
     ...FREE,
     `UPDATE transfer SET status = 'REJECTED', confirmed_at = NULL WHERE id = ${transfer("confirmed")}`,
   ],
   [
-    "a transfer stands as its payout has ended",
+    "a transfer agrees with its payout",
     "a transfer that names another transaction",
     ...FREE,
     `UPDATE transfer SET transaction_hash = '0xother' WHERE id = ${transfer("confirmed")}`,

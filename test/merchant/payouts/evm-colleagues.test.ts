@@ -29,7 +29,7 @@ function interrupted(
   };
 }
 
-describe("an engine that stands still while another one works", () => {
+describe("an engine that pauses while another one works", () => {
   let setup: EvmSetup;
   beforeAll(async () => {
     setup = await EvmSetup.open();

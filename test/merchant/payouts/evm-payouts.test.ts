@@ -79,7 +79,7 @@ describe("a transfer on a real node", () => {
     },
   );
 
-  it("whose node takes it and does not say so is found by its hash", async () => {
+  it("whose node accepts it without an answer is found by its hash", async () => {
     const proxy = await RpcProxy.before(setup.anvil.url);
     try {
       const to = await setup.recipient();
@@ -222,7 +222,7 @@ describe("a transfer on a real node", () => {
     await expectSoundBooks(setup.database);
   });
 
-  it("whose nonce somebody else uses stops the wallet, and is paid by another nonce when that is final", async () => {
+  it("whose nonce a foreign transaction uses stops the wallet, and is paid by another nonce when that is final", async () => {
     const to = await setup.recipient();
     const before = await setup.available();
     const transferId = await setup.orderTokens(to, AMOUNT);
@@ -256,7 +256,7 @@ describe("a transfer on a real node", () => {
     expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced", "confirmed"]);
   });
 
-  it("stops when somebody else has used the key meanwhile, and leaves no gap when it goes on", async () => {
+  it("stops when the key was used elsewhere meanwhile, and leaves no gap when it goes on", async () => {
     const chain = setup.chain();
     const foreign = await chain.sign({
       nonce: await chain.nextNonce(),

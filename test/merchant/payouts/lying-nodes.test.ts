@@ -148,7 +148,7 @@ describe("a transfer whose node lies", () => {
     await engine.round();
     await engine.round();
     expect([await status(transferId), kinds()]).toEqual(["SUBMITTED", ["payment_short"]]);
-    expect((await stop())?.stopReason).toContain(`delivered less than transfer ${transferId}`);
+    expect((await stop())?.stopReason).toContain(`delivered less than the amount of transfer ${transferId}`);
     expect((await setup.merchant.balance("USDT")).held).toBe("6.5");
     const by = { database: setup.database, operator: "test" };
     const order = { transferId, reason: "the merchant knows" };

@@ -165,6 +165,6 @@ it.each([
   expect(most).toBeLessThan(MOST_ROWS);
 });
 
-it("a list ends when it takes too long, and whoever asked is told to come again", async () => {
+it("a list ends when it takes too long, and its caller is asked to try again", async () => {
   await expect(findTransfers(pausing(database.pool), NEWEST, 50)).rejects.toBeInstanceOf(UpstreamBusy);
 });

@@ -85,7 +85,7 @@ describe("payouts", () => {
     expect(await received(to)).toBe(1);
   });
 
-  it("wait above the day's cap of their currency, say so, and go on with a higher one", async () => {
+  it("wait above the day's cap of their currency with that reason, and go on with a higher one", async () => {
     const capped = (units: bigint) => setup.engine({ policy: { dailyCaps: { "USDT/6": units } } });
     const [first, second, small] = [await setup.recipient(), await setup.recipient(), await setup.recipient()];
     const cap = 8_000_000n;

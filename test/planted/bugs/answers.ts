@@ -51,7 +51,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
         "fail(_: DomainError): void {\n    this.#stop(null);",
       ),
     ],
-    noticedBy: { file: "test/gateway/rpc-answers.test.ts", test: "that is cut says so, and what was billed" },
+    noticedBy: { file: "test/gateway/rpc-answers.test.ts", test: "that is cut has an error, and what was billed" },
   },
   {
     name: "a kept stream is replayed without its billed usage",

@@ -75,12 +75,12 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/identity/session-proof.ts",
-        find: "((${everybody} OR p.is_operator OR",
-        replace: "((${everybody} AND p.is_operator OR p.is_operator OR",
+        find: "((${forAll} OR p.is_operator OR",
+        replace: "((${forAll} AND p.is_operator OR p.is_operator OR",
       },
     ],
     noticedBy: {
-      file: "test/identity/everybody.test.ts",
+      file: "test/identity/factor-for-all.test.ts",
       test: "a customer without one reaches the own settings alone, and signs in by two factors from then on",
     },
   },
@@ -163,7 +163,7 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/http/same-origin.ts",
-        find: "return cookies === null || !isOwnSite(request) ? credentials",
+        find: "return cookies === null || !isSameOrigin(request) ? credentials",
         replace: "return cookies === null ? credentials",
       },
     ],
@@ -175,9 +175,9 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     noticedBy: people("takes no session that"),
   },
   {
-    name: "whoever claims an address is signed in",
+    name: "a claimed address is signed in",
     edits: [identity("people-store.ts", "AND ${IS_ALIVE} AND p.email_verified`", "AND ${IS_ALIVE}`")],
-    noticedBy: people("gives no account to somebody who only says"),
+    noticedBy: people("gives no account for an address that is only claimed"),
   },
   {
     name: "a person's account is made without a lock",

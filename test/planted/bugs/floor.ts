@@ -31,7 +31,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
   {
     name: "a picture that is a text does not say how it is written",
     edits: [{ file: "src/transport/web/dashboard.ts", find: "image/svg+xml; charset=utf-8", replace: "image/svg+xml" }],
-    noticedBy: headers("says of what type its body is, and texts how they are written"),
+    noticedBy: headers("has the type of its body, and texts their encoding"),
   },
   {
     name: "gRPC agrees on TLS whose past connections a stolen key opens",
@@ -44,39 +44,43 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/transport/rpc/grpc-tls.test.ts",
-      test: "speaks TLS 1.3, and of older versions only what keeps past connections secret",
+      test: "has TLS 1.3, and of older versions only what keeps past connections secret",
     },
   },
   {
     name: "a password of digits is refused however long it is",
     edits: [
       {
-        file: "src/identity/passwords.ts",
+        file: "src/identity/passwords/passwords.ts",
         find: ' && text.replace(/\\D/g, "").length <= MOST_PHONE_DIGITS',
         replace: "",
       },
     ],
-    noticedBy: { file: "src/identity/passwords.test.ts", test: "8305 1764 9220 5318" },
+    noticedBy: { file: "src/identity/passwords/passwords.test.ts", test: "8305 1764 9220 5318" },
   },
   {
     name: "passwords may be made of what this service is called",
     edits: [
-      { file: "src/identity/common-words.ts", find: '  "merchant operator transfer topup', replace: '  "transfer' },
+      {
+        file: "src/identity/passwords/common-words.ts",
+        find: '  "merchant operator transfer topup',
+        replace: '  "transfer',
+      },
     ],
-    noticedBy: { file: "src/identity/passwords.test.ts", test: "Merchant-Operator-1" },
+    noticedBy: { file: "src/identity/passwords/passwords.test.ts", test: "Merchant-Operator-1" },
   },
   {
     name: "nobody is told that the own password was changed",
     edits: [
       {
-        file: "src/identity/sign-in.ts",
+        file: "src/identity/sign-in/sign-in.ts",
         find: '    if (route.path === "/change-password" && session !== null) send(passwordChangedMail(session.email, baseUrl()));\n',
         replace: "",
       },
     ],
     noticedBy: {
       file: "test/identity/passwords.test.ts",
-      test: "is not changed without the former one, and its owner is told when it is",
+      test: "is not changed without the former one, and its owner gets a mail when it is",
     },
   },
   {
@@ -88,7 +92,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     name: "a session keeps its token when it has proved more",
     edits: [
       {
-        file: "src/identity/sign-in.ts",
+        file: "src/identity/sign-in/sign-in.ts",
         find: "    const answer = await renew(done);\n",
         replace: "    const answer = done;\n",
       },

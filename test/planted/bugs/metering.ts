@@ -145,12 +145,12 @@ export const METERING_BUGS: readonly PlantedBug[] = [
     noticedBy: withheld("is counted where no usage follows it"),
   },
   {
-    name: "output in a member that nobody knows is given away",
+    name: "output in an unknown member is given away",
     edits: [gateway("metering/output-text.ts", "return otherTextOf(message);", 'return "";')],
-    noticedBy: metering("a member that nobody knows"),
+    noticedBy: metering("an unknown member"),
   },
   {
-    name: "output in a member that nobody knows is given away beside one of a word",
+    name: "output in an unknown member is given away beside one of a word",
     edits: [
       gateway(
         "metering/output-text.ts",
@@ -158,7 +158,7 @@ export const METERING_BUGS: readonly PlantedBug[] = [
         "for (const other of stringsOf(null))",
       ),
     ],
-    noticedBy: metering("a member that nobody knows beside one of a word"),
+    noticedBy: metering("an unknown member beside one of a word"),
   },
   {
     name: "what a proxy says twice is counted twice",

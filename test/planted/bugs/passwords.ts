@@ -3,7 +3,7 @@
 import type { Edit, PlantedBug } from "../planted-bug.ts";
 
 const lookUp = (find: string, replace: string): readonly Edit[] => [
-  { file: "src/identity/breached-passwords.ts", find, replace },
+  { file: "src/identity/passwords/breached-passwords.ts", find, replace },
 ];
 const alone = (test: string) => ({ file: "test/identity/breached-passwords.test.ts", test });
 const served = (test: string) => ({ file: "test/identity/new-passwords.test.ts", test });
@@ -14,7 +14,7 @@ export const PASSWORD_BUGS: readonly PlantedBug[] = [
     name: "the published list of passwords is not asked",
     edits: [
       {
-        file: "src/identity/passwords.ts",
+        file: "src/identity/passwords/passwords.ts",
         find: "if (isListedPassword(password)) return true;",
         replace: "if (isListedPassword(email)) return true;",
       },
@@ -25,7 +25,7 @@ export const PASSWORD_BUGS: readonly PlantedBug[] = [
     name: "a capital letter takes a password off the published list",
     edits: [
       {
-        file: "src/identity/listed-passwords.ts",
+        file: "src/identity/passwords/listed-passwords.ts",
         find: 'hash("sha256", password.toLowerCase(), "hex")',
         replace: 'hash("sha256", password, "hex")',
       },
@@ -36,7 +36,7 @@ export const PASSWORD_BUGS: readonly PlantedBug[] = [
     name: "breached passwords are looked up at sign-up alone",
     edits: [
       {
-        file: "src/identity/sign-in.ts",
+        file: "src/identity/sign-in/sign-in.ts",
         find: 'if (typeof password === "string" && route.newPassword !== undefined)',
         replace: 'if (typeof password === "string" && route.newPassword === "password")',
       },

@@ -49,7 +49,7 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     name: "a code of an app is taken twice",
     edits: [
       {
-        file: "src/identity/factor-plugins.ts",
+        file: "src/identity/second-factor/factor-plugins.ts",
         find: "if (isUsed || !isOfNow) throw",
         replace: "if (!isOfNow) throw",
       },
@@ -74,7 +74,7 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     name: "a stolen session ends all those of its owner",
     edits: [
       {
-        file: "src/identity/auth-routes.ts",
+        file: "src/identity/sign-in/auth-routes.ts",
         find: '"/revoke-sessions", needs: "fresh",',
         replace: '"/revoke-sessions", needs: "session",',
       },
@@ -86,19 +86,25 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a code of an app is good for longer than its own step",
-    edits: [{ file: "src/identity/factor-plugins.ts", find: ".verify(code, { window: 0 })", replace: ".verify(code)" }],
+    edits: [
+      {
+        file: "src/identity/second-factor/factor-plugins.ts",
+        find: ".verify(code, { window: 0 })",
+        replace: ".verify(code)",
+      },
+    ],
     noticedBy: factor("takes a code only within its own thirty seconds"),
   },
   {
     name: "recovery codes are stored as they are",
     edits: [
       {
-        file: "src/identity/recovery-codes.ts",
+        file: "src/identity/second-factor/recovery-codes.ts",
         find: "hashes.push(await hashPassword(code));",
         replace: "hashes.push(code);",
       },
       {
-        file: "src/identity/recovery-codes.ts",
+        file: "src/identity/second-factor/recovery-codes.ts",
         find: "if (await verifyPassword({ hash, password: code })) return hash;",
         replace: "if (hash === code) return hash;",
       },
@@ -109,35 +115,35 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     name: "secrets of apps stay under the former secret",
     edits: [
       {
-        file: "src/identity/factor-secrets.ts",
+        file: "src/identity/second-factor/factor-secrets.ts",
         find: "secret: isCurrent(secret) ? secret : await encrypt(await decrypt(secret)),",
         replace: "secret,",
       },
     ],
     noticedBy: {
       file: "test/identity/factor-secrets.test.ts",
-      test: "what nobody uses is stored anew at the start, under the first secret, and needs the former one no longer",
+      test: "unused factors are encrypted again at the start, under the first secret, and need the former one no longer",
     },
   },
   {
     name: "whoever was not first to hash recovery codes looks a code up in hashes that were not stored",
     edits: [
       {
-        file: "src/identity/factor-secrets.ts",
+        file: "src/identity/second-factor/factor-secrets.ts",
         find: "if (await replaceFactorSecrets(pool, factor, now)) return now;",
         replace: "await replaceFactorSecrets(pool, factor, now);\nif (now !== factor) return now;",
       },
     ],
     noticedBy: {
       file: "test/identity/factor-secrets.test.ts",
-      test: "whoever stores a factor anew at the same time as others goes on with what was stored",
+      test: "parallel renewals of a factor all continue with the stored one",
     },
   },
   {
     name: "a session guesses the password at a change as often as it likes",
     edits: [
       {
-        file: "src/identity/second-factor.ts",
+        file: "src/identity/second-factor/second-factor.ts",
         find: 'if (route.path === "/change-password") await takeCodeTry(pool, personId);',
         replace: "",
       },
@@ -151,11 +157,11 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     name: "somebody else's passkey confirms",
     edits: [
       {
-        file: "src/identity/second-factor.ts",
+        file: "src/identity/second-factor/second-factor.ts",
         find: "if (!(await isPasskeyOf(pool, id, personId)))",
         replace: 'if (id === "")',
       },
     ],
-    noticedBy: factor("of somebody else does not confirm"),
+    noticedBy: factor("of another person does not confirm"),
   },
 ];

@@ -19,7 +19,7 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/database/kept-security-log.test.ts",
-      test: "is changed by nobody, and no line of the last days is removed",
+      test: "is never changed, and no line of the last days is removed",
     },
   },
   {
@@ -33,7 +33,7 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/database/kept-security-log.test.ts",
-      test: "is changed by nobody, and no line of the last days is removed",
+      test: "is never changed, and no line of the last days is removed",
     },
   },
   {

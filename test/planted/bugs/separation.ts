@@ -72,7 +72,7 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
         replace: "  DELETE FROM auth.credential c USING person WHERE c.user_id IS NULL\n)\nSELECT",
       },
     ],
-    noticedBy: demoPerson("nobody signs up with the demo's address"),
+    noticedBy: demoPerson("no sign-up uses the demo's address"),
   },
   {
     name: "mail goes out in clear because its port is the one for TLS",
@@ -110,6 +110,9 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
         replace: '"local all all trust',
       },
     ],
-    noticedBy: { file: "test/database/embedded-postgres.test.ts", test: "takes nobody at its socket" },
+    noticedBy: {
+      file: "test/database/embedded-postgres.test.ts",
+      test: "accepts only root and the user that started it at its socket",
+    },
   },
 ];

@@ -165,19 +165,19 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
     name: "the next answer of the provider forgets a dispute",
     edits: [topUps("apply-payment.ts", "const dispute = isSettled ? null : topUp.dispute;", "const dispute = null;")],
-    noticedBy: { file: "test/top-ups/telling.test.ts", test: "is shown to the operator until it is won" },
+    noticedBy: { file: "test/top-ups/notifications.test.ts", test: "is shown to the operator until it is won" },
   },
   {
     name: "a dispute that has ended is opened again by what comes late",
     edits: [topUps("disputes.ts", "WHERE d.state = 'open' OR excluded.state <> 'open'`", "`")],
-    noticedBy: { file: "test/top-ups/telling.test.ts", test: "is over once it has ended" },
+    noticedBy: { file: "test/top-ups/notifications.test.ts", test: "is over once it has ended" },
   },
   {
     name: "only the first page of refunds is read",
     edits: [
       payments("xendit/xendit-provider.ts", 'if (body["has_more"] !== true || last', 'if (afterId === "" || last'),
     ],
-    noticedBy: { file: "test/top-ups/telling.test.ts", test: "behind the first page" },
+    noticedBy: { file: "test/top-ups/notifications.test.ts", test: "behind the first page" },
   },
   {
     name: "what is told above the most events of an order is lost",
@@ -188,7 +188,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
         "!isFull && (await insertEvent(client, event))",
       ),
     ],
-    noticedBy: { file: "test/top-ups/telling.test.ts", test: "above the most that are kept" },
+    noticedBy: { file: "test/top-ups/notifications.test.ts", test: "above the most that are kept" },
   },
   {
     name: "an order may be opened a second time while the first call may still open it",
@@ -200,7 +200,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       payments(
         "midtrans/midtrans-provider.ts",
-        'serverKey !== "" && isSameSecret(textOf(told, "signature_key"), expected)',
+        'serverKey !== "" && isSameSecret(textOf(notification, "signature_key"), expected)',
         'expected !== ""',
       ),
     ],

@@ -1,4 +1,4 @@
-// Runs around every test file: a test during which the service answered otherwise than openapi/openapi.json says has failed.
+// Runs around every test file: a test fails if an answer of the service differed from openapi/openapi.json.
 
 import { afterAll, afterEach } from "vitest";
 import { allowNoProblems, takeProblems, watchThisProcess } from "./problems.ts";

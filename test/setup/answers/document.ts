@@ -95,7 +95,7 @@ function pointerPart(name: string): string {
 /** What a documented path matches, also under /sandbox: routes.test.ts compares where merchant paths stand. */
 function formOf(path: string): RegExp {
   const form = path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
-  // The document cannot say that an id may contain slashes.
+  // The document cannot express that an id may contain slashes.
   const variable = path === "/v1/models/{id}" ? ".+" : "[^/]+";
   return new RegExp(`^(/sandbox)?${form.replaceAll(/\{[^}]+\}/g, variable)}/?$`);
 }

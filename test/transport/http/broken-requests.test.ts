@@ -105,7 +105,7 @@ test("a body over 32 MiB is refused by its announced length", async () => {
   expect(answer).toMatchObject({ status: 413, body: { error: "payload_too_large" } });
 });
 
-test("the merchants are told of a large body in their shape", async () => {
+test("a large body of a merchant is refused in the merchants' shape", async () => {
   const answer = await raw(
     `POST /v1/merchant-transfers HTTP/1.1\r\nauthorization: ${PRODUCTION_PAIR}\r\ncontent-type: application/json\r\ncontent-length: ${32 * 1024 * 1024 + 1}\r\n`,
   );

@@ -1,4 +1,4 @@
-// How bodies are received: nobody's body is read before its caller is known, and what is read at once has bounds.
+// How bodies are received: no body is read before its caller is known, and the bodies read at once have bounds.
 
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
@@ -136,7 +136,7 @@ describe("before the first byte of a body", () => {
     connection.close();
   });
 
-  test("a client that waits to be told to go on is told so when its body is wanted, and only then", async () => {
+  test("a client that waits for 100 Continue gets it when its body is read, and only then", async () => {
     const expecting = (authorization: string) => ({ authorization, ...json(2), expect: "100-continue" });
     const refused = new RawConnection(running);
     await refused.send(head(CHAT, expecting("Bearer no")));

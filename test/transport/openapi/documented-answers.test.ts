@@ -92,7 +92,7 @@ describe("the comparison of an answer with the document", () => {
     expect(documented.problemOf(chat, 200, "text/event-stream", [...good, { ...CHUNK, id: 7 }])).toContain("/id");
   });
 
-  it("knows an error in each shape, and no other", () => {
+  it("accepts an error in each shape, and no other", () => {
     const details = [{ field: "n", rule: "required", message: "must be sent" }];
     const openAi = { message: "No.", type: "server_error", param: null, code: "upstream_busy" };
     const meta = { message: "No.", statusCode: 404, error: "not_found" };
@@ -101,7 +101,7 @@ describe("the comparison of an answer with the document", () => {
     expect(documented.problemOfError([{ error: { message: "No." } }])).not.toBeNull();
   });
 
-  it("prefers a path without a variable, and knows paths under /sandbox and with slashes in an id", () => {
+  it("prefers a path without a variable, and has paths under /sandbox and with slashes in an id", () => {
     const pathOf = (url: string) => documented.operationOf("GET", url)?.path;
     expect(pathOf("/v1/models/acme/large")).toBe("/v1/models/{id}");
     expect(pathOf("/sandbox/v1/merchant-transfers/some-id")).toBe("/v1/merchant-transfers/{id}");

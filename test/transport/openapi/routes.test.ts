@@ -32,7 +32,7 @@ test("serves the committed document", async () => {
 test("every documented operation is registered, at every base it names", async () => {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const address of addressesOf(path, item)) {
-      // OPTIONS is nobody's: the answer names the verbs that are registered.
+      // OPTIONS has no handler: the answer names the verbs that are registered.
       const response = await fetch(running.http + address, { method: "OPTIONS" });
       expect([address, response.status]).toEqual([address, 405]);
       const allowed = (response.headers.get("allow") ?? "").split(", ").map((verb) => verb.toLowerCase());
@@ -49,7 +49,7 @@ test("every route of the contracts is documented", () => {
   expect(routes.map((route) => `${route.verb} ${documentedPath(route)}`).toSorted()).toEqual(documented.toSorted());
 });
 
-test("only the merchant paths stand under /sandbox", () => {
+test("only the merchant paths are under /sandbox", () => {
   const underSandbox = Object.entries(document.paths).filter(([, item]) =>
     item.servers?.some(({ url }) => url === "/sandbox"),
   );
@@ -57,7 +57,7 @@ test("only the merchant paths stand under /sandbox", () => {
   expect(underSandbox.length).toBeGreaterThan(0);
 });
 
-test("says how the process is", async () => {
+test("shows the state of the process", async () => {
   expect((await fetch(`${running.http}/healthz`)).status).toBe(200);
   expect((await fetch(`${running.http}/readyz`)).status).toBe(200);
   const agentsPackage = await fetch(`${running.http}/saldo-agents.tgz`);
@@ -73,7 +73,7 @@ test("shows the metrics on a port of their own, and nothing else there", async (
   await server.close(1_000);
 });
 
-test("says that the process is not ready", async () => {
+test("shows that the process is not ready", async () => {
   const away = await startServers({ ready: async () => false });
   expect((await fetch(`${away.http}/readyz`)).status).toBe(503);
   await away.servers.close(1_000);

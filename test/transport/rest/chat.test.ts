@@ -37,7 +37,7 @@ async function serve(answer: (...call: Parameters<Gateway["answerChat"]>) => Pro
 const ask = (at: Running, body: string | Buffer<ArrayBuffer> = "{}", headers: Record<string, string> = {}) =>
   fetch(`${at.http}/v1/chat/completions`, { method: "POST", body, headers: { ...JSON_HEADERS, ...headers } });
 
-/** A client that does not read until it is told to. */
+/** A client that does not read until the test makes it. */
 async function askWithoutReading(at: Running): Promise<Socket> {
   const socket = connect(Number(new URL(at.http).port), "127.0.0.1").pause();
   await once(socket, "connect");
@@ -198,7 +198,7 @@ test.each([true, false])("a client that never reads a settled answer is not kept
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("a client that leaves is noticed, and whoever waits for it to read wakes up", async () => {
+test("a client that leaves is noticed, and code that waits for it to read wakes up", async () => {
   const piece = Buffer.alloc(64 * 1024, "x");
   const gone = Promise.withResolvers<void>();
   const woken = Promise.withResolvers<ChatSink>();
@@ -237,7 +237,7 @@ test("a client that got its whole answer is not reported as gone", async () => {
   expect(left).toBe(false);
 });
 
-test("stopping says so and goes on for a moment, then takes nothing new and waits for what runs", async () => {
+test("stopping is announced and goes on for a moment, then takes nothing new and waits for running calls", async () => {
   const proceed = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {

@@ -1,4 +1,4 @@
-// A plain chat request goes around Fastify and every other one through it. What comes back must not tell which.
+// A plain chat request goes around Fastify and every other one through it. The answers must not show which.
 
 import { once } from "node:events";
 import { connect } from "node:net";

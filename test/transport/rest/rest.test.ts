@@ -79,7 +79,7 @@ describe("answers", () => {
     expect(await (await calculate("1")).json()).toMatchObject({ data: { network: "production" } });
   });
 
-  test("paging stands in meta and comes from the query string", async () => {
+  test("paging is in meta and comes from the query string", async () => {
     const response = await get("/v1/merchant-transfers?page=2&perPage=20&unknown=1", PRODUCTION_PAIR);
     expect(await response.json()).toEqual({
       data: [],
@@ -220,16 +220,16 @@ describe("errors", () => {
     ['{"amount":1}', "is required"],
     ['{"currencyCode":"","amount":1}', "is required"],
     ['{"currencyCode":"trx","amount":1}', expect.stringContaining("does not match")],
-  ])("the body %s is told what is wrong with its currency", async (body, message) => {
+  ])("the body %s is refused for its currency", async (body, message) => {
     const { meta } = (await (await post("/v1/merchant-transfers/calculate", body)).json()) as { meta: unknown };
     expect(meta).toMatchObject({ details: [{ field: "currencyCode", rule: "string.pattern", message }] });
   });
 
-  test("a body is not looked at for somebody who may not send it", async () => {
+  test("a body is not read for a caller who may not send it", async () => {
     expect((await post("/v1/merchant-transfers/calculate", "{", "Basic bm9ib2R5Om5v")).status).toBe(401);
   });
 
-  test("a full window says when to come back, in the body and in the headers", async () => {
+  test("a full window has the time of the next try, in the body and in the headers", async () => {
     running.keys.full = true;
     const response = await get("/v1/models");
     running.keys.full = false;

@@ -1,4 +1,4 @@
-// The RPC face through the clients that callers use: Connect, gRPC-Web and grpc-js.
+// RPC through the clients that callers use: Connect, gRPC-Web and grpc-js.
 
 import { fromBinary, toBinary, type DescMethod, type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-it("answers over TLS whoever trusts its certificate, and nobody in clear", async () => {
+it("answers clients that trust its certificate over TLS, and none in clear", async () => {
   const tls = { certFile: pemOf("localhost-cert"), keyFile: pemOf("localhost-key") };
   const running = await startServers({ grpc: { host: "127.0.0.1", tls } });
   const caller = { token: BEARER.split(" ")[1] ?? "", address: running.grpc };
@@ -77,7 +77,7 @@ it("bounds the connections that have not agreed on TLS yet", async () => {
   }
 });
 
-it("speaks TLS 1.3, and of older versions only what keeps past connections secret", async () => {
+it("has TLS 1.3, and of older versions only what keeps past connections secret", async () => {
   const tls = { certFile: join(folder, "kept-cert.pem"), keyFile: join(folder, "kept-key.pem") };
   // With keys of RSA there are kinds of exchange that keep nothing secret.
   await copyFile(pemOf("rsa-cert"), tls.certFile);

@@ -96,21 +96,24 @@ function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProt
   return [...ordered];
 }
 
-test.each(["", "saldo.gateway.v1.GatewayService", "grpc.health.v1.Health"])("says that %j serves", async (service) => {
-  expect(await check(service)).toBe(1);
-});
+test.each(["", "saldo.gateway.v1.GatewayService", "grpc.health.v1.Health"])(
+  "reports that %j serves",
+  async (service) => {
+    expect(await check(service)).toBe(1);
+  },
+);
 
-test("says that a service it does not know is not found", async () => {
+test("reports an unknown service as not found", async () => {
   await expect(check("saldo.nothing.v1.Nothing")).rejects.toMatchObject({ code: grpc.status.NOT_FOUND });
 });
 
-test("says that a process which is not ready does not serve", async () => {
+test("reports that a process which is not ready does not serve", async () => {
   isReady = false;
   expect(await check("")).toBe(2);
   isReady = true;
 });
 
-test("tells a watcher that the server stops, and ends its stream", async () => {
+test("notifies a watcher that the server stops, and ends its stream", async () => {
   const stopping = await startServers();
   const watcher = new grpc.Client(stopping.grpc, grpc.credentials.createInsecure());
   const call = watchOf(watcher);
@@ -157,7 +160,7 @@ test("reflection finds extensions", async () => {
   expect((await reflect(message.messageRequest)).messageResponse.case).toBe("fileDescriptorResponse");
 });
 
-test("reflection says that there is nothing of an unknown name", async () => {
+test("reflection has nothing of an unknown name", async () => {
   const { messageResponse } = await reflect({ case: "fileByFilename", value: "nothing.proto" });
   expect(messageResponse).toMatchObject({ case: "errorResponse", value: { errorCode: 5 } });
 });

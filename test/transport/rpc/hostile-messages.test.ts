@@ -1,5 +1,5 @@
 // Messages made to cost more than they weigh. A stranger's is not read at all; a caller's is read within the bounds of its
-// method, whatever the protocol.
+// method, on every protocol.
 
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { ClientHttp2Session } from "node:http2";

@@ -1,4 +1,4 @@
-// What a client can do to the gRPC port below the level of calls. Whatever it is, the others are served.
+// Attacks of a client on the gRPC port below the level of calls. The other clients are served meanwhile.
 
 import { EventEmitter, once } from "node:events";
 import { constants, type ClientHttp2Session, type Http2Server } from "node:http2";

@@ -96,7 +96,7 @@ test.each([
   expect(await call([[name, value]])).toBe("refused");
 });
 
-// Node leaves such a header out and goes on, so what counts is that nobody acts by it.
+// Node leaves such a header out and goes on, so it counts that no code acts on it.
 test.each([
   ["authorization", `${BEARER}\r\nx-b: 2`],
   ["authorization", `${BEARER}\nx-b: 2`],

@@ -127,7 +127,7 @@ export function callGrpc(
   stream.on("response", take).on("trailers", take);
   stream.on("data", (piece: Buffer) => pieces.push(piece));
   stream.on("error", () => {
-    // The code of the reset says it.
+    // The code of the reset shows it.
   });
   stream.on("close", () =>
     resolve({ trailers, body: Buffer.concat(pieces), resetCode: stream.rstCode ?? constants.NGHTTP2_NO_ERROR }),

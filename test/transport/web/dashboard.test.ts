@@ -71,7 +71,7 @@ describe("the dashboard's files", () => {
     },
   );
 
-  it("lets a page load from nowhere else and run no script but its own", async () => {
+  it("allows a page no other origin and no script but its own", async () => {
     const { headers } = await fetch(`${running.http}/`);
     const policy = headers.get("content-security-policy") ?? "";
     const digest = createHash("sha256").update(SCRIPT).digest("base64");
@@ -82,7 +82,7 @@ describe("the dashboard's files", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("shows a person who is lost a page, and a program an error", async () => {
+  it("shows a page for an unknown address to people, and an error to programs", async () => {
     for (const path of ["/no/such/place", "/transfers/elsewhere", "/transfers/elsewhere/new"]) {
       const person = await fetch(running.http + path, { headers: HTML });
       expect(person.status).toBe(404);

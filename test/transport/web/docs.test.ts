@@ -61,7 +61,7 @@ test.each(DOC_PAGES)("%s is Markdown with nothing left open", async (page) => {
   }
 });
 
-test.each(DOC_PAGES)("%s says the same in both languages, part by part", async (page) => {
+test.each(DOC_PAGES)("%s is the same in both languages, part by part", async (page) => {
   const shapeOf = (text: string) =>
     readMarkdown(text).map((block) =>
       block.kind === "table"
@@ -125,7 +125,7 @@ test("llms.txt names every page by its address", async () => {
 test.each([
   { language: "id", sentence: "**Mulai ulang kliennya**" },
   { language: "en", sentence: "**Restart the client**" },
-])("the reader is told to restart a client before any agent's part: $language", async ({ language, sentence }) => {
+])("the reader learns to restart a client before any agent's part: $language", async ({ language, sentence }) => {
   const text = await read("clients", language);
   const told = text.indexOf(sentence);
   expect(told).toBeGreaterThan(0);

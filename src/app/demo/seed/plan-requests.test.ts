@@ -20,7 +20,7 @@ test("a month has some hundred requests a day, oldest first, none of them from a
   expect(new Set(plan.map(({ atMs }) => billingDay(atMs))).size).toBe(NOON.days);
 });
 
-test("an id is unique and tells when its request came", () => {
+test("an id is unique and has the time of its request", () => {
   const plan = planRequests(seededChance(1), NOON);
   expect(new Set(plan.map(({ requestId }) => requestId)).size).toBe(plan.length);
   expect(plan.filter(({ requestId, atMs }) => !isUuid(requestId) || timeOfUuidv7(requestId) !== atMs)).toEqual([]);

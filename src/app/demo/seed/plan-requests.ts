@@ -123,7 +123,7 @@ function basisOf(part: number): UsageBasis {
   return part < 0.98 ? "estimated" : "free";
 }
 
-/** An index, as often as its weight says. */
+/** An index, in proportion to its weight. */
 function chosen(chance: Chance, weights: readonly number[]): number {
   let left = chance() * weights.reduce((sum, weight) => sum + weight, 0);
   const index = weights.findIndex((weight) => (left -= weight) < 0);

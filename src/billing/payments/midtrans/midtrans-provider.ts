@@ -90,12 +90,12 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
     },
 
     readNotification({ body }: NotificationRequest): Promise<Notification | null> {
-      const told = parse(body.toString("utf8"));
-      if (!isObject(told)) return Promise.resolve(null);
-      const signed = ["order_id", "status_code", "gross_amount"].map((member) => textOf(told, member)).join("");
+      const notification = parse(body.toString("utf8"));
+      if (!isObject(notification)) return Promise.resolve(null);
+      const signed = ["order_id", "status_code", "gross_amount"].map((member) => textOf(notification, member)).join("");
       const expected = hash("sha512", signed + serverKey, "hex");
-      const isTheirs = serverKey !== "" && isSameSecret(textOf(told, "signature_key"), expected);
-      return isTheirs ? Promise.resolve(notificationOf(told)) : Promise.resolve(null);
+      const isTheirs = serverKey !== "" && isSameSecret(textOf(notification, "signature_key"), expected);
+      return isTheirs ? Promise.resolve(notificationOf(notification)) : Promise.resolve(null);
     },
 
     close: () => client.close(),
@@ -114,33 +114,33 @@ function orderBody({ orderId, amount, description, expiresAt, returnUrl }: Payme
 }
 
 function factsOf(body: JsonObject, transaction: string, fee: FeeRule | null): PaymentFacts {
-  const said = textOf(body, "transaction_status");
+  const status = textOf(body, "transaction_status");
   const amount = isInRupiah(body) ? rupiah(textOf(body, "gross_amount")) : null;
   return {
-    state: stateOf(said, body),
+    state: stateOf(status, body),
     amount,
-    givenBack: givenBackOf(said, body, amount),
+    givenBack: givenBackOf(status, body, amount),
     reference: transaction === "" ? null : transaction,
     fee: fee === null || amount === null ? null : feeOf(fee, amount),
   };
 }
 
-function stateOf(said: string, body: JsonObject): PaymentFacts["state"] {
+function stateOf(status: string, body: JsonObject): PaymentFacts["state"] {
   const fraud = textOf(body, "fraud_status");
   const isGood = textOf(body, "status_code") === "200";
   // A card's payment is captured while the provider still checks it for fraud.
-  if (said === "capture") {
+  if (status === "capture") {
     if (fraud === "accept" && isGood) return "paid";
     return fraud === "deny" ? "failed" : "review";
   }
-  const state = STATES[said];
+  const state = STATES[status];
   if (state === undefined) throw new PaymentProviderError("refused", "the provider returned an unknown status");
   if (state === "paid" && (!isGood || fraud === "challenge")) return "review";
   return state;
 }
 
-function givenBackOf(said: string, body: JsonObject, amount: bigint | null): bigint | null {
-  switch (said) {
+function givenBackOf(status: string, body: JsonObject, amount: bigint | null): bigint | null {
+  switch (status) {
     case "refund":
     case "chargeback":
       return amount;
@@ -157,21 +157,21 @@ const RETURNED = ["refund_amount", "chargeback_amount"] as const;
 
 /** The sum of what can be read; null where nothing can. */
 function sumOf(amounts: readonly (bigint | null)[]): bigint | null {
-  const told = amounts.filter((amount) => amount !== null);
-  return told.length === 0 ? null : told.reduce((sum, amount) => sum + amount, 0n);
+  const readable = amounts.filter((amount) => amount !== null);
+  return readable.length === 0 ? null : readable.reduce((sum, amount) => sum + amount, 0n);
 }
 
-function notificationOf(told: JsonObject): Notification {
-  const orderId = textOf(told, "order_id");
+function notificationOf(notification: JsonObject): Notification {
+  const orderId = textOf(notification, "order_id");
   if (orderId === "") throw new ValidationError([{ field: "order_id", rule: "required", message: "is required" }]);
-  const status = textOf(told, "transaction_status");
-  const fraud = textOf(told, "fraud_status");
-  const amount = textOf(told, "gross_amount");
-  const transaction = textOf(told, "transaction_id");
-  // Of what is not signed only known words count, so that edited copies make no end of events.
+  const status = textOf(notification, "transaction_status");
+  const fraud = textOf(notification, "fraud_status");
+  const amount = textOf(notification, "gross_amount");
+  const transaction = textOf(notification, "transaction_id");
+  // Of what is not signed only known words count, so that edited copies cannot make any number of events.
   const words = [status, fraud].map((word) => (word in STATES || KNOWN_WORDS.has(word) ? word : "other"));
-  const returned = RETURNED.map((member) => rupiah(textOf(told, member)) ?? "");
-  const parts = [orderId, textOf(told, "status_code"), amount, ...words, ...returned];
+  const returned = RETURNED.map((member) => rupiah(textOf(notification, member)) ?? "");
+  const parts = [orderId, textOf(notification, "status_code"), amount, ...words, ...returned];
   return {
     eventKey: hash(
       "sha256",

@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<"id" | "en", Words>> = {
   },
   en: {
     title: "Sandbox payment",
-    notice: "Play money. This page stands for a payment provider.",
+    notice: "Play money. This page replaces a payment provider's.",
     order: "Order",
     expires: "Valid until",
     back: "Back to Saldo",

@@ -12,7 +12,7 @@ import type {
   PaymentFacts,
   PaymentOrder,
   PaymentProvider,
-  ToldDispute,
+  ReportedDispute,
 } from "../payment-provider.ts";
 import { PaymentProviderError, UNKNOWN_PAYMENT } from "../payment-provider.ts";
 import {
@@ -183,8 +183,8 @@ function keptOf(invoice: JsonObject, paid: bigint): bigint | null {
   return kept !== null && kept > 0n && kept <= paid ? kept : null;
 }
 
-/** What a dispute's words mean to us. */
-const DISPUTES: Readonly<Record<string, ToldDispute["state"]>> = { WON: "won", LOST: "lost" };
+/** The state of a dispute by the provider's word for it. */
+const DISPUTES: Readonly<Record<string, ReportedDispute["state"]>> = { WON: "won", LOST: "lost" };
 
 /**
  * Of a dispute, which is about a payment of an invoice and names it by our own name for it. An invoice does not show its disputes.

@@ -1,5 +1,5 @@
 // Takes over a database of the former migrations (0001-ledger to 0035-tier-writes, or one more): its postings get the account they are about, and
-// it becomes what a fresh database is. All in one transaction; no row is lost. Can go when no such database is left.
+// it becomes equal to a fresh database. All in one transaction; no row is lost. Can go when no such database is left.
 
 import { readFile } from "node:fs/promises";
 import type { Client } from "pg";

@@ -1,4 +1,4 @@
-// Finds the transaction that used up a nonce, whoever signed it: only this proves that our own transaction with that
+// Finds the transaction that used up a nonce, whether we signed it or not: only this proves that our own transaction with that
 // nonce is dead. Nodes have no index for it, so it is searched in the block in which the wallet's transaction count
 // passed the nonce.
 

@@ -119,7 +119,7 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
         firstReadyAtMs: firstReadyAt(signed, now),
         readyAtMs: now + BLOCK_MS,
       });
-      if (signed.outcome === "unanswered") throw new Error("the sandbox took the transaction and did not say so");
+      if (signed.outcome === "unanswered") throw new Error("the sandbox accepted the transaction without an answer");
     },
   };
 }

@@ -1,0 +1,108 @@
+// A conversation in no protocol's own form. A request whose protocol is not the upstream's is read into this form and written in
+// the other protocol. One reader and one writer for each protocol do for all pairs.
+
+import type { JsonObject } from "../request/field-rules.ts";
+
+/** What was sent to be answered. Null: the client sent none, and the model's own default applies. */
+export type Conversation = {
+  /** The id of a catalog model. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Instructions before the first turn, in their order. */
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice | null;
+  /** Whether several tools may be called in one turn. */
+  readonly parallelCalls: boolean | null;
+  /** The most tokens of output, reasoning included. */
+  readonly outputCap: number | null;
+  readonly stop: readonly string[];
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly topK: number | null;
+  readonly effort: Effort | null;
+  readonly outputFormat: OutputFormat | null;
+  /** Which conversations share a prompt cache. It is the client's own text. */
+  readonly cacheKey: string | null;
+};
+
+/** How much a model thinks before it answers. */
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+export type OutputFormat =
+  | { readonly kind: "json" }
+  | { readonly kind: "schema"; readonly name: string; readonly schema: JsonObject; readonly strict: boolean | null };
+
+/** `system`: instructions in mid-conversation. */
+export type Turn = { readonly role: "system" | "user" | "assistant"; readonly parts: readonly Part[] };
+
+export type Part = TextPart | ImagePart | DocumentPart | AudioPart | CallPart | ResultPart | ReasoningPart;
+
+/** `cacheMark`: the prompt up to here is to be cached, for five minutes or an hour. */
+export type TextPart = { readonly kind: "text"; readonly text: string; readonly cacheMark?: "5m" | "1h" };
+
+/** Base64 data of a media type, or an address. */
+export type ImagePart = {
+  readonly kind: "image";
+  readonly source:
+    | { readonly kind: "data"; readonly mediaType: string; readonly data: string }
+    | { readonly kind: "url"; readonly url: string };
+  /** `low`, `high` or `auto`; null: not said. */
+  readonly detail: string | null;
+};
+
+/** A file by its base64 data. */
+export type DocumentPart = {
+  readonly kind: "document";
+  readonly mediaType: string;
+  readonly data: string;
+  readonly name: string | null;
+};
+
+export type AudioPart = { readonly kind: "audio"; readonly format: string; readonly data: string };
+
+/** A call of a tool. `input` is JSON text, or any text for a freeform tool. */
+export type CallPart = {
+  readonly kind: "call";
+  readonly id: string;
+  readonly tool: ToolName;
+  readonly input: string;
+};
+
+/** What the client's tool returned for a call of the turn before. */
+export type ResultPart = {
+  readonly kind: "result";
+  readonly callId: string;
+  readonly parts: readonly (TextPart | ImagePart | DocumentPart)[];
+  readonly isError: boolean;
+};
+
+/** Reasoning of an earlier answer. `opaque`: the provider's own blob, and which provider made it: it goes back only there. */
+export type ReasoningPart = {
+  readonly kind: "reasoning";
+  readonly text: string;
+  readonly opaque: { readonly origin: string; readonly blob: string } | null;
+};
+
+/** The name of a tool. A namespace groups tools; protocols without one get the flat name of `flatName`. */
+export type ToolName = { readonly name: string; readonly namespace: string | null };
+
+export type Tool = ToolName & {
+  readonly description: string;
+  /** The JSON schema of the input. Null: a freeform tool, whose input is any text. */
+  readonly schema: JsonObject | null;
+  readonly strict: boolean | null;
+};
+
+export type ToolChoice =
+  | { readonly kind: "auto" | "any" | "none" }
+  | { readonly kind: "tool"; readonly tool: ToolName };
+
+/** Between the parts of a flat name. Names of tools hold letters, digits, `_` and `-`. */
+const NAMESPACE_END = "__";
+
+/** A tool's name for protocols without namespaces. */
+export function flatName({ name, namespace }: ToolName): string {
+  return namespace === null ? name : `${namespace}${NAMESPACE_END}${name}`;
+}
