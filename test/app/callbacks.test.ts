@@ -55,15 +55,15 @@ describe("a served transfer", () => {
     const answer = await ordered.text();
     expect([ordered.status, answer]).toEqual([200, expect.stringContaining('"totalAmount":26.7')]);
     await dying.untilEnd();
-    const told = receiver.received[0]?.body ?? "";
-    expect(withoutUpdate(told)).toBe(withoutUpdate(answer));
+    const sent = receiver.received[0]?.body ?? "";
+    expect(withoutUpdate(sent)).toBe(withoutUpdate(answer));
     expect(receiver.received[0]?.headers["x-callback-token"]).toBe(made["token"]);
 
     // As when the minute has passed for which the dead process had it.
     await database.pool.query(`UPDATE callback_delivery SET next_attempt_at = clock_timestamp() WHERE is_leased`);
     const next = await SaldoProcess.start(settings);
     const again = () => receiver.received.slice(1).find((each) => eventIdOf(each) === eventIdOf(receiver.received[0]));
-    await expect.poll(again, { timeout: 20_000 }).toMatchObject({ body: told });
+    await expect.poll(again, { timeout: 20_000 }).toMatchObject({ body: sent });
 
     const { rows } = await database.pool.query<{ accountId: string }>(
       `SELECT account_id AS "accountId" FROM merchant WHERE id = $1`,
