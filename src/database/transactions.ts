@@ -24,7 +24,7 @@ export const sqlStates = {
 } as const;
 const RETRYABLE: ReadonlySet<string | undefined> = new Set([sqlStates.serializationFailure, sqlStates.deadlock]);
 
-/** Longer than other transactions lock rows, and far shorter than any wait outside the request path. */
+/** Longer than others hold rows, and far below the waits outside the request path. */
 const LOCK_PATIENCE = "SET LOCAL lock_timeout = '5s'";
 
 /**

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { outsideConnector, type OutsideRules } from "./public-connector.ts";
+import { publicConnector, type OutsideRules } from "./public-connector.ts";
 
 let server: Server;
 let port: number;
@@ -32,7 +32,7 @@ function resolver(...answers: string[][]): { resolve: LookupFunction; asked: () 
 
 /** What a request to a host comes to under the rules: its body, or the code it failed with. */
 async function fetched(host: string, rules: Omit<OutsideRules, "timeoutMs"> = {}): Promise<string> {
-  const agent = new Agent({ connect: outsideConnector({ timeoutMs: 2_000, ...rules }) });
+  const agent = new Agent({ connect: publicConnector({ timeoutMs: 2_000, ...rules }) });
   try {
     const { body } = await request(`http://${host}:${port}/`, { dispatcher: agent });
     return await body.text();

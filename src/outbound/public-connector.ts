@@ -28,7 +28,7 @@ export type OutsideRules = {
  * Makes undici's `connect` for addresses that others chose. The caller follows no redirect, or holds each against the
  * same rules. Errors, to the request: PrivateAddressError.
  */
-export function outsideConnector(rules: OutsideRules): buildConnector.connector {
+export function publicConnector(rules: OutsideRules): buildConnector.connector {
   const isRefused = (address: string): boolean =>
     isPrivateAddress(address) && !(rules.allowLoopback === true && isLoopbackAddress(address));
   const connect = buildConnector({

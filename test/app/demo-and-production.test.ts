@@ -73,6 +73,20 @@ it("keeps a production start from a demo's database until it is cleared, and a d
   expect((await runSaldo(["demo", "clear"], settings)).code).toBe(1);
 }, 120_000);
 
+it("keeps a demo from a database that only production has served", async () => {
+  const database = await createTestDatabase();
+  try {
+    const variables = { DATABASE_URL: database.url };
+    const production = await SaldoProcess.start({ ...variables, ...PRODUCTION });
+    await production.stop();
+    const demo = await runSaldo(["serve"], variables);
+    expect(demo).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_DEMO=0") as string });
+    expect((await runSaldo(["demo", "clear"], variables)).code).toBe(1);
+  } finally {
+    await database.drop();
+  }
+}, 60_000);
+
 /** Buys play money on the sandbox's page. */
 async function buyTopUp(browser: Browser, amount: string): Promise<void> {
   const { topUp } = await browser.rpc<{ topUp: { paymentUrl: string } }>("billing.v1.BillingService/CreateTopUp", {

@@ -7,7 +7,7 @@ import { PRODUCTION, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 /** Makes a process and its workers write the names of their environment into the log. */
-const REPORT = `process.on("SIGUSR2",()=>process.stderr.write(JSON.stringify({msg:"environment",names:Object.keys(process.env)})+"\\n"))`;
+const TELL = `process.on("SIGUSR2",()=>process.stderr.write(JSON.stringify({msg:"environment",names:Object.keys(process.env)})+"\\n"))`;
 const SECRETS = { ...PRODUCTION, SOME_API_KEY: "the key of an upstream", MIDTRANS_SERVER_KEY: "the key of a provider" };
 
 let opened: TestDatabase;
@@ -18,7 +18,7 @@ afterAll(() => opened.drop());
 
 it.each(["1", "2"])("holds for a node of %s workers, which work all the same", async (workers) => {
   const settings = { ...SECRETS, DATABASE_URL: opened.url, SALDO_WORKERS: workers, SALDO_DEMO: "0" };
-  const saldo = await SaldoProcess.start(settings, ["--import", `data:text/javascript,${encodeURIComponent(REPORT)}`]);
+  const saldo = await SaldoProcess.start(settings, ["--import", `data:text/javascript,${encodeURIComponent(TELL)}`]);
   try {
     const pids = () => [
       saldo.pid,
@@ -26,10 +26,10 @@ it.each(["1", "2"])("holds for a node of %s workers, which work all the same", a
     ];
     await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(workers === "1" ? 1 : 3);
     for (const pid of pids()) process.kill(pid, "SIGUSR2");
-    const reported = () => saldo.log.filter(({ msg }) => msg === "environment").map(({ names }) => names as string[]);
-    while (reported().length < pids().length) await sleep(20);
+    const named = () => saldo.log.filter(({ msg }) => msg === "environment").map(({ names }) => names as string[]);
+    while (named().length < pids().length) await sleep(20);
     const hidden = [...Object.keys(SECRETS), "DATABASE_URL"].filter((name) => name !== "NODE_ENV");
-    for (const names of reported()) expect(names.filter((name) => hidden.includes(name))).toEqual([]);
+    for (const names of named()) expect(names.filter((name) => hidden.includes(name))).toEqual([]);
     expect((await fetch(`${saldo.httpUrl}/readyz`)).status).toBe(200);
   } finally {
     await saldo.stop();

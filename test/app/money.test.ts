@@ -101,7 +101,7 @@ describe.each(testBackends())("money through the whole service on the %s databas
     });
     const content = "A question that is long enough for a hundred tokens of input to be possible. ".repeat(3);
     let expected = 0n;
-    let sumOfHeaders = 0n;
+    let costInHeaders = 0n;
     const micro = (decimal: string): bigint => parseMoney(decimal, IDR).units;
     const one = async (index: number): Promise<void> => {
       // Zero of either beside an answer is no usage and would be estimated.
@@ -127,7 +127,7 @@ describe.each(testBackends())("money through the whole service on the %s databas
       const weight =
         BigInt(prompt - cached) * 5_000_000_000n + BigInt(cached) * 950_000_000n + BigInt(output) * 15_000_000_000n;
       expected += (weight + 999_999n) / 1_000_000n;
-      sumOfHeaders += micro(/"cost_idr":"([0-9.]+)"/.exec(text)?.[1] ?? "no cost");
+      costInHeaders += micro(/"cost_idr":"([0-9.]+)"/.exec(text)?.[1] ?? "no cost");
     };
     for (let sent = 0; sent < 1000; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, (_, index) => one(sent + index)));
@@ -135,7 +135,7 @@ describe.each(testBackends())("money through the whole service on the %s databas
     const balance = await saldoJson(["account", "show", "--account", accountId], settings);
     expect(balance, `seed ${seed}`).toMatchObject({ held: "0" });
     expect(micro("1000000") - micro(balance["posted"] ?? ""), `seed ${seed}`).toBe(expected);
-    expect(sumOfHeaders, `seed ${seed}`).toBe(expected);
+    expect(costInHeaders, `seed ${seed}`).toBe(expected);
     expect(await saldoJson(["audit"], settings)).toMatchObject({ ok: true, violations: [] });
   });
 

@@ -45,7 +45,7 @@ test("no test file has a second subject either", async () => {
 test("no helper of tests opens or closes anything on import", async () => {
   // Files share a process: a helper is loaded for the first one alone, and its hooks would be that one's.
   const hook = /^(?:before|after)(?:Each|All)\(/m;
-  // Vitest runs its setup files anew for each test file.
+  // Vitest runs its setup files again for each test file.
   const setUp = "test/setup/answers/check-answers.ts";
   const [tests, helpers] = [[], []] as [SourceFile[], SourceFile[]];
   for (const file of await readSources("test")) (file.path.endsWith(".test.ts") ? tests : helpers).push(file);

@@ -189,7 +189,7 @@ export const emptyNames: readonly string[] = [
   "misc",
 ];
 
-/** A file longer than this probably has a second subject: it is named, so that somebody looks. */
+/** A file longer than this probably has a second subject: it is named as a hint. */
 export const LONG_LINES = 300;
 /** A file longer than this has one. Nothing is cut only to stay below the first number. */
 export const MAX_LINES = 500;

@@ -155,7 +155,7 @@ export function lengthViolations({ path, text }: SourceFile): string[] {
   return lines > MAX_LINES ? [`${path} has ${lines} lines; above ${MAX_LINES} it has a second subject`] : [];
 }
 
-/** Files that somebody should look at, with their lengths. */
+/** Files above the length of a hint, with their lengths. */
 export function longFiles(sources: readonly SourceFile[]): string[] {
   return sources
     .map(({ path, text }) => ({ path, lines: text.split("\n").length - (text.endsWith("\n") ? 1 : 0) }))

@@ -1,4 +1,4 @@
-// What every adapter of an upstream promises, told by the listener's ear. The demo answers by itself; the openai-compatible
+// What every adapter of an upstream promises, as its listener gets it. The demo answers by itself; the openai-compatible
 // one calls a server that plays the same situations over HTTP.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -148,26 +148,29 @@ describe.each(ADAPTERS)("the %s upstream", (_name, open) => {
     await upstream.close();
   });
 
-  it.each(["at once", "at the answer", "at the first bytes"])("tells nothing more after an abort %s", async (stage) => {
-    const upstream = open();
-    const ear = call(upstream, "!tokens=2000", { stream: true });
-    const stop = (): void => {
+  it.each(["at once", "at the answer", "at the first bytes"])(
+    "reports nothing more after an abort %s",
+    async (stage) => {
+      const upstream = open();
+      const ear = call(upstream, "!tokens=2000", { stream: true });
+      const stop = (): void => {
+        ear.call?.abort();
+        ear.heard.push("abort");
+      };
+      if (stage === "at once") stop();
+      ear.onHeard = (what) => {
+        if (!ear.heard.includes("abort") && what === (stage === "at the answer" ? "answer" : "data")) stop();
+      };
+      await until(() => ear.heard.includes("abort"));
+      // Another call to its end: by then the aborted one would have spoken.
+      await call(upstream, "!tokens=2000", { stream: true }).ended;
+      expect(ear.heard.at(-1)).toBe("abort");
       ear.call?.abort();
-      ear.heard.push("abort");
-    };
-    if (stage === "at once") stop();
-    ear.onHeard = (what) => {
-      if (!ear.heard.includes("abort") && what === (stage === "at the answer" ? "answer" : "data")) stop();
-    };
-    await until(() => ear.heard.includes("abort"));
-    // Another call to its end: by then the aborted one would have spoken.
-    await call(upstream, "!tokens=2000", { stream: true }).ended;
-    expect(ear.heard.at(-1)).toBe("abort");
-    ear.call?.abort();
-    ear.call?.pause();
-    ear.call?.resume();
-    await upstream.close();
-  });
+      ear.call?.pause();
+      ear.call?.resume();
+      await upstream.close();
+    },
+  );
 
   it("waits while it is paused, loses nothing, and goes on", async () => {
     const upstream = open();

@@ -52,7 +52,7 @@ describe.each(PROVIDER_NAMES)("the %s provider", (name) => {
     expect(await ask({ orderId: uuidv7(), reference: null })).toMatchObject({ state: "unknown" });
   });
 
-  it("says that nobody has paid before the payer has chosen a way to", async () => {
+  it("reports no payment before the payer has chosen a way to pay", async () => {
     expect(["unknown", "pending"]).toContain((await ask(await openOrder())).state);
   });
 
@@ -71,7 +71,7 @@ describe.each(PROVIDER_NAMES)("the %s provider", (name) => {
     expect(await ask(opening)).toMatchObject({ state, amount: AMOUNT });
   });
 
-  it("tells what was paid: more with a fee for the payer, less where somebody pays too little", async () => {
+  it("reports the paid amount: more with a fee for the payer, less where too little is paid", async () => {
     for (const gross of [29_500, 1, 25_000]) {
       const opening = await openOrder();
       await side.set(opening.orderId, { status: "paid", gross });
@@ -79,7 +79,7 @@ describe.each(PROVIDER_NAMES)("the %s provider", (name) => {
     }
   });
 
-  it("tells how much was given back, in part and whole", async () => {
+  it("reports how much was given back, in part and whole", async () => {
     const opening = await openOrder();
     const { orderId } = opening;
     await side.set(orderId, { status: "paid", gross: 25_000 });

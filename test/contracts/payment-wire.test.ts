@@ -140,7 +140,7 @@ describe("Xendit alone", () => {
     await provider.close();
   });
 
-  it("tells a refund by its invoice", async () => {
+  it("names a refund by its invoice", async () => {
     const provider = createXenditProvider(fake.xendit);
     const { orderId } = order();
     const { reference } = await provider.open(order({ orderId }));

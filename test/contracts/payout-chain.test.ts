@@ -1,5 +1,5 @@
 // What every chain that payouts go out on promises. The sandbox moves by a clock of the test; the evm one is a real node that
-// mines when it is told to, with a token of our own.
+// mines on request, with a token of our own.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEvmChain } from "../../src/merchant/chains/evm/evm-chain.ts";
@@ -123,7 +123,7 @@ describe.each([
     expect(chain.wallet).not.toBe("");
   });
 
-  it("signs the same bytes for the same order, and tells nobody", async () => {
+  it("signs the same bytes for the same order, and sends nothing", async () => {
     const nonce = await chain.nextNonce();
     const fee = await suggest();
     const signed = await chain.sign({ nonce, payment, fee });

@@ -121,7 +121,7 @@ describe("an upstream whose client has left", () => {
     ["resets", (response) => response.socket?.destroy()],
     ["ends silently", (response) => response.end()],
     ["ends in the middle", (response) => response.end(wire([chunk({ content: TEXT })]))],
-    ["tells an error", (response) => response.end(wire(['{"error":{"message":"x"}}']))],
+    ["sends an error", (response) => response.end(wire(['{"error":{"message":"x"}}']))],
   ])("is billed by an estimate of what was relayed when it %s", async (_name, second) => {
     const { settlement, calls } = await playground.play(inTwoParts(isDraining, HALO, second), STREAMED, leavingSink());
     expect(settlement).toMatchObject({ basis: "estimated", outputTokens: 1 });

@@ -20,7 +20,7 @@ describe("the input of a stream that was cut", () => {
   it.each([
     ["documents", { documents: [{ text: SAID }] }],
     ["a system prompt of its own", { system: SAID }],
-    ["what nobody knows", { of_tomorrow: { said: SAID } }],
+    ["an unknown member", { of_tomorrow: { said: SAID } }],
   ])("is billed with %s, which the upstream may have put before the messages", async (_name, more) => {
     const tokens = await inputOf(more);
     expect(tokens).toBeGreaterThan(950);

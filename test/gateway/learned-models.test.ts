@@ -41,7 +41,7 @@ describe("a model that is charged for output which was not shown", () => {
     ["reasoning in the usage of a stream", says(usage(900, 880), { content: "Halo" }), STREAMED],
     ["reasoning in the usage of a whole answer", json(completion({ usage: usage(900, 880) })), WHOLE],
     ["far more output than was written", says(usage(900), { content: "Halo" }), STREAMED],
-  ])("holds its whole bound from then on, and the operator is told once: %s", async (_name, script, body) => {
+  ])("holds its whole bound from then on, and is reported to the operator once: %s", async (_name, script, body) => {
     expect(await held()).toBe("slab");
     for (let time = 0; time < 2; time += 1) {
       playground.upstream.run(script);

@@ -35,7 +35,7 @@ describe("an error that came with status 200", () => {
     ["a code", { ...tooLong, code: "context_length_exceeded" }, "context_length_exceeded"],
     ["a number and words", { ...tooLong, code: 400 }, "context_length_exceeded"],
     ["a code of the policy", { message: "no", code: "content_filter" }, "content_policy_violation"],
-  ])("tells its client why, from %s", async (_name, error, reason) => {
+  ])("shows its client the reason, from %s", async (_name, error, reason) => {
     for (const [script, body] of [
       [json(JSON.stringify({ error })), WHOLE],
       [stream(wire([JSON.stringify({ error })])), STREAMED],

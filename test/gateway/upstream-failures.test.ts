@@ -25,7 +25,7 @@ describe("failures before anything reached the client", () => {
       5,
     ],
     ["an error with status 200", json('{"error":{"message":"overloaded","code":502}}'), 5],
-  ])("are retried once and then told as upstream_busy: %s", async (_name, script, seconds) => {
+  ])("are retried once and then answered with upstream_busy: %s", async (_name, script, seconds) => {
     const { error, sink, calls, settlement } = await playground.play(script);
     expect(error).toBeInstanceOf(UpstreamBusy);
     expect(error).toMatchObject({ retryAfterSeconds: seconds });
@@ -88,7 +88,7 @@ describe("failures before anything reached the client", () => {
     ["an error behind usage of nothing", stream(wire([usageChunk({ prompt_tokens: 0, completion_tokens: 0 }), ERROR]))],
     ["a page where events were announced", stream("<html><body>Sign in</body></html>")],
     ["words where events were announced", stream("error: no healthy upstream")],
-  ])("are retried in a stream where nobody has worked on the request: %s", async (_name, script) => {
+  ])("are retried in a stream where no model has worked on the request: %s", async (_name, script) => {
     const { error, calls, settlement } = await playground.play(script, STREAMED);
     expect(error).toBeInstanceOf(UpstreamBusy);
     expect(calls).toBe(2);
@@ -110,7 +110,7 @@ describe("failures before anything reached the client", () => {
     ["context_length_exceeded", 400, { message: "Too long", code: "context_length_exceeded" }],
     ["content_policy_violation", 400, { message: "Content Exists Risk" }],
     ["content_policy_violation", 403, { message: "Flagged", metadata: { flagged_input: "x" } }],
-  ])("say %s where the upstream does, with %i, whole and streamed", async (reason, status, told) => {
+  ])("have the reason %s of the upstream, with %i, whole and streamed", async (reason, status, told) => {
     const script = json(JSON.stringify({ error: told }), status);
     const { error, calls, settlement } = await playground.play(script);
     expect(error).toBeInstanceOf(ValidationError);

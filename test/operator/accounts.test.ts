@@ -1,6 +1,7 @@
 // Accounts and fees for operators.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { orderMerchant } from "../../src/operator/commands/merchant-orders.ts";
@@ -134,7 +135,7 @@ describe("the fee schedule", () => {
     const unknown = operator.previewFee({ ...question, merchantId: uuidv7() });
     expect(await refusal(unknown)).toMatchObject({ code: "not_found" });
     expect((await operator.listMerchants({ accountId })).merchants).toMatchObject([
-      { id: merchantId, environment: "sandbox" },
+      { id: merchantId, environment: Environment.SANDBOX },
     ]);
   });
 });

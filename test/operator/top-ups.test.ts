@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
+import { PaymentFinding } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { insertEvent } from "../../src/billing/top-ups/store.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -44,7 +45,7 @@ test("top-ups are listed across accounts, filtered, page by page, and shown with
   const shown = await operator.getTopUp({ topUpId: second });
   expect(shown.topUp).toMatchObject({ accountId: other, problem, topUp: { amount: "25000", provider: "midtrans" } });
   expect(shown.events).toMatchObject([
-    { eventKey: "e-1", status: "settlement", amount: "26000", finding: "other_amount" },
+    { eventKey: "e-1", status: "settlement", amount: "26000", finding: PaymentFinding.OTHER_AMOUNT },
   ]);
   expect(await refusal(operator.getTopUp({ topUpId: uuidv7() }))).toMatchObject({ code: "not_found" });
 });

@@ -1,6 +1,7 @@
 // Transfers of all merchants: operators find, approve and reject them over the contract.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { listBalances } from "../../src/merchant/merchants/merchants.ts";
@@ -53,7 +54,7 @@ describe("transfers of all merchants", () => {
     const find = async (request: Parameters<typeof operator.listTransfers>[0]) =>
       (await operator.listTransfers(request)).transfers.map(({ transfer }) => transfer?.id);
     expect(await find({ name: "invoice 7" })).toEqual([elsewhere, open]);
-    expect(await find({ name: "invoice 7", environment: "sandbox" })).toEqual([open]);
+    expect(await find({ name: "invoice 7", environment: Environment.SANDBOX })).toEqual([open]);
     expect(await find({ name: waiting.toUpperCase() })).toEqual([waiting]);
     expect(await find({ name: "invoice" })).toEqual([]);
     expect(await find({ accountId: mine.accountId })).toEqual([open, waiting]);
@@ -63,8 +64,12 @@ describe("transfers of all merchants", () => {
     expect(await find({ onlyAwaitingApproval: true })).toEqual([waiting]);
     const { transfers, nextPageToken } = await operator.listTransfers({ pageSize: 2 });
     expect(transfers).toMatchObject([
-      { transfer: { id: elsewhere, environment: "production" }, merchantId: real.merchantId, awaitsApproval: false },
-      { transfer: { id: open, environment: "sandbox" }, accountId: mine.accountId, awaitsApproval: false },
+      {
+        transfer: { id: elsewhere, environment: Environment.PRODUCTION },
+        merchantId: real.merchantId,
+        awaitsApproval: false,
+      },
+      { transfer: { id: open, environment: Environment.SANDBOX }, accountId: mine.accountId, awaitsApproval: false },
     ]);
     expect(await find({ pageSize: 2, pageToken: nextPageToken })).toEqual([waiting]);
     expect(await refusal(operator.listTransfers({ pageToken: "nonsense" }))).toMatchObject({

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Edit, PlantedBug } from "./planted-bug.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-/** A test file that has not ended by then noticed nothing. */
+/** A test file that has not ended by then noticed nothing. Several files have as much time each. */
 const MOST_MS = 240_000;
 
 /** The outcome of a test file: how many tests passed, and the names of those that failed. */
@@ -94,7 +94,7 @@ export class Workshop {
     const output = await new Promise<string>((resolve) => {
       // A bug is noticed or not whatever server or seeds the environment names.
       const { DATABASE_URL: _server, SALDO_TEST_SEED: _seed, ...env } = process.env;
-      const options = { cwd: this.#folder, env, timeout: MOST_MS, maxBuffer: 64 * 1024 * 1024 };
+      const options = { cwd: this.#folder, env, timeout: MOST_MS * files.length, maxBuffer: 64 * 1024 * 1024 };
       execFile(process.execPath, [vitest, ...asked], options, (_failed, stdout, stderr) => resolve(stdout + stderr));
     });
     return { ...this.#report(), output };

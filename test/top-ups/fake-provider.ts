@@ -173,8 +173,8 @@ export async function startFakeProvider() {
       Object.assign(this.payment(orderId), changed);
     },
     /** Answers the next Midtrans call about a payment with these fields, as a delayed replica would. */
-    answerOnce(orderId: string, answer: Partial<FakePayment>): void {
-      once.set(orderId, answer);
+    answerOnce(orderId: string, fields: Partial<FakePayment>): void {
+      once.set(orderId, fields);
     },
     /** Misbehaves from now on, at paths with this prefix; null: no longer. */
     misbehave(how: Misbehaviour | null, at = "/"): void {

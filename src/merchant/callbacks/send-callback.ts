@@ -4,7 +4,7 @@
 import { createHmac } from "node:crypto";
 import { Client } from "undici";
 import { createDnsLookup } from "../../outbound/dns-lookup.ts";
-import { outsideConnector, type OutsideRules } from "../../outbound/public-connector.ts";
+import { publicConnector, type OutsideRules } from "../../outbound/public-connector.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { errorCode } from "../../database/system-error.ts";
 
@@ -53,7 +53,7 @@ export async function sendCallback(
   const deadline = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal === undefined ? [] : [signal])]);
   // A connection of its own: nothing is kept of a receiver, and none holds connections that another waits for.
   const client = new Client(url.origin, {
-    connect: outsideConnector({ timeoutMs: CONNECT_WITHIN_MS, allowLoopback, resolve }),
+    connect: publicConnector({ timeoutMs: CONNECT_WITHIN_MS, allowLoopback, resolve }),
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: withinMs,
     bodyTimeout: withinMs,

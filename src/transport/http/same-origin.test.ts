@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createOwnSite, readWebCredentials } from "./same-origin.ts";
+import { createSameOriginCheck, readWebCredentials } from "./same-origin.ts";
 
 function request(method: string, ...rawHeaders: string[]): IncomingMessage {
   const message = new IncomingMessage(new Socket());
@@ -54,14 +54,14 @@ test.each<[string, boolean, IncomingMessage]>([
   ["a read without the headers", false, request("GET", ...HOST)],
   ["a write that only the browser calls its own", false, request("POST", ...HOST, "Sec-Fetch-Site", "same-origin")],
 ])("where the Host is our address, %s: %s", (_case, isOwn, message) => {
-  expect(createOwnSite(null, "saldo.internal")(message)).toBe(isOwn);
+  expect(createSameOriginCheck(null, "saldo.internal")(message)).toBe(isOwn);
 });
 
 test("an address of ours counts and the Host does not", () => {
-  const isOwnSite = createOwnSite("https://saldo.example/", "127.0.0.1");
-  expect(isOwnSite(request("POST", ...HOST, "Origin", "https://saldo.example"))).toBe(true);
-  expect(isOwnSite(request("POST", ...HOST, "Origin", "http://127.0.0.1:3000"))).toBe(false);
-  expect(isOwnSite(request("POST", "Host", "evil.example", "Origin", "http://evil.example"))).toBe(false);
+  const isSameOrigin = createSameOriginCheck("https://saldo.example/", "127.0.0.1");
+  expect(isSameOrigin(request("POST", ...HOST, "Origin", "https://saldo.example"))).toBe(true);
+  expect(isSameOrigin(request("POST", ...HOST, "Origin", "http://127.0.0.1:3000"))).toBe(false);
+  expect(isSameOrigin(request("POST", "Host", "evil.example", "Origin", "http://evil.example"))).toBe(false);
 });
 
 test("cookies count from our own pages only; other credentials count from everywhere", () => {
@@ -69,11 +69,14 @@ test("cookies count from our own pages only; other credentials count from everyw
   const own = request("POST", ...HOST, "Origin", "http://127.0.0.1:3000", ...headers);
   const foreign = request("POST", ...HOST, "Origin", "http://evil.example", ...headers);
   const others = { authorization: "Bearer x", account: "1" };
-  expect(readWebCredentials(own, createOwnSite(null, "saldo.internal"))).toMatchObject({ ...others, cookies: "a=b" });
-  expect(readWebCredentials(foreign, createOwnSite(null, "saldo.internal"))).toMatchObject({
+  expect(readWebCredentials(own, createSameOriginCheck(null, "saldo.internal"))).toMatchObject({
+    ...others,
+    cookies: "a=b",
+  });
+  expect(readWebCredentials(foreign, createSameOriginCheck(null, "saldo.internal"))).toMatchObject({
     ...others,
     cookies: null,
   });
   const twice = request("POST", ...HOST, "Origin", "http://127.0.0.1:3000", "Cookie", "a=b", "cookie", "c=d");
-  expect(readWebCredentials(twice, createOwnSite(null, "saldo.internal")).cookies).toBeNull();
+  expect(readWebCredentials(twice, createSameOriginCheck(null, "saldo.internal")).cookies).toBeNull();
 });

@@ -7,14 +7,18 @@ import { isIP } from "node:net";
 import { readCredentials, readSingle, type Credentials } from "../calls/call.ts";
 
 /** Whether a request comes from a page of ours. */
-export type OwnSite = (request: IncomingMessage) => boolean;
+export type SameOrigin = (request: IncomingMessage) => boolean;
 
 /**
  * Makes the check. `publicUrl` is our public address; null: it is the request's own Host. Then only IP addresses count, this
  * machine's own name, and `boundHost`, the name the server listens at. A stranger can point any other name here, and the browser
  * would take pages under it for ours.
  */
-export function createOwnSite(publicUrl: string | null, boundHost: string, { isEncrypted = false } = {}): OwnSite {
+export function createSameOriginCheck(
+  publicUrl: string | null,
+  boundHost: string,
+  { isEncrypted = false } = {},
+): SameOrigin {
   const scheme = isEncrypted ? "https" : "http";
   const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
   return (request) => {
@@ -38,8 +42,8 @@ function isOwnHost(host: string, boundHost: string): boolean {
 }
 
 /** The credentials of a request on the port that browsers use. */
-export function readWebCredentials(request: IncomingMessage, isOwnSite: OwnSite): Credentials {
+export function readWebCredentials(request: IncomingMessage, isSameOrigin: SameOrigin): Credentials {
   const credentials = readCredentials(request.rawHeaders, request);
   const cookies = readSingle(request.rawHeaders, "cookie").value;
-  return cookies === null || !isOwnSite(request) ? credentials : { ...credentials, cookies };
+  return cookies === null || !isSameOrigin(request) ? credentials : { ...credentials, cookies };
 }

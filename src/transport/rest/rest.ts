@@ -16,7 +16,7 @@ import { type BodyIntake, callerNameOf } from "../http/body-intake.ts";
 import { routerPath, routesOf, type HttpRoute, type HttpVerb } from "./http-rules.ts";
 import { receiveJson } from "./json-body.ts";
 import { parseJsonBody } from "./json-text.ts";
-import { readWebCredentials, type OwnSite } from "../http/same-origin.ts";
+import { readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { readBody, readQuery, toMessage } from "./read-request.ts";
 import { createUnaryCaller, type UnaryCaller } from "./unary.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -52,7 +52,7 @@ export function registerRest(
   bound: readonly BoundService[],
   options: {
     readonly interceptors: Interceptor[];
-    readonly isOwnSite: OwnSite;
+    readonly isSameOrigin: SameOrigin;
     readonly intake: BodyIntake;
     readonly except: ReadonlySet<unknown>;
   },
@@ -83,12 +83,12 @@ export function unreached(): never {
 type Answering = {
   readonly mounted: MountedRoute;
   readonly call: UnaryCaller;
-  readonly isOwnSite: OwnSite;
+  readonly isSameOrigin: SameOrigin;
   readonly intake: BodyIntake;
 };
 
 async function answer(
-  { mounted, call, isOwnSite, intake }: Answering,
+  { mounted, call, isSameOrigin, intake }: Answering,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -96,7 +96,7 @@ async function answer(
   const values = createCallValues({
     requestId: request.id,
     receivedAtMs: timeOfUuidv7(request.id),
-    credentials: readWebCredentials(request.raw, isOwnSite),
+    credentials: readWebCredentials(request.raw, isSameOrigin),
     environment: mounted.environment,
     isRest: true,
   });

@@ -28,7 +28,7 @@ import { listenForRequests } from "./request-listener.ts";
 import { addFactsToDecodeErrors } from "../calls/decode-errors.ts";
 import { KnownPaths, PLAIN_PATHS, ROUTER_OPTIONS } from "../rest/allowed-methods.ts";
 import { prepareToLeave } from "./graceful-shutdown.ts";
-import { createOwnSite, readWebCredentials, type OwnSite } from "../http/same-origin.ts";
+import { createSameOriginCheck, readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { createPlainChat } from "../rest/chat/plain-chat.ts";
 import { registerPayments, type PaymentPorts } from "../web/payments.ts";
 import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
@@ -165,9 +165,9 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   answerErrorsIn(app, options.ports.logger);
 
   const interceptors = createInterceptors(options.ports);
-  const isOwnSite = createOwnSite(options.publicUrl, options.host, { isEncrypted });
+  const isSameOrigin = createSameOriginCheck(options.publicUrl, options.host, { isEncrypted });
   app.register((rpcScope, _options, done) => {
-    registerRpc(rpcScope, options, { interceptors, isOwnSite, paths, shutdownSignal });
+    registerRpc(rpcScope, options, { interceptors, isSameOrigin, paths, shutdownSignal });
     done();
   });
 
@@ -185,7 +185,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   listenForRequests(app, { headers, takePlainChat: createPlainChat(chat), readsItself: isRpcPath });
   registerRest(app, bindServices(options.implementations), {
     interceptors,
-    isOwnSite,
+    isSameOrigin,
     intake,
     except: new Set([chatMethod]),
   });
@@ -198,7 +198,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     });
   }
   app.register((authScope, _options, done) => {
-    registerAuth(authScope, paths, { ...options, isOwnSite, logger: options.ports.logger });
+    registerAuth(authScope, paths, { ...options, isSameOrigin, logger: options.ports.logger });
     done();
   });
   registerPlain(app, options);
@@ -209,7 +209,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
 
 type CallSetting = {
   readonly interceptors: Interceptor[];
-  readonly isOwnSite: OwnSite;
+  readonly isSameOrigin: SameOrigin;
   readonly paths: KnownPaths;
   readonly shutdownSignal: AbortSignal | undefined;
 };
@@ -220,7 +220,7 @@ const WEB_PROTOCOLS = { connect: true, grpc: false, grpcWeb: true };
 function registerRpc(
   app: FastifyInstance,
   { implementations, ports, intake: { meter } }: HttpServerOptions,
-  { interceptors, isOwnSite, paths, shutdownSignal }: CallSetting,
+  { interceptors, isSameOrigin, paths, shutdownSignal }: CallSetting,
 ): void {
   app.register(fastifyConnectPlugin, {
     ...WEB_PROTOCOLS,
@@ -230,7 +230,7 @@ function registerRpc(
       createCallValues({
         requestId: request.id,
         receivedAtMs: timeOfUuidv7(request.id),
-        credentials: readWebCredentials(request.raw, isOwnSite),
+        credentials: readWebCredentials(request.raw, isSameOrigin),
         environment: null,
       }),
     routes: (router) => {

@@ -15,7 +15,7 @@ import type { BodyIntake } from "../http/body-intake.ts";
 import { refusalOfJson, takeBodies } from "./take-bodies.ts";
 import { isJsonObject, JsonNumber, parseJsonBody, type JsonBody } from "../rest/json-text.ts";
 import type { KnownPaths } from "../rest/allowed-methods.ts";
-import type { OwnSite } from "../http/same-origin.ts";
+import type { SameOrigin } from "../http/same-origin.ts";
 import { SET_UP_PAGE_HEADERS, setUpPage } from "./set-up-page.ts";
 
 /** The prefix of all its paths. */
@@ -25,7 +25,7 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 
 export type AuthOptions = {
   readonly signIn: SignIn;
-  readonly isOwnSite: OwnSite;
+  readonly isSameOrigin: SameOrigin;
   /** How many of our proxies are in front, each adding the address it sees to X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly intake: BodyIntake;
@@ -42,7 +42,7 @@ export function registerAuth(app: FastifyInstance, paths: KnownPaths, options: A
     bodyLimit: MAX_BODY_BYTES,
     onRequest(request, _reply, done) {
       warnOfProxy(request.raw, options);
-      done(refusalOf(request, options.isOwnSite) ?? undefined);
+      done(refusalOf(request, options.isSameOrigin) ?? undefined);
     },
     handler: (request, reply) => answer(options, request, reply),
   });
@@ -58,12 +58,12 @@ function refusalOfForm(request: FastifyRequest): ValidationError | null {
 }
 
 /** The error of a request before its body is read. */
-function refusalOf(request: FastifyRequest, isOwnSite: OwnSite): Error | null {
+function refusalOf(request: FastifyRequest, isSameOrigin: SameOrigin): Error | null {
   const path = pathOf(request.url);
   const verbs = verbsOf(path, routesAt(path));
   if (verbs.length === 0) return new NotFound("There is no such path.");
   if (!verbs.includes(request.method)) return new MethodNotAllowed(verbs);
-  if (request.method === "POST" && !isOwnSite(request.raw)) return new ForeignPage();
+  if (request.method === "POST" && !isSameOrigin(request.raw)) return new ForeignPage();
   return path.replace(/\/$/, "") === DEMO_ROUTE && !isFromThisMachine(request.raw) ? new NotThisMachine() : null;
 }
 

@@ -163,7 +163,7 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/http/same-origin.ts",
-        find: "return cookies === null || !isOwnSite(request) ? credentials",
+        find: "return cookies === null || !isSameOrigin(request) ? credentials",
         replace: "return cookies === null ? credentials",
       },
     ],

@@ -138,7 +138,7 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
         '"access-control-allow-origin": "*",\n  "access-control-allow-credentials": "true",',
       ),
     ],
-    noticedBy: headers("nobody's cookies count"),
+    noticedBy: headers("no cookies count"),
   },
   {
     name: "pages of other sites may read whatever there is",

@@ -45,7 +45,7 @@ export const UNSOUND_ANSWER_BUGS: readonly PlantedBug[] = [
         "null",
       ),
     ],
-    noticedBy: noticed("tells its client why, from"),
+    noticedBy: noticed("shows its client the reason, from"),
   },
   {
     name: "the only message of a stream is not counted",

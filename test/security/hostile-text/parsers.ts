@@ -21,7 +21,7 @@ import { readCatalogFile } from "../../../src/catalog/catalog-file.ts";
 import { nearestModel } from "../../../src/catalog/nearest-model.ts";
 import { parseForeignJson } from "../../../src/kernel/foreign-json.ts";
 import { parseJsonBody } from "../../../src/transport/rest/json-text.ts";
-import { createOwnSite } from "../../../src/transport/http/same-origin.ts";
+import { createSameOriginCheck } from "../../../src/transport/http/same-origin.ts";
 import { readQuery } from "../../../src/transport/rest/read-request.ts";
 import { scrubSecrets } from "../../../src/gateway/answer/loggable-event.ts";
 import { readUsage } from "../../../src/gateway/metering/read-usage.ts";
@@ -65,7 +65,7 @@ const ONE_PACKET = { characters: 65_536, why: "packets of a socket are not longe
 const json = (value: unknown) => JSON.stringify(value);
 const bytes = (text: string) => Buffer.from(text);
 const chat = (member: string) => bytes(`{"model":"a/b","messages":[{"role":"user","content":"x"}],${member}}`);
-const site = createOwnSite(null, "localhost");
+const site = createSameOriginCheck(null, "localhost");
 
 const GATEWAY: readonly Parser[] = [
   { name: "the scan of a JSON object", read: (text) => scanObject(bytes(text)) },

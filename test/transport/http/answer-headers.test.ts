@@ -106,7 +106,11 @@ const cases: readonly Case[] = [
   ["a page for operators", { path: "/auth/operator/set-up" }, 200, "no-store", "same-origin"],
   ["no such sign-in", { path: "/auth/nothing" }, 404],
   ["a webhook", { path: "/webhooks/payments/xendit", method: "POST", body: "{}", headers: JSON_TYPE }, 200],
-  ["a webhook of nobody", { path: "/webhooks/payments/nobody", method: "POST", body: "{}", headers: JSON_TYPE }, 404],
+  [
+    "a webhook of no provider",
+    { path: "/webhooks/payments/nobody", method: "POST", body: "{}", headers: JSON_TYPE },
+    404,
+  ],
   [
     "a body that is too large",
     { path: "/webhooks/payments/xendit", method: "POST", body: "a".repeat(70_000), headers: JSON_TYPE },
@@ -223,7 +227,7 @@ describe("pages of other sites", () => {
     ["/v1/chat/completions", "POST"],
     ["/v1/models", "GET"],
     ["/v1/models/acme/large", "GET"],
-  ])("may ask for %s with a key, and are told so for two hours", async (path, verbs) => {
+  ])("may ask for %s with a key, which browsers cache for two hours", async (path, verbs) => {
     const { status, headers } = await preflight(path);
     expect(status).toBe(204);
     expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -259,7 +263,7 @@ describe("pages of other sites", () => {
     ["a list", "/v1/models", { headers: { authorization: BEARER } }, 200],
     ["a refusal", "/v1/models", {}, 401],
     ["what is not there", "/v1/nothing", {}, 404],
-  ] as const)("may read %s with its request id, and nobody's cookies count", async (_what, path, init, status) => {
+  ] as const)("may read %s with its request id, and no cookies count", async (_what, path, init, status) => {
     const headers = { ...("headers" in init ? init.headers : {}), ...FOREIGN, cookie: "session=1" };
     const answer = await fetch(plain.http + path, { ...init, headers });
     expect(answer.status).toBe(status);

@@ -220,7 +220,7 @@ describe("errors", () => {
     ['{"amount":1}', "is required"],
     ['{"currencyCode":"","amount":1}', "is required"],
     ['{"currencyCode":"trx","amount":1}', expect.stringContaining("does not match")],
-  ])("the body %s is told what is wrong with its currency", async (body, message) => {
+  ])("the body %s is refused for its currency", async (body, message) => {
     const { meta } = (await (await post("/v1/merchant-transfers/calculate", body)).json()) as { meta: unknown };
     expect(meta).toMatchObject({ details: [{ field: "currencyCode", rule: "string.pattern", message }] });
   });

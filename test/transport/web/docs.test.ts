@@ -125,7 +125,7 @@ test("llms.txt names every page by its address", async () => {
 test.each([
   { language: "id", sentence: "**Mulai ulang kliennya**" },
   { language: "en", sentence: "**Restart the client**" },
-])("the reader is told to restart a client before any agent's part: $language", async ({ language, sentence }) => {
+])("the reader learns to restart a client before any agent's part: $language", async ({ language, sentence }) => {
   const text = await read("clients", language);
   const told = text.indexOf(sentence);
   expect(told).toBeGreaterThan(0);

@@ -93,7 +93,7 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   transferId: string;
 
   /**
-   * The status the transfer came to.
+   * The status the transfer came to, as the callback spells it.
    *
    * @generated from field: string status = 4;
    */

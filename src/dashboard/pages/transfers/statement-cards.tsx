@@ -1,7 +1,12 @@
 // A transfer's ledger entries, and the transactions of its payout.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
+import {
+  type PayoutAttempt,
+  PayoutAttemptState,
+  type TransferLedgerEntry,
+  type TransferStatement,
+} from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -51,21 +56,27 @@ export function StatementCards({ statement, transfer }: StatementProps) {
   );
 }
 
-const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
-  final: "good",
-  mined: "info",
-  seen: "info",
-  confirmed: "good",
-  failed: "bad",
-  unknown: "warn",
-  broadcast: "info",
-  signed: "info",
+const ATTEMPT_TONES: Readonly<Partial<Record<PayoutAttemptState, Tone>>> = {
+  [PayoutAttemptState.SIGNED]: "info",
+  [PayoutAttemptState.UNKNOWN]: "warn",
+  [PayoutAttemptState.BROADCAST]: "info",
+  [PayoutAttemptState.MINED]: "info",
+  [PayoutAttemptState.CONFIRMED]: "good",
+  [PayoutAttemptState.FAILED]: "bad",
 };
 
 function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[] {
   const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
-  const states: Readonly<Record<string, string>> = messages;
+  const states: Readonly<Partial<Record<PayoutAttemptState, string>>> = {
+    [PayoutAttemptState.SIGNED]: messages.signed,
+    [PayoutAttemptState.UNKNOWN]: messages.unknown,
+    [PayoutAttemptState.BROADCAST]: messages.broadcast,
+    [PayoutAttemptState.MINED]: messages.mined,
+    [PayoutAttemptState.CONFIRMED]: messages.confirmed,
+    [PayoutAttemptState.FAILED]: messages.failed,
+    [PayoutAttemptState.REPLACED]: messages.replaced,
+  };
   return [
     {
       key: "hash",
@@ -83,7 +94,7 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
     {
       key: "state",
       head: messages.state,
-      cell: ({ state }) => <Badge tone={ATTEMPT_TONES[state] ?? "neutral"}>{states[state] ?? state}</Badge>,
+      cell: ({ state }) => <Badge tone={ATTEMPT_TONES[state] ?? "neutral"}>{states[state] ?? UNKNOWN}</Badge>,
     },
     { key: "nonce", head: messages.nonce, right: true, wide: true, cell: ({ nonce }) => nonce || UNKNOWN },
     { key: "block", head: messages.block, right: true, wide: true, cell: ({ blockNumber }) => blockNumber || UNKNOWN },

@@ -4,7 +4,7 @@
 import { buildConnector, type Dispatcher } from "undici";
 import type { UpstreamConfig } from "../../../catalog/catalog-model.ts";
 import { failpoint } from "../../../kernel/failpoint.ts";
-import { outsideConnector } from "../../../outbound/public-connector.ts";
+import { publicConnector } from "../../../outbound/public-connector.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
 import { Connections } from "./connections.ts";
 import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
@@ -34,7 +34,7 @@ export function createOpenAiCompatibleUpstream(
     connections: limits.connections,
     connect: config.allowPrivateAddress
       ? buildConnector({ timeout: timeoutMs, allowH2: false })
-      : outsideConnector({ timeoutMs }),
+      : publicConnector({ timeoutMs }),
     onMixedUp,
   });
   const path = `${base.pathname.replace(/(?<!\/)\/+$/, "")}/chat/completions`;
