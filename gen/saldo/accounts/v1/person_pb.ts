@@ -354,7 +354,7 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
   detail: string;
 
   /**
-   * How many equal events the line stands for, 1 or more.
+   * How many equal events the line counts, 1 or more.
    *
    * @generated from field: uint32 times = 10;
    */

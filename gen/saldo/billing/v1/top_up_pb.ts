@@ -37,7 +37,7 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
   amount: string;
 
   /**
-   * Where it stands.
+   * Its state.
    *
    * @generated from field: saldo.billing.v1.TopUpState state = 3;
    */
@@ -101,7 +101,7 @@ export const TopUpSchema: GenMessage<TopUp> = /*@__PURE__*/
   messageDesc(file_saldo_billing_v1_top_up, 0);
 
 /**
- * Where a top-up stands.
+ * The state of a top-up.
  *
  * @generated from enum saldo.billing.v1.TopUpState
  */
@@ -185,7 +185,7 @@ export const TopUpState = {
 } as const;
 
 /**
- * Where a top-up stands.
+ * The state of a top-up.
  *
  * @generated from enum saldo.billing.v1.TopUpState
  */

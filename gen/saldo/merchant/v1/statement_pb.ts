@@ -130,7 +130,7 @@ export type PayoutAttempt = Message<"saldo.merchant.v1.PayoutAttempt"> & {
   transactionHash: string;
 
   /**
-   * Where the attempt stands.
+   * The state of the attempt.
    *
    * @generated from field: saldo.merchant.v1.PayoutAttemptState state = 2;
    */
@@ -180,7 +180,7 @@ export const PayoutAttemptSchema: GenMessage<PayoutAttempt> = /*@__PURE__*/
   messageDesc(file_saldo_merchant_v1_statement, 2);
 
 /**
- * Where an attempt stands.
+ * The state of an attempt.
  *
  * @generated from enum saldo.merchant.v1.PayoutAttemptState
  */
@@ -243,7 +243,7 @@ export const PayoutAttemptState = {
 } as const;
 
 /**
- * Where an attempt stands.
+ * The state of an attempt.
  *
  * @generated from enum saldo.merchant.v1.PayoutAttemptState
  */

@@ -130,7 +130,7 @@ export const OperatorActionFilterSchema: GenMessage<OperatorActionFilter> = /*@_
   messageDesc(file_saldo_operator_v1_operator_action, 1);
 
 /**
- * Asks what operators did.
+ * A request for the actions of operators.
  *
  * @generated from message saldo.operator.v1.ListOperatorActionsRequest
  */
@@ -178,7 +178,7 @@ export type ListOperatorActionsResponse = Message<"saldo.operator.v1.ListOperato
   actions: OperatorAction[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
