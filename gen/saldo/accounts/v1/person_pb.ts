@@ -306,6 +306,7 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
 
   /**
    * What happened, such as `sign_in`, `password_reset`, `key_authentication` or `operator_read`.
+   * New kinds may appear.
    *
    * @generated from field: string kind = 3;
    */

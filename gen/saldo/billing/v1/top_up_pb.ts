@@ -72,7 +72,8 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
   paidAt?: Timestamp | undefined;
 
   /**
-   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes.
+   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes. New names may
+   * appear.
    *
    * @generated from field: string provider = 8;
    */

@@ -177,7 +177,7 @@ export type CreateChatCompletionResponse = Message<"saldo.gateway.v1.CreateChatC
   object: string;
 
   /**
-   * When it was made, in Unix seconds.
+   * When it was made, in Unix seconds, as OpenAI has it.
    *
    * @generated from field: uint32 created = 3;
    */
@@ -233,7 +233,7 @@ export type StreamChatCompletionResponse = Message<"saldo.gateway.v1.StreamChatC
   object: string;
 
   /**
-   * When the answer was begun, in Unix seconds.
+   * When the answer was begun, in Unix seconds, as OpenAI has it.
    *
    * @generated from field: uint32 created = 3;
    */

@@ -36,7 +36,7 @@ export type Model = Message<"saldo.gateway.v1.Model"> & {
   object: string;
 
   /**
-   * When it entered the catalog, in Unix seconds.
+   * When it entered the catalog, in Unix seconds, as OpenAI has it.
    *
    * @generated from field: uint32 created = 3;
    */

@@ -347,7 +347,7 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
   id: string;
 
   /**
-   * `openai-compatible` or `demo`. Empty: `openai-compatible`.
+   * `openai-compatible` or `demo`. Empty: `openai-compatible`. A string as in a catalog file: an unknown kind is a problem of the draft.
    *
    * @generated from field: string kind = 2;
    */

@@ -38,7 +38,7 @@ export type OperatorAction = Message<"saldo.operator.v1.OperatorAction"> & {
   operator: string;
 
   /**
-   * What, such as `account freeze`.
+   * What, such as `account freeze`. A string, because every version of the service adds names and old ones are kept for ever.
    *
    * @generated from field: string action = 3;
    */

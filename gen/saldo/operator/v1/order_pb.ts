@@ -32,6 +32,7 @@ export type PendingOrder = Message<"saldo.operator.v1.PendingOrder"> & {
 
   /**
    * What is ordered: `account credit`, `account adjust`, `usage credit`, `merchant credit`, `merchant limit` or `transfer approve`.
+   * OperatorAction has the same names.
    *
    * @generated from field: string action = 2;
    */
