@@ -1,4 +1,4 @@
-// Codex: a provider of ours, which is chosen by name. It repeats a refused request five times unless the provider says otherwise.
+// Codex: a provider of ours, which is chosen by name. It repeats a refused request five times by default.
 
 import { join } from "node:path";
 import { type Agent, KEY_VARIABLE, type Placement, PROVIDER } from "../agent.ts";

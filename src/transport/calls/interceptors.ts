@@ -1,5 +1,5 @@
-// The interceptors of every call, in this order: log, errors, authenticate, authorise, caller's window, validate, rate. The
-// transport has set the request id. REST runs the same chain in process, so that every rule holds on every transport.
+// The interceptors of every call, in the order of `createInterceptors`. The transport has set the request id. REST runs the same
+// chain in process, so that every rule holds on every transport.
 
 import type {
   HandlerContext,
