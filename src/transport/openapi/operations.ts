@@ -6,6 +6,7 @@ import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { errorResponses } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
@@ -42,7 +43,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
       ...(isChat ? [IDEMPOTENCY_PARAMETER] : []),
-      ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER]),
+      ...(route.inEnvelope || protocolFormatAt(route.template) !== null ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
     ...(route.hasBody
       ? {
