@@ -13,7 +13,7 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
     name: "the values of a chat body are not counted",
     edits: [
       gateway(
-        "request/read-request.ts",
+        "request/read-json.ts",
         "return scanObject(body, MAX_JSON_TOKENS);",
         "return scanObject(body, MAX_JSON_TOKENS * 1_000);",
       ),
