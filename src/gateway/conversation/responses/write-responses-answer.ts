@@ -57,18 +57,17 @@ export class ResponsesAnswerWriter implements AnswerWriter {
 
   write(event: AnswerEvent): ProtocolEvent[] {
     if (this.#isOver) return [];
-    switch (event.kind) {
-      case "finish":
-        this.#finish = event.reason;
-        return this.#numbered(this.#finishItems());
-      case "usage":
-        this.#usage = event.usage;
-        return [];
-      default:
-        if (this.#belongsToOpen(event)) return this.#numbered(this.#add(event));
-        this.#wait(event);
-        return this.#waitingCharacters > MAX_WAITING_CHARACTERS ? this.fail(new UpstreamBusy()) : [];
+    if (event.kind === "finish") {
+      this.#finish = event.reason;
+      return this.#numbered(this.#finishItems());
     }
+    if (event.kind === "usage") {
+      this.#usage = event.usage;
+      return [];
+    }
+    if (this.#canBeWritten(event)) return this.#numbered(this.#add(event));
+    this.#wait(event);
+    return this.#waitingCharacters > MAX_WAITING_CHARACTERS ? this.fail(new UpstreamBusy()) : [];
   }
 
   end(): ProtocolEvent[] {
@@ -97,8 +96,8 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     return { ...this.#response("incomplete"), incomplete_details: { reason } };
   }
 
-  /** Whether it can be written now: it continues the open item, or no call is open. */
-  #belongsToOpen(piece: OutputPiece): boolean {
+  /** Whether it is for the open call, or no call is open. */
+  #canBeWritten(piece: OutputPiece): boolean {
     if (this.#openCall === null) return true;
     return piece.kind === "input" && piece.call === this.#openCall;
   }
@@ -120,8 +119,9 @@ export class ResponsesAnswerWriter implements AnswerWriter {
         return events;
       }
       case "input":
-        return isCall(this.#open) && piece.text !== "" ? this.#open.add(piece.text) : [];
+        break;
     }
+    return isCall(this.#open) && piece.text !== "" ? this.#open.add(piece.text) : [];
   }
 
   #callItem({ id, name }: Extract<AnswerEvent, { readonly kind: "call" }>): OutputItem {
