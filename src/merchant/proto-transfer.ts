@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   PayoutAttemptState as ProtoAttemptState,
+  TransferAccount as ProtoAccount,
   type TransferStatement as StatementMessage,
   TransferStatementSchema,
 } from "#gen/saldo/merchant/v1/statement_pb.ts";
@@ -16,7 +17,7 @@ import {
 import { formatMoney } from "../kernel/money.ts";
 import { protoEnvironment } from "./proto-environment.ts";
 import type { Quote } from "./transfers/quote.ts";
-import type { PayoutAttempt, TransferStatement } from "./transfers/statement.ts";
+import type { PayoutAttempt, TransferEntry, TransferStatement } from "./transfers/statement.ts";
 import type { Transfer, TransferEvent } from "./transfers/transfer.ts";
 
 export function toProtoQuote(quote: Quote): QuoteMessage {
@@ -67,6 +68,14 @@ function toProtoEvent({ eventId, status, transactionHash, confirmations, reason,
   };
 }
 
+const protoAccount = {
+  merchant: ProtoAccount.MERCHANT,
+  revenue: ProtoAccount.REVENUE,
+  payout_clearing: ProtoAccount.PAYOUT_CLEARING,
+  merchant_clearing: ProtoAccount.MERCHANT_CLEARING,
+  sandbox: ProtoAccount.SANDBOX,
+} as const satisfies Record<TransferEntry["account"], ProtoAccount>;
+
 const protoAttemptState = {
   signed: ProtoAttemptState.SIGNED,
   unknown: ProtoAttemptState.UNKNOWN,
@@ -83,7 +92,7 @@ export function toProtoStatement(statement: TransferStatement): StatementMessage
     transfer: toProtoTransfer(transfer, history),
     ledgerEntries: entries.map(({ postingId, account, amount, reason, postedAt }) => ({
       postingId,
-      account,
+      account: protoAccount[account],
       amount: formatMoney(amount),
       reason,
       postedAt: timestampFromDate(postedAt),

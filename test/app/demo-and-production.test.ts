@@ -1,4 +1,4 @@
-// A demo and production never share a database: what a demo hands out opens nothing there.
+// A demo and production never share a database: a demo's keys and pairs are not valid there.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { creditMerchant, createMerchant } from "../../src/merchant/merchants/merchants.ts";

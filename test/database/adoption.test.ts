@@ -31,7 +31,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   merchant_fund: "merchant_id, asset, id, posted, held",
 };
 
-/** A database of its own with what the file makes. */
+/** A database of its own with the contents of the file. */
 async function formerDatabase(): Promise<{ opened: TestDatabase; owner: Client }> {
   const opened = await createTestDatabase();
   const text = await readFile(FORMER, "utf8");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Environment as ProtoEnvironment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
-import { PayoutAttemptState } from "#gen/saldo/merchant/v1/statement_pb.ts";
+import { PayoutAttemptState, TransferAccount } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
@@ -272,12 +272,12 @@ test("a statement shows the order, its history, its ledger entries and the attem
   });
   const lines = statement?.ledgerEntries.map(({ account, amount, reason }) => [account, amount, reason]).toSorted();
   expect(lines).toEqual([
-    ["merchant", "-16.7", "transfer_fee"],
-    ["merchant", "-5", "transfer_payout"],
-    ["payout_clearing", "-5", "transfer_sent"],
-    ["payout_clearing", "5", "transfer_payout"],
-    ["sandbox", "16.7", "transfer_fee"],
-    ["sandbox", "5", "transfer_sent"],
+    [TransferAccount.MERCHANT, "-16.7", "transfer_fee"],
+    [TransferAccount.MERCHANT, "-5", "transfer_payout"],
+    [TransferAccount.PAYOUT_CLEARING, "-5", "transfer_sent"],
+    [TransferAccount.PAYOUT_CLEARING, "5", "transfer_payout"],
+    [TransferAccount.SANDBOX, "16.7", "transfer_fee"],
+    [TransferAccount.SANDBOX, "5", "transfer_sent"],
   ]);
   const inCapitals = await client.getTransferStatement({ id: transferId.toUpperCase() });
   expect(inCapitals.statement).toEqual(statement);

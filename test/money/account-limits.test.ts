@@ -99,7 +99,7 @@ describe.each(testBackends())("the limits of an account on the %s database", (ba
     const lock = await setup.lockRow("account", who.account);
     const recounted = recount(who.account);
     await lock.queued(1);
-    // Whoever has the lock places one more hold.
+    // The owner of the lock places one more hold.
     await lock.release(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
       SELECT account_id, '${uuidv7()}', owner, 0, key_id, model, input_price, output_price FROM hold WHERE account_id = '${who.account}';
       UPDATE account SET open_holds = 8 WHERE id = '${who.account}'`);

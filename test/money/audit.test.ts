@@ -1,4 +1,4 @@
-// Does the audit see what it is there for? Each case breaks one invariant by hand, past every guard of the database.
+// Does the audit find what it is for? Each case breaks one invariant by hand, past every constraint of the database.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -25,14 +25,14 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   const unguarded = (table: string, sql: string) =>
     setup.asOwner(`ALTER TABLE ${table} DISABLE TRIGGER USER; ${sql}; ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only;
       ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only_truncate`);
-  /** Breaks something, looks, and mends it again. */
+  /** Damages the books, runs the audit, and repairs them. */
   async function found(damage: () => Promise<unknown>, repair: () => Promise<unknown>) {
     await damage();
     const { ok, violations } = await setup.audit();
     const incremental = await setup.audit({ kind: "incremental" });
     await repair();
     expect(ok).toBe(false);
-    // What is new is seen by both kinds, and an incremental run sees it again until it is mended.
+    // Both kinds of runs find new damage, and an incremental run finds it again until it is repaired.
     expect(incremental).toEqual({ ok, violations, hasMore: false });
     return violations.map(({ check, subject }) => [check, subject]);
   }
@@ -112,7 +112,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const change = (set: string) =>
       unguarded("usage_record", `UPDATE usage_record SET ${set} WHERE request_id = '${requestId}'`);
     const check = "a record has a known basis and no count below zero";
-    // Free output: the cost is the same. The database itself refuses such a count, as long as it is asked to.
+    // Free output: the cost is the same. The database itself refuses such a count while its constraint is in place.
     expect(
       await found(
         async () => {
@@ -148,7 +148,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const repair = () =>
       setup.asOwner(`DELETE FROM hold WHERE id = '${requestId}';
         UPDATE account SET open_holds = 0 WHERE id = '${account}'`);
-    // Behind a pooler an admission runs again behind its settlement, and the sweep comes for its hold a minute later.
+    // Behind a pooler an admission runs again after its settlement, and the sweep releases its hold a minute later.
     await damage(process.lease.processId, "2 minutes");
     for (const kind of ["incremental", "full"] as const) expect(await setup.audit({ kind })).toEqual(SOUND);
     await repair();

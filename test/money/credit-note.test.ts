@@ -75,7 +75,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     await expect(credit({ requestId })).rejects.toThrow("needs a name of its own");
     expect(await posted(account)).toBe(BALANCE - 11_000n);
     expect(await credit({ requestId, name: "the rest" })).toMatchObject({ amount: 11_000n, left: 0n });
-    // Now nothing is left: what was given stays given, and asking again changes nothing.
+    // Now there is no rest: the notes remain, and a repeated call changes nothing.
     expect(await credit({ requestId })).toMatchObject({ amount: 4_000n, left: 0n, isNew: false });
   });
 

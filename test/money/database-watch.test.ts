@@ -1,4 +1,4 @@
-// Each metric of the database moves when the thing it is for happens.
+// Each metric of the database changes with the event that it is for.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";

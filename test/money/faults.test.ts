@@ -56,7 +56,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
       "SELECT id, amount FROM hold WHERE account_id = $1",
       [account],
     );
-    // An admission that was refused because the database was away may have been written; the sweep gives it back.
+    // An admission that was refused during an outage may have been written; the sweep releases its hold.
     for (const { id } of rows) await process.ledger.release({ accountId: account, requestId: id });
     const balance = await setup.balance(account);
     const billed = await setup.pool.query<{ total: string }>(
@@ -139,7 +139,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     const refused = Promise.allSettled(
       stuck.map((account, index) => process.ledger.admit(admission(account, keys[index] ?? "", 1n))),
     );
-    // Longer than an admission waits for a lock: the locks are looked at many times meanwhile.
+    // Longer than an admission waits for a lock: the locks are checked many times meanwhile.
     const until = performance.now() + 4_000;
     let answered = 0;
     while (performance.now() < until) {
@@ -202,7 +202,7 @@ describe("a backend of the embedded database that hangs", () => {
   });
 });
 
-/** The database, with connections that break behind the commit of each named statement, before its reply is read. */
+/** The database, with connections that break after the commit of each named statement, before its reply is read. */
 function losingReplies(database: Database, names: string[]): Database {
   return {
     ...database,

@@ -1,4 +1,4 @@
-// The audit between its checkpoints: what it reads again, what it does not, and that a running system never alarms it.
+// The audit between its checkpoints: which rows it reads again, which not, and that a running system never causes a false alarm.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
@@ -68,12 +68,12 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     // The credit is from now, so only the old request is folded.
     expect(await checkpointOf(who.account)).toEqual({ posted: "-15000", usage_through: old });
 
-    // Behind the checkpoint only a full run looks again. The day of a record moves no money.
+    // Behind the checkpoint only a full run reads again. The day of a record moves no money.
     await changeRecord(old, "billing_day = billing_day + 1");
     expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
     expect((await setup.audit()).violations.map(({ subject }) => subject)).toEqual([old]);
     await changeRecord(old, "billing_day = billing_day - 1");
-    // What came since is looked at, and looked at again for as long as something is wrong with it.
+    // New rows are checked, and checked again for as long as one of them is wrong.
     const next = minutesAgo(1);
     await use(who, next);
     await changeRecord(next, "billing_day = billing_day + 1");
@@ -163,7 +163,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
           }
         });
       }
-      // Folded, and looked at; the rest is steps and pages.
+      // Folded, and checked; the rest is steps and pages.
       expect(touched.get("usage_record")).toBeGreaterThanOrEqual(2 * RECORDS);
       expect(touched.get("usage_record")).toBeLessThan(2.5 * RECORDS);
       expect(touched.get("account")).toBeLessThan(5_000);
@@ -220,7 +220,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
 
     const claim = (everyMs: number, retryAfterMs = 3_600_000) =>
       claimAudit(setup.pool, { kind: "full", everyMs, retryAfterMs });
-    // One that somebody has run by hand counts too; then a day goes by.
+    // A run by hand counts too; then a day goes by.
     expect(await claim(3_600_000)).toBe(false);
     await setup.asOwner(
       "UPDATE audit_run SET started_at = started_at - interval '1 day', covered_at = covered_at - interval '1 day'",
@@ -246,7 +246,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await claim()).toBe(false);
     await began(6);
     expect(await claim()).toBe(true);
-    // The first that began has ended, the one that was just taken has not.
+    // The first run has ended, the second one has not.
     await setup.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '6 minutes'");
     expect(await claim()).toBe(false);
     await setup.audit(INCREMENTAL);

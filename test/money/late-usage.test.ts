@@ -1,4 +1,4 @@
-// A settlement that comes after a recovery of its request: its process did not run for longer than its lease.
+// A settlement after a recovery of its request: its process was paused for longer than its lease.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";

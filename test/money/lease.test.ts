@@ -1,4 +1,4 @@
-// The lease's own connection: made once however many ask, replaced when it is lost, never left open.
+// The lease's own connection: opened once for all callers, replaced when it is lost, never left open.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Client } from "pg";

@@ -17,7 +17,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   });
   afterAll(() => setup.close());
 
-  /** A worker whose mails are kept, and which fails as long as it is told to. */
+  /** A worker whose mails are kept, and which fails on demand. */
   function worker() {
     const mails: { to: string; text: string }[] = [];
     let failing = false;
@@ -131,7 +131,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
       await set(accountId, 50n);
       await spend(accountId, 60);
     }
-    // A worker that dies has taken the mail and not said that it was sent: the same as one whose mail server failed.
+    // A worker that dies has taken the mail and not recorded it as sent: the same as one whose mail server failed.
     fail(true);
     await expect(look()).rejects.toThrow("2 mails");
     fail(false);

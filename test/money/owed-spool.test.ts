@@ -1,4 +1,4 @@
-// What was delivered and the database did not take stays owed when its process ends.
+// A delivered answer that the database did not take stays owed when its process ends.
 
 import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";

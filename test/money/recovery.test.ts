@@ -142,7 +142,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     await setup.asOwner("ALTER TABLE usage_record DISABLE TRIGGER append_only");
     await setup.asOwner(`DELETE FROM usage_record WHERE request_id = '${forgotten.request.requestId}'`);
     await setup.asOwner("ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only");
-    // As a lost admission would leave it: on the account, and in nobody's memory.
+    // As after a lost admission: on the account, and in no process's memory.
     await setup.pool.query(
       `INSERT INTO hold SELECT $1, $2, owner, amount, key_id, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
       [forgotten.account, forgotten.request.requestId, known.request.requestId],
@@ -207,7 +207,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
       true,
       true,
     ]);
-    // One that wakes up forgotten is as dead as before: what it still holds is given back, and it goes on under a new id.
+    // A process that wakes up without its row is as dead as before: its holds are released, and it continues under a new id.
     const late = await placed(old);
     expect(await recoverHolds(setup.pool)).toBe(2);
     for (const each of [account, late.account]) expect((await setup.balance(each)).held).toBe(0n);

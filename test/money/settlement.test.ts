@@ -42,7 +42,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
   });
 
   it("charges a batch as if its members came one after the other, those that free money first", async () => {
-    // More than a lane sends as lone statements.
+    // More than a lane sends as single statements.
     const tokens = [600, 20, 700, 30, 50];
     const hold = 100n * UNIT;
     const { account, ids } = await held(
@@ -54,7 +54,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
       ids.map((id, index) => process.ledger.settle(settlement(account, id, tokens[index] ?? 0))),
     );
     expect(settled.map(({ charge }) => charge / UNIT)).toEqual([600n, 20n, 300n, 30n, 50n]);
-    // The group itself was right: what it gets wrong, the database refuses, and its members run again one by one.
+    // The group's statement was right: the database refuses its wrong rows, and its members run again one by one.
     expect(process.ledger.statistics()).toMatchObject({ replays });
     expect(await setup.balance(account)).toEqual({ posted: 0n, held: 0n, available: 0n });
   });
@@ -117,7 +117,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
       const account = await setup.account(1_000n * UNIT);
       const key = await setup.key(account);
       const requests = Array.from({ length: parallel }, () => admission(account, key, 40n * UNIT));
-      // As a lost admission leaves it that is written after all when its request has been settled.
+      // As a lost admission that is written after the settlement of its request.
       for (const round of [7, 9]) {
         await Promise.all(requests.map((request) => process.ledger.admit(request)));
         const settled = await Promise.all(

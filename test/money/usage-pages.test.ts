@@ -1,4 +1,4 @@
-// Pages while others write, other people's records, and what callers get wrong.
+// Pages during writes, records of other accounts, and wrong arguments.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
@@ -40,7 +40,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       shown.push(...usage.records.map(({ requestId }) => requestId));
       const ledger = await client.listLedgerEntries({ pageSize: 4, pageToken: ledgerToken });
       lines.push(...ledger.entries.map(({ id }) => id));
-      // The first line's balance is what it and the lines before it come to by the view of the whole ledger.
+      // The first line's balance is the sum of it and the lines before it in the view of the whole ledger.
       const [first] = ledger.entries;
       const below = await setup.money.pool.query<{ sum: string }>(
         `SELECT sum(amount)::text AS sum FROM ledger_entries
@@ -48,7 +48,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
         [account, first?.id ?? null],
       );
       expect(micro(first?.runningBalance ?? "0"), `seed ${seed}`).toBe(BigInt(below.rows[0]?.sum ?? 0));
-      // Requests before and behind what was shown, and money from elsewhere, while the page is being looked at.
+      // Requests before and after the shown ones, and other money, between two pages.
       if (whole(2) === 0) await setup.use(account, keyId, setup.midnightMs + whole(HOUR_MS));
       if (whole(3) === 0) await setup.money.credit(account, 1_000n);
       if (usage.nextPageToken === "" && ledger.nextPageToken === "") break;

@@ -1,4 +1,4 @@
-// The books, what operators did, and how the service runs, as an operator reads them.
+// The books, operators' actions and the state of the service, for operators.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -51,7 +51,7 @@ describe("the books", () => {
     const wrong = await operator.getTrialBalance({});
     expect(wrong.isBalanced).toBe(false);
     expect(wrong.sums.find(({ asset }) => asset === "IDR/6")?.balance).toBe("0.000001");
-    // And the audit reports where.
+    // And the audit reports the place.
     await audit(database.pool, { kind: "incremental" });
     const { audits } = await operator.listAudits({});
     expect(audits.map(({ kind }) => kind)).toEqual([AuditKind.INCREMENTAL, AuditKind.FULL]);

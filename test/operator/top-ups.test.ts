@@ -1,4 +1,4 @@
-// Top-ups of all accounts, as an operator goes through them.
+// Top-ups of all accounts, in an operator's lists.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
@@ -24,7 +24,7 @@ test("top-ups are listed across accounts, filtered, page by page, and shown with
     await openTopUp(database, { accountId: one }),
   ];
   const [first = "", second = "", third = ""] = ids;
-  const problem = "the provider says another amount was paid";
+  const problem = "the provider reports another amount";
   await database.pool.query("UPDATE top_up SET state = 'review', problem = $2 WHERE id = $1", [second, problem]);
   const find = async (filter: object) => (await operator.listTopUps(filter)).topUps.map(({ topUp }) => topUp?.id);
   expect(await find({})).toEqual([third, second, first]);
@@ -64,7 +64,7 @@ test("a top-up's provider is asked when an operator orders it, and that is recor
     reason: "the customer asks",
     facts: { accountId, state: "created" },
   });
-  // One that is not there asks no provider and leaves no line.
+  // A missing top-up causes no call of a provider and leaves no line.
   const { count } = await served.actions();
   expect(await refusal(operator.verifyTopUp({ topUpId: uuidv7() }))).toMatchObject({ code: "not_found" });
   expect(served.asked).toEqual([topUpId]);

@@ -1,4 +1,4 @@
-// Transfers of all merchants, as operators find, approve and reject them over the contract.
+// Transfers of all merchants: operators find, approve and reject them over the contract.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
@@ -135,15 +135,15 @@ describe("a transfer that waits for approval", () => {
     const transferId = await order("12");
     expect((await refusal(served.member.rejectTransfer({ transferId, reason: "no" }))).code).toBe("permission_denied");
     const reject = (reason: string) => served.operator.rejectTransfer({ transferId, reason });
-    const answers = await Promise.all([reject("Not to him."), reject("Not to him.")]);
+    const answers = await Promise.all([reject("Wrong recipient."), reject("Wrong recipient.")]);
     expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await reject("Another reason.")).toMatchObject({
       isNew: false,
-      transfer: { awaitsApproval: false, transfer: { status: "REJECTED", reason: "Not to him." } },
+      transfer: { awaitsApproval: false, transfer: { status: "REJECTED", reason: "Wrong recipient." } },
     });
     expect(await balance()).toMatchObject({ available: "1000", held: "0" });
     expect(await served.linesOf(transferId)).toEqual([
-      { operator: OPERATOR, action: "transfer reject", reason: "Not to him." },
+      { operator: OPERATOR, action: "transfer reject", reason: "Wrong recipient." },
     ]);
     const late = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
     expect(late).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
@@ -156,7 +156,7 @@ describe("a transfer that waits for approval", () => {
       served.operator.approveTransfer({ transferId, reason: REASON }),
       served.operator.rejectTransfer({ transferId, reason: "No." }),
     ]);
-    // What is approved may still be rejected before it is signed; what is rejected is not approved any more.
+    // An approved transfer may be rejected before it is signed; a rejected transfer cannot be approved.
     expect(rejected.status).toBe("fulfilled");
     const lines = (await served.linesOf(transferId)).map(({ action }) => action);
     expect(lines).toEqual(
@@ -171,7 +171,7 @@ test("what never waited for approval is not approved, and what was sent is not r
   const transferId = await order("1");
   const approval = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
   expect(approval).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
-  // Nor is what waits for coins.
+  // Nor is a transfer that waits for coins.
   for (const move of [
     { from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS },
     { from: ["WAITING"], to: "PENDING" },

@@ -69,7 +69,7 @@ export const SignOutPersonResponseSchema: GenMessage<SignOutPersonResponse> = /*
   messageDesc(file_saldo_accounts_v1_accounts_service, 1);
 
 /**
- * Asks for lines of the security log. All that is set must fit.
+ * A request for lines of the security log. All that is set must fit.
  *
  * @generated from message saldo.accounts.v1.ListSecurityEventsRequest
  */
@@ -152,7 +152,7 @@ export type ListSecurityEventsResponse = Message<"saldo.accounts.v1.ListSecurity
   events: SecurityEvent[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -415,7 +415,7 @@ export const CreateServiceTokenResponseSchema: GenMessage<CreateServiceTokenResp
   messageDesc(file_saldo_accounts_v1_accounts_service, 13);
 
 /**
- * Asks for the tokens.
+ * A request for the tokens.
  *
  * @generated from message saldo.accounts.v1.ListServiceTokensRequest
  */

@@ -306,6 +306,7 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
 
   /**
    * What happened, such as `sign_in`, `password_reset`, `key_authentication` or `operator_read`.
+   * New kinds may appear.
    *
    * @generated from field: string kind = 3;
    */
@@ -354,7 +355,7 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
   detail: string;
 
   /**
-   * How many equal events the line stands for, 1 or more.
+   * How many equal events the line counts, 1 or more.
    *
    * @generated from field: uint32 times = 10;
    */

@@ -52,7 +52,7 @@ export const AuditViolationSchema: GenMessage<AuditViolation> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_audit, 0);
 
 /**
- * Where a kind of audit stands.
+ * The state of a kind of audit.
  *
  * @generated from message saldo.operator.v1.AuditState
  */
@@ -108,7 +108,7 @@ export const AuditStateSchema: GenMessage<AuditState> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_audit, 1);
 
 /**
- * Asks where the audits stand.
+ * A request for the states of the audits.
  *
  * @generated from message saldo.operator.v1.ListAuditsRequest
  */
@@ -123,7 +123,7 @@ export const ListAuditsRequestSchema: GenMessage<ListAuditsRequest> = /*@__PURE_
   messageDesc(file_saldo_operator_v1_audit, 2);
 
 /**
- * Where the audits stand.
+ * The states of the audits.
  *
  * @generated from message saldo.operator.v1.ListAuditsResponse
  */

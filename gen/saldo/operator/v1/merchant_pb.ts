@@ -62,7 +62,7 @@ export const MerchantSummarySchema: GenMessage<MerchantSummary> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_merchant, 0);
 
 /**
- * Asks for merchants.
+ * A request for merchants.
  *
  * @generated from message saldo.operator.v1.ListMerchantsRequest
  */
@@ -110,7 +110,7 @@ export type ListMerchantsResponse = Message<"saldo.operator.v1.ListMerchantsResp
   merchants: MerchantSummary[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -125,7 +125,7 @@ export const ListMerchantsResponseSchema: GenMessage<ListMerchantsResponse> = /*
   messageDesc(file_saldo_operator_v1_merchant, 2);
 
 /**
- * Puts coins that came in on a merchant's balance.
+ * Credits received coins to a merchant's balance.
  *
  * @generated from message saldo.operator.v1.CreditMerchantRequest
  */
@@ -159,7 +159,7 @@ export type CreditMerchantRequest = Message<"saldo.operator.v1.CreditMerchantReq
   amount: string;
 
   /**
-   * Why. It stands in the ledger.
+   * The reason. It is recorded in the ledger.
    *
    * @generated from field: string reason = 5;
    */

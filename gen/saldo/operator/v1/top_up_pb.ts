@@ -47,7 +47,7 @@ export type AccountTopUp = Message<"saldo.operator.v1.AccountTopUp"> & {
   providerReference: string;
 
   /**
-   * Why it needs a look, such as that the provider says paid and the amount is another. Empty: it needs none.
+   * Why an operator has to look at it, such as another amount than ordered. Empty: nothing is wrong.
    *
    * @generated from field: string problem = 4;
    */
@@ -125,7 +125,7 @@ export const PaymentEventSchema: GenMessage<PaymentEvent> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_top_up, 1);
 
 /**
- * Asks for top-ups. All that is set must fit.
+ * A request for top-ups. All that is set must fit.
  *
  * @generated from message saldo.operator.v1.ListTopUpsRequest
  */
@@ -194,7 +194,7 @@ export type ListTopUpsResponse = Message<"saldo.operator.v1.ListTopUpsResponse">
   topUps: AccountTopUp[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -209,7 +209,7 @@ export const ListTopUpsResponseSchema: GenMessage<ListTopUpsResponse> = /*@__PUR
   messageDesc(file_saldo_operator_v1_top_up, 3);
 
 /**
- * Asks for one top-up.
+ * A request for one top-up.
  *
  * @generated from message saldo.operator.v1.GetTopUpRequest
  */
@@ -271,7 +271,7 @@ export type VerifyTopUpRequest = Message<"saldo.operator.v1.VerifyTopUpRequest">
   topUpId: string;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 2;
    */

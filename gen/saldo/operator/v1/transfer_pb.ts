@@ -64,7 +64,7 @@ export const AccountTransferSchema: GenMessage<AccountTransfer> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_transfer, 0);
 
 /**
- * Asks for transfers. All that is set must fit.
+ * A request for transfers. All that is set must fit.
  *
  * @generated from message saldo.operator.v1.ListTransfersRequest
  */
@@ -147,7 +147,7 @@ export type ListTransfersResponse = Message<"saldo.operator.v1.ListTransfersResp
   transfers: AccountTransfer[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -162,7 +162,7 @@ export const ListTransfersResponseSchema: GenMessage<ListTransfersResponse> = /*
   messageDesc(file_saldo_operator_v1_transfer, 2);
 
 /**
- * Asks for one transfer.
+ * A request for one transfer.
  *
  * @generated from message saldo.operator.v1.GetTransferRequest
  */

@@ -4,6 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import {
   type PayoutAttempt,
   PayoutAttemptState,
+  TransferAccount,
   type TransferLedgerEntry,
   type TransferStatement,
 } from "#gen/saldo/merchant/v1/statement_pb.ts";
@@ -111,8 +112,14 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
 function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLedgerEntry>[] {
   const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
+  const accounts: Readonly<Partial<Record<TransferAccount, string>>> = {
+    [TransferAccount.MERCHANT]: messages.merchant,
+    [TransferAccount.REVENUE]: messages.revenue,
+    [TransferAccount.PAYOUT_CLEARING]: messages.payout_clearing,
+    [TransferAccount.MERCHANT_CLEARING]: messages.merchant_clearing,
+    [TransferAccount.SANDBOX]: messages.sandboxAccount,
+  };
   // By the server's names; an unknown one is shown unchanged.
-  const accounts: Readonly<Record<string, string>> = { ...messages, sandbox: messages.sandboxAccount };
   const reasons: Readonly<Record<string, string>> = messages;
   return [
     {
@@ -120,7 +127,7 @@ function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLe
       head: messages.account,
       cell: ({ account, postedAt }) => (
         <>
-          {accounts[account] ?? account}
+          {accounts[account] ?? UNKNOWN}
           <span className="block text-xs text-muted">
             {postedAt === undefined ? "" : formats.time(timestampDate(postedAt))}
           </span>
