@@ -1,4 +1,5 @@
-// Words that are not used where a sentence is read without its code: contracts, interfaces, settings, logs, commit subjects.
+// Words that are not used where a sentence is read without its code (contracts, interfaces, settings, logs, commit subjects),
+// and not in comments.
 // The words that are used instead are in .github/GLOSSARY.md.
 
 const UNNAMED = "name the role: a caller, a customer, an operator";
@@ -21,14 +22,21 @@ export const FORBIDDEN_WORDS = new Map([
   ["topup", "top-up"],
 ]);
 
-const FORBIDDEN = new RegExp(`\\b(?:${[...FORBIDDEN_WORDS.keys()].join("|")})s?\\b`, "gi");
+/** Words that no comment has besides. Texts may have them: a page may ask a user to tell an operator. */
+export const FORBIDDEN_IN_COMMENTS = new Map([
+  ...FORBIDDEN_WORDS,
+  ...["say", "said", "tell", "telling", "hear"].map((word) => [word, SPOKEN]),
+  ...["he", "his", "him"].map((word) => [word, UNNAMED]),
+  ["door", "a module, package or endpoint"],
+]);
 
 /** Every forbidden word of a text, with its replacement. */
-export function wordProblems(text) {
-  return Array.from(text.matchAll(FORBIDDEN), ([word]) => `"${word}": ${replacementOf(word.toLowerCase())}`);
+export function wordProblems(text, words = FORBIDDEN_WORDS) {
+  const forbidden = new RegExp(`\\b(?:${[...words.keys()].join("|")})s?\\b`, "gi");
+  return Array.from(text.matchAll(forbidden), ([word]) => `"${word}": ${replacementOf(word.toLowerCase(), words)}`);
 }
 
 /** A forbidden word is found in its plural, too. */
-function replacementOf(word) {
-  return FORBIDDEN_WORDS.get(word) ?? FORBIDDEN_WORDS.get(word.slice(0, -1));
+function replacementOf(word, words) {
+  return words.get(word) ?? words.get(word.slice(0, -1));
 }

@@ -1,4 +1,4 @@
-// Runs saldo-agents once: words in, text and an exit code out. What it needs of the world is handed in.
+// Runs saldo-agents once: arguments in, text and an exit code out. Its dependencies are passed in.
 
 import { agents } from "./agents.ts";
 import { apply } from "./commands/apply.ts";

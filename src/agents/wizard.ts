@@ -143,7 +143,7 @@ function problemWith(work: () => unknown): string | undefined {
     work();
     return undefined;
   } catch (error) {
-    // Shown by the terminal and not by the world, which hides keys.
+    // The prompt shows this message itself, past the output that hides keys.
     if (error instanceof Refused) return withoutKeys(error.message);
     throw error;
   }

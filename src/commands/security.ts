@@ -1,5 +1,6 @@
 import { orderSignOut } from "../identity/end-sessions.ts";
 import { listSecurityEvents, type SecurityEventRow } from "../identity/read-security-log.ts";
+import { SECURITY_OUTCOMES } from "../identity/security-log.ts";
 import { signingSecrets } from "../identity/signing-secret.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
@@ -28,7 +29,7 @@ export const securityCommands: readonly Command[] = [
       const events = await listSecurityEvents(pool, {
         filter: {
           ...(kind === undefined ? {} : { kind }),
-          ...(outcome === undefined ? {} : { outcome: choiceOption(outcome, "outcome", ["succeeded", "refused"]) }),
+          ...(outcome === undefined ? {} : { outcome: choiceOption(outcome, "outcome", SECURITY_OUTCOMES) }),
           ...(email === undefined ? {} : { email }),
           ...(person === undefined ? {} : { personId: uuidOption(person, "person") }),
           ...(account === undefined ? {} : { accountId: uuidOption(account, "account") }),

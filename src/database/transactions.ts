@@ -17,7 +17,7 @@ export const sqlStates = {
   uniqueViolation: "23505",
   /** A value that a function does not take, such as the name of a time zone. */
   invalidParameter: "22023",
-  /** Somebody has canceled the statement, or a time limit has. */
+  /** The statement was canceled, by a request or by a time limit. */
   canceled: "57014",
   /** A named statement is not there. */
   noSuchStatement: "26000",
@@ -93,7 +93,7 @@ export function isOutOfMeans(error: unknown): boolean {
 /** The server is ending, crashed, starting, full or has become a replica; 08 are the connection's own failures. */
 const AWAY_STATE = /^(57P01|57P02|57P03|53300|25006|08...)$/;
 const AWAY_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
-/** What pg says when a connection ends under a query or none can be made; these errors carry no code. */
+/** The messages of pg when a connection ends during a query or cannot be opened; these errors have no code. */
 const AWAY_MESSAGE =
   /Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|timeout exceeded when trying to connect|Query read timeout/;
 

@@ -2,12 +2,12 @@
 
 import type { Pool } from "pg";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
-import { emailHashOf } from "./security-log.ts";
+import { emailHashOf, type SecurityOutcome } from "./security-log.ts";
 
 export type SecurityEventRow = {
   readonly eventId: string;
   readonly kind: string;
-  readonly outcome: string;
+  readonly outcome: SecurityOutcome;
   readonly personId: string | null;
   /** The account that the person has now. */
   readonly accountId: string | null;
@@ -22,7 +22,7 @@ export type SecurityEventRow = {
 /** Which lines are meant; all that is set must fit. */
 export type SecurityEventFilter = {
   readonly kind?: string;
-  readonly outcome?: string;
+  readonly outcome?: SecurityOutcome;
   /** In clear; lines with its keyed hash are meant, and lines of the person who has it: not every line has the hash. */
   readonly email?: string;
   readonly personId?: string;

@@ -35,9 +35,12 @@ export const SECURITY_EVENT_KINDS = [
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 
+export const SECURITY_OUTCOMES = ["succeeded", "refused"] as const;
+export type SecurityOutcome = (typeof SECURITY_OUTCOMES)[number];
+
 export type SecurityEvent = {
   readonly kind: SecurityEventKind;
-  readonly outcome: "succeeded" | "refused";
+  readonly outcome: SecurityOutcome;
   readonly personId?: string | null;
   /** In clear here; only its keyed hash is written. */
   readonly email?: string | null;

@@ -3,7 +3,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { Language as ProtoLanguage, Role } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { Language as ProtoLanguage, Role, SecurityOutcome as ProtoOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { TokenScope as ProtoTokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import type { Database } from "../database/database.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
@@ -15,7 +15,7 @@ import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { deleteSession, type PersonRow, readPerson, readSessions, type SessionSummary } from "./people-store.ts";
 import { listSecurityEvents, type SecurityEventFilter, type SecurityEventRow } from "./read-security-log.ts";
 import { type SessionProof, TOKEN_SCOPES, type TokenScope } from "./principal.ts";
-import type { RecordSecurityEvent } from "./security-log.ts";
+import { type RecordSecurityEvent, SECURITY_OUTCOMES } from "./security-log.ts";
 import type { ServiceToken } from "./service-token-store.ts";
 import { issueServiceToken, lineOfNewToken, listServiceTokens, orderTokenRevocation } from "./service-tokens.ts";
 import { isProved } from "./session-proof.ts";
@@ -171,11 +171,19 @@ function fromProtoScope(scope: ProtoTokenScope): TokenScope {
   throw new ValidationError([{ field: "scopes", rule: "enum.defined_only", message: "must be scopes that there are" }]);
 }
 
-function givenOf(filter: Required<SecurityEventFilter>): SecurityEventFilter {
-  const { kind, outcome, email, personId, accountId, withoutOperatorReads } = filter;
+const protoOutcome = {
+  succeeded: ProtoOutcome.SUCCEEDED,
+  refused: ProtoOutcome.REFUSED,
+} as const satisfies Record<SecurityEventRow["outcome"], ProtoOutcome>;
+
+type AskedEvents = Required<Omit<SecurityEventFilter, "outcome">> & { readonly outcome: ProtoOutcome };
+
+function givenOf(filter: AskedEvents): SecurityEventFilter {
+  const outcome = SECURITY_OUTCOMES.find((each) => protoOutcome[each] === filter.outcome);
+  const { kind, email, personId, accountId, withoutOperatorReads } = filter;
   return {
     ...(kind === "" ? {} : { kind }),
-    ...(outcome === "" ? {} : { outcome }),
+    ...(outcome === undefined ? {} : { outcome }),
     ...(email === "" ? {} : { email }),
     ...(personId === "" ? {} : { personId }),
     ...(accountId === "" ? {} : { accountId }),
@@ -185,7 +193,13 @@ function givenOf(filter: Required<SecurityEventFilter>): SecurityEventFilter {
 
 function toProtoEvent({ eventId, occurredAt, personId, accountId, emailHash, ...event }: SecurityEventRow) {
   const who = { personId: personId ?? "", accountId: accountId ?? "", emailHash: emailHash ?? "" };
-  return { ...event, ...who, id: eventId, occurredAt: timestampFromDate(occurredAt) };
+  return {
+    ...event,
+    ...who,
+    outcome: protoOutcome[event.outcome],
+    id: eventId,
+    occurredAt: timestampFromDate(occurredAt),
+  };
 }
 
 function toProtoToken(token: ServiceToken) {

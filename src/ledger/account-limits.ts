@@ -1,35 +1,35 @@
-// What an operator allows an account besides its balance: whether it is served at all, and how many requests at once. The
-// admission statement decides by these columns of the locked row; what runs is finished and billed.
+// What an operator allows an account besides its balance: whether its requests are admitted, and how many run at once. The
+// admission statement reads these columns from the locked row. Running requests are finished and billed.
 
 import type { Pool, PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
 import { lockAccount } from "./account-lock.ts";
 
 export type AccountLimits = {
-  /** Since when the account is frozen; null: it is not. */
+  /** Since when the account is frozen; null: it is not frozen. */
   readonly frozenAt: Date | null;
-  /** How many requests may run at once; 0: as many as the balance covers. */
+  /** How many requests may run at once; 0: no limit besides the balance. */
   readonly maxOpenRequests: number;
   /** How many run now. */
   readonly openRequests: number;
 };
 
-/** What a change came to. */
+/** The limits before and after a change. */
 export type ChangedLimits = AccountLimits & { readonly isChanged: boolean };
 
 const COLUMNS = `frozen_at AS "frozenAt", max_open_holds AS "maxOpenRequests", open_holds AS "openRequests"`;
 const READ = `SELECT ${COLUMNS} FROM account WHERE id = $1::uuid`;
 
-// The account is locked.
+// The caller has locked the account.
 const FREEZE = `UPDATE account SET frozen_at = clock_timestamp() WHERE id = $1::uuid AND frozen_at IS NULL`;
 const UNFREEZE = `UPDATE account SET frozen_at = NULL WHERE id = $1::uuid AND frozen_at IS NOT NULL`;
 const LIMIT = `UPDATE account SET max_open_holds = $2::int WHERE id = $1::uuid AND max_open_holds <> $2::int`;
-// In a statement of its own behind the lock: it sees the holds of the transaction that had the lock before.
+// A statement of its own after the lock: its snapshot contains the holds that the previous owner of the lock committed.
 const RECOUNT = `
 UPDATE account SET open_holds = (SELECT count(*) FROM hold WHERE account_id = $1::uuid)
 WHERE id = $1::uuid AND open_holds <> (SELECT count(*) FROM hold WHERE account_id = $1::uuid)`;
 
-/** Reads what an account is allowed. Errors: NotFound. */
+/** Reads the limits of an account. Errors: NotFound. */
 export async function readLimits(
   database: Pick<Pool | PoolClient, "query">,
   accountId: string,
@@ -39,7 +39,7 @@ export async function readLimits(
   return rows[0];
 }
 
-/** Admits none of an account's requests any more. Freezing what is frozen keeps since when. Errors: NotFound. */
+/** Refuses new requests of an account. Freezing a frozen account keeps the first time. Errors: NotFound. */
 export function freezeAccount(client: PoolClient, accountId: string): Promise<ChangedLimits> {
   return apply(client, FREEZE, [accountId]);
 }
@@ -49,7 +49,7 @@ export function unfreezeAccount(client: PoolClient, accountId: string): Promise<
   return apply(client, UNFREEZE, [accountId]);
 }
 
-/** Bounds how many of an account's requests run at once; 0 takes the bound away. Errors: NotFound. */
+/** Limits how many requests of an account run at once; 0 removes the limit. Errors: NotFound. */
 export function limitOpenRequests(
   client: PoolClient,
   { accountId, most }: { accountId: string; most: number },
@@ -58,8 +58,7 @@ export function limitOpenRequests(
 }
 
 /**
- * Counts an account's open requests anew where the audit says that the count is wrong. `was` is what the count said. Errors:
- * NotFound.
+ * Counts an account's open requests again where the audit found a wrong count. `was` is the count before. Errors: NotFound.
  */
 export async function recountOpenRequests(
   client: PoolClient,

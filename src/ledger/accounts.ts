@@ -4,8 +4,9 @@ import type { Pool, PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
 
 /**
- * Micro-rupiah. `posted` is the sum of all postings, `held` what is set aside for running requests, `owed` what a provider gave
- * back after the account had used it. `available` is what can be spent: posted - held - owed, and never below zero.
+ * Micro-rupiah. `posted` is the sum of all postings, `held` the sum of the holds of running requests, and `owed` the account's
+ * debt for payments that a provider gave back. `available` is what the account can spend: posted - held - owed, and never below
+ * zero.
  */
 export type AccountBalance = {
   readonly posted: bigint;
@@ -32,7 +33,7 @@ export async function readBalance(pool: Pool, accountId: string): Promise<Accoun
   return rows[0];
 }
 
-/** The balance of an account, and since when an operator has frozen it. */
+/** The balance of an account, and since when it is frozen. */
 export type AccountGlance = AccountBalance & { readonly frozenAt: Date | null };
 
 /** Reads several accounts by their ids. The map has no entry for an unknown id. */

@@ -1,6 +1,6 @@
-// The switch that stops new chat requests on every process: for an upstream that bills wrong, a price that was a slip, a
-// ledger that has to rest. What is running is finished and billed; reading goes on. The switch is a row that each process
-// reads every two seconds; a request looks at memory only.
+// The switch that stops new chat requests in every process: for an upstream that reports wrong usage, a wrong price, or
+// maintenance of the ledger. Running requests are finished and billed, and reads continue. The switch is a row that each process
+// reads every two seconds; a request reads memory only.
 
 import type { Pool, PoolClient } from "pg";
 
@@ -8,7 +8,7 @@ import type { Pool, PoolClient } from "pg";
 export type AdmissionStop = { readonly since: Date; readonly reason: string } | null;
 
 const READ = `SELECT stopped_at AS since, reason FROM admission_switch`;
-// Stopping what is stopped keeps when and why it first was.
+// Stopping twice keeps the first time and reason.
 const STOP = `
 UPDATE admission_switch SET stopped_at = clock_timestamp(), reason = $1 WHERE stopped_at IS NULL`;
 const START = `UPDATE admission_switch SET stopped_at = NULL, reason = NULL WHERE stopped_at IS NOT NULL`;
@@ -20,12 +20,12 @@ export async function readAdmissionStop(database: Pick<Pool | PoolClient, "query
   return since === null || reason === null ? null : { since, reason };
 }
 
-/** Stops admissions. False: they were stopped already. */
+/** Stops admissions. False: they were stopped before. */
 export async function stopAdmissions(client: PoolClient, reason: string): Promise<boolean> {
   return (await client.query(STOP, [reason])).rowCount === 1;
 }
 
-/** Lets requests be admitted again. False: they were. */
+/** Allows admissions again. False: they were not stopped. */
 export async function startAdmissions(client: PoolClient): Promise<boolean> {
   return (await client.query(START)).rowCount === 1;
 }
@@ -43,7 +43,7 @@ export class AdmissionGate {
     return this.#stop !== null;
   }
 
-  /** Reads the switch anew. While the database is away what was last known holds. */
+  /** Reads the switch again. While the database is unavailable the last known state remains. */
   async refresh(): Promise<void> {
     this.#stop = await readAdmissionStop(this.#pool);
   }

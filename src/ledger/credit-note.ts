@@ -1,5 +1,5 @@
-// Credit notes: an operator gives back what a request was charged, in whole or in part. The usage record stays as it is; the
-// note is a posting `revenue -> customer` in the group of the request.
+// Credit notes: an operator gives back the charge of a request, in whole or in part. The usage record does not change; the note
+// is a posting `revenue -> customer` in the group of the request.
 
 import type { Pool, PoolClient } from "pg";
 import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
@@ -13,7 +13,7 @@ const USAGE = `
 SELECT u.account_id, u.charge + coalesce((
   SELECT l.charge FROM late_usage l WHERE l.account_id = u.account_id AND l.request_id = u.request_id), 0)::bigint AS charge
 FROM usage_record u WHERE u.request_id = $1::uuid`;
-// Read after the lock and in a statement of its own: it sees the notes of the transaction that had the lock before.
+// A statement of its own after the lock: its snapshot contains the notes that the previous owner of the lock committed.
 const NOTES = `
 SELECT id, amount, reference FROM posting
 WHERE account_id = $1::uuid AND credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note'`;
@@ -30,30 +30,30 @@ export async function readChargeOf(pool: Pick<Pool, "query">, requestId: string)
 
 export type CreditNote = {
   readonly requestId: string;
-  /** Micro-rupiah, greater than zero. Null: all that is left of the charge. */
+  /** Micro-rupiah, greater than zero. Null: the rest of the charge. */
   readonly amount: bigint | null;
-  /** Why, for the ledger. */
+  /** The reason, for the ledger. */
   readonly note: string;
-  /** Tells several notes of one request apart; the same name credits once, for ever. Null: the request has one note. */
+  /** Distinguishes several notes of one request; the same name credits once, for ever. Null: the request has one note. */
   readonly name: string | null;
 };
 
-/** A note as it was written, now or before. Money is micro-rupiah. */
+/** A credit note, written by this call or before. Money is micro-rupiah. */
 export type WrittenNote = {
   readonly postingId: string;
   readonly accountId: string;
   readonly amount: bigint;
-  /** All notes of the request, and what is left of its charge. */
+  /** The sum of all notes of the request, and the rest of its charge. */
   readonly credited: bigint;
   readonly left: bigint;
-  /** Whether this call wrote it. */
+  /** Whether this call wrote the note. */
   readonly isNew: boolean;
 };
 
 /**
- * Credits a request inside the caller's transaction. All notes of a request come to its charge at most. Errors: NotFound;
- * LimitExceeded when less is left; ValidationError when a note of this name was written with another amount, or when all that
- * is left was asked for under it and something is.
+ * Credits a request inside the caller's transaction. The notes of a request never exceed its charge. Errors: NotFound;
+ * LimitExceeded when the rest of the charge is smaller; ValidationError when the name was used with another amount, or when its
+ * note is repeated for "the rest" and there is a rest.
  */
 export async function creditUsage(
   client: PoolClient,
@@ -73,7 +73,7 @@ export async function creditUsage(
   const written = rows.find((row) => row.reference === reference);
   if (written !== undefined) {
     const first = BigInt(written.amount);
-    // "All that is left" under a name that was used gives nothing more, which must not look as if it did.
+    // "The rest" under a used name credits nothing more; the answer must not look as if it did.
     const isMeant = amount === null ? credited === charge : amount === first;
     if (!isMeant) {
       const message = `was ${rupiahText(idr(first))} when this note was written; a further note needs a name of its own`;
@@ -100,7 +100,7 @@ export async function creditUsage(
   return { postingId, accountId, amount: wanted, credited: credited + wanted, left, isNew: true };
 }
 
-/** What was credited of an account's requests, in micro-rupiah. A request without a note is not in it. */
+/** The credited part of an account's requests, in micro-rupiah. Requests without a note are absent. */
 export async function readCredited(
   pool: Pool,
   { accountId, requestIds }: { accountId: string; requestIds: readonly string[] },

@@ -1,5 +1,4 @@
-// Credits: money that is put on a customer's account, outside the request path. What the account owes is collected from it in the
-// same transaction.
+// Credits: money that is put on a customer's account outside the request path. The same transaction collects the account's debt.
 
 import type { PoolClient } from "pg";
 import { waitForLocks } from "../database/transactions.ts";
@@ -33,17 +32,17 @@ export type Credit = {
   readonly amount: bigint;
   /** The ledger account the money comes from. */
   readonly from: string;
-  /** Why, in a word such as `operator_credit`. */
+  /** The reason, as a word such as `operator_credit`. */
   readonly reason: string;
-  /** The event's own name: the same reference credits an account once, for ever. */
+  /** The name of the event: the same reference credits an account once, for ever. */
   readonly reference?: string;
   readonly note?: string;
-  /** The event it belongs to. Absent: the posting is an event of its own. */
+  /** The event of the posting. Absent: the posting is an event of its own. */
   readonly groupId?: string;
 };
 
 /**
- * Puts money on an account and collects what it owes from that. Returns the first posting if the reference was used before.
+ * Puts money on an account and collects its debt from that money. Returns the first posting if the reference was used before.
  * Errors: NotFound.
  */
 export async function creditAccount(client: PoolClient, credit: Credit): Promise<PostedMove> {
@@ -76,9 +75,8 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
 }
 
 /**
- * Credits an account by order of an operator. A repeated order returns its first posting; a different order under the same
- * reference, on any account, is refused. Errors: NotFound; LimitExceeded; ValidationError when the reference was used for
- * something else.
+ * Credits an account for an operator. A repeated command returns its first posting; a different command with the same reference,
+ * on any account, is refused. Errors: NotFound; LimitExceeded; ValidationError when the reference was used for something else.
  */
 export async function creditAsOrdered(
   client: PoolClient,

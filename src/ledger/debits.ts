@@ -1,6 +1,6 @@
-// Debits: money that is taken off a customer's account, outside the request path. Held money is never taken. An operator's debit
-// takes the whole amount or nothing, and never what the account owes. What a payment provider gave back takes what there is: owed
-// money too, because whatever is taken here can no longer be collected, and the account's debt comes out the same.
+// Debits: money that is taken off a customer's account outside the request path. Held money is never taken. An operator's debit
+// takes the whole amount or nothing, and never owed money. A payment that the provider gave back takes all that is not held, owed
+// money too: money taken here can no longer be collected, so the debt comes out the same.
 
 import type { PoolClient } from "pg";
 import { waitForLocks } from "../database/transactions.ts";
@@ -11,7 +11,7 @@ import { idr } from "../kernel/money.ts";
 import { availableOf, type LockedAccount } from "./account-lock.ts";
 import { lockForOrder, type PostedMove } from "./order-lock.ts";
 
-// $9: the whole amount or nothing. Nothing is posted also where the account has used the reference.
+// $9: the whole amount or nothing. A reference that the account has used posts nothing either.
 const DEBIT = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
@@ -32,24 +32,24 @@ type Debit = {
   readonly amount: bigint;
   /** The ledger account the money goes to. */
   readonly to: string;
-  /** Why, in a word such as `operator_adjustment`. */
+  /** The reason, as a word such as `operator_adjustment`. */
   readonly reason: string;
-  /** The event's own name: the same reference debits an account once, for ever. */
+  /** The name of the event: the same reference debits an account once, for ever. */
   readonly reference: string;
 };
 
-/** An operator's order to take money off an account. */
+/** An operator's command to take money off an account. */
 export type OrderedDebit = Debit & { readonly note: string };
 
-/** Money that is taken as far as there is some. */
+/** A debit that takes at most the unheld money. */
 export type DebitOfAvailable = Debit & {
-  /** The event it belongs to. */
+  /** The event of the posting. */
   readonly groupId: string;
 };
 
 /**
- * Takes money off an account by order of an operator, all of it or nothing, and never what is held or owed. A repeated order
- * returns its first posting. Errors: NotFound; InsufficientBalance; ValidationError when the reference was used for something else.
+ * Takes money off an account for an operator: all of it or nothing, and never held or owed money. A repeated command returns its
+ * first posting. Errors: NotFound; InsufficientBalance; ValidationError when the reference was used for something else.
  */
 export async function debitAsOrdered(client: PoolClient, debit: OrderedDebit): Promise<PostedMove> {
   const { accountId, amount } = debit;
@@ -62,7 +62,7 @@ export async function debitAsOrdered(client: PoolClient, debit: OrderedDebit): P
   return { postingId, accountId, amount, available, isNew: true };
 }
 
-/** Takes what is not held of an amount. Returns how much that was; 0 also where the reference was used. Errors: NotFound. */
+/** Takes the unheld part of an amount. Returns that part; 0 also where the reference was used. Errors: NotFound. */
 export async function debitAvailable(client: PoolClient, debit: DebitOfAvailable): Promise<bigint> {
   const { taken } = await post(client, { ...debit, note: null, postingId: uuidv7(), isWhole: false });
   return taken;

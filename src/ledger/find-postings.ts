@@ -1,6 +1,6 @@
-// Looking postings up, for operators: by account, reason, reference, group and time, newest first. A billed request is a posting
-// too, read from its usage record; it is found by its customer's account or its group, because there are too many of them to go
-// through in any other way.
+// Finds postings for operators: by account, reason, reference, group and time, newest first. A billed request is a posting too,
+// read from its usage record. It is found by its customer's account or its group only, because there are too many for any other
+// search.
 
 import type { Pool } from "pg";
 import { uuidv7Floor } from "../kernel/ids.ts";
@@ -8,14 +8,14 @@ import { IDR } from "../kernel/money.ts";
 import type { Posting } from "./postings.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
-/** A posting as it stands in the books. */
+/** A posting of the books. */
 export type FoundPosting = Required<Omit<Posting, "reference" | "note">> & {
   readonly reference: string | null;
   readonly note: string | null;
   readonly postedAt: Date;
 };
 
-/** Which postings are meant; all that is set must fit. Times are milliseconds of Unix time. */
+/** A filter: every field that is set must match. Times are milliseconds of Unix time. */
 export type PostingFilter = {
   readonly accountId?: string;
   readonly reason?: string;
@@ -26,29 +26,29 @@ export type PostingFilter = {
   readonly untilMs?: number;
 };
 
-/** The most postings of one group that are read. */
+/** At most so many postings of one group are read. */
 export const MAX_GROUP = 500;
 
-// A customer's account and a merchant's fund are found by their customer. Our own accounts have two indexes, by the side: they cover
-// no id from here on, and losses by their debit only.
+// A customer's account and a merchant's fund are found by their customer. Our own accounts have two indexes, one for each side.
+// These cover no ids below this one, and losses by their debit only.
 const BEHIND_OUR_ACCOUNTS = "00000000-0000-7000-8000-000000000100";
 const LOSS = `debit = '${systemAccounts.operatorLoss}'`;
 const COLUMNS = `id, account_id AS "accountId", group_id AS "groupId", asset, debit, credit, amount, reason, reference, note, posted_at AS "postedAt"`;
-// What a usage record is in the books: the request's charge, from the customer to revenue.
+// A usage record as a posting: the charge of the request, from the customer to revenue.
 const USAGE_COLUMNS = `
   request_id AS id, account_id AS "accountId", request_id AS "groupId", '${IDR}'::text AS asset, account_id AS debit, '${systemAccounts.revenue}'::uuid AS credit,
   charge::numeric(38,0) AS amount, 'usage'::text AS reason, NULL::text AS reference, NULL::text AS note,
   uuid_time(request_id) AS "postedAt"`;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** The class of a ledger account: whose funds, or the name of one of ours. */
+/** The class of a ledger account: `customer_funds`, `merchant_funds`, or the name of one of our accounts. */
 export type AccountClass = string;
 export const CUSTOMER_FUNDS = "customer_funds";
 export const MERCHANT_FUNDS = "merchant_funds";
-/** A ledger account that no table knows. The audit tells of postings on one. */
+/** A ledger account that no table knows. The audit reports its postings. */
 export const UNKNOWN_ACCOUNT = "unknown";
 
-/** What our own accounts are called, by their ids. */
+/** The names of our own accounts, by their ids. */
 export const systemClasses: ReadonlyMap<string, AccountClass> = new Map(
   Object.entries(systemAccounts).map(([name, id]) => [id, name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)]),
 );
@@ -65,12 +65,12 @@ export async function findPostings(
   const values: unknown[] = [uuidv7Floor(fromMs), beforeId !== null && beforeId < until ? beforeId : until, limit];
   const given = (value: string | undefined, condition: (parameter: string) => string): string =>
     value === undefined ? "" : ` AND ${condition(`$${values.push(value)}`)}`;
-  // Only what is asked for stands in the statement: a condition that may be switched off keeps the planner from its index.
+  // The statement contains only the conditions in use: a condition that can be switched off keeps the planner from the index.
   const more =
     given(reason, (p) => `reason = ${p}::text`) +
     given(groupId, (p) => `group_id = ${p}::uuid`) +
     given(asset, (p) => `asset = ${p}::text`);
-  // A reference is on few postings. They are taken by it, whatever the planner believes of the other conditions.
+  // Few postings have the same reference, so the reference decides, whatever the planner estimates of the other conditions.
   const from =
     reference === undefined
       ? "posting"
@@ -91,7 +91,7 @@ export async function findPostings(
   return run(pool, `SELECT * FROM (${parts.join(" UNION ALL ")}) found ORDER BY id DESC LIMIT $3::int`, values);
 }
 
-/** What finds the postings of an account of ours. */
+/** The condition for postings of one of our accounts. */
 function ofOurs(accountId: string, account: string): string[] {
   const onSide = (side: "debit" | "credit"): string =>
     `${side} = ${account} AND ${side} < '${BEHIND_OUR_ACCOUNTS}' AND `;
@@ -99,7 +99,7 @@ function ofOurs(accountId: string, account: string): string[] {
   return [onSide("debit"), `${onSide("credit")}NOT ${LOSS} AND `, ...losses];
 }
 
-/** What finds those of a customer's account, or of a fund of the customer's merchant. */
+/** The condition for postings of a customer's account, or of a fund of the customer's merchant. */
 function ofCustomer(account: string): string[] {
   const owner = `coalesce(
     (SELECT f.account_id FROM merchant_fund f WHERE f.id = ${account}), ${account})`;
@@ -112,7 +112,7 @@ UNION ALL
 (SELECT ${USAGE_COLUMNS} FROM usage_record WHERE request_id = $1::uuid AND charge > 0)
 ORDER BY id`;
 
-/** All postings of one event, oldest first; of a request also the request itself. */
+/** All postings of one event, oldest first; for a request also the request itself. */
 export function readGroup(pool: Pool, groupId: string): Promise<FoundPosting[]> {
   return run(pool, GROUP, [groupId]);
 }
@@ -127,7 +127,7 @@ SELECT id, '${CUSTOMER_FUNDS}' AS class FROM account WHERE id = ANY ($1::uuid[])
 UNION ALL
 SELECT id, '${MERCHANT_FUNDS}' FROM merchant_fund WHERE id = ANY ($1::uuid[])`;
 
-/** What kinds of accounts these are. */
+/** The classes of these accounts. */
 export async function classifyAccounts(
   pool: Pool,
   accountIds: readonly string[],

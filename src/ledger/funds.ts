@@ -1,6 +1,6 @@
-// Merchants' funds: a ledger account of one merchant in one asset. A fund's balance changes only here, together with its postings,
-// behind its lock, and is written absolutely from the locked row. What is held is released or captured in the transaction that
-// ends what it was held for.
+// Merchants' funds: a ledger account of one merchant in one asset. A fund's balance changes only here, together with its
+// postings, under its lock, and is written absolutely from the locked row. The transaction that ends a transfer captures or
+// releases its hold.
 
 import type { Pool, PoolClient } from "pg";
 import { waitForLocks } from "../database/transactions.ts";
@@ -38,7 +38,7 @@ export async function lockFund(client: PoolClient, { merchantId, asset }: FundKe
   return rows[0] && { ...rows[0], asset, posted: BigInt(rows[0].posted), held: BigInt(rows[0].held) };
 }
 
-/** The same, and opens it where it is not open yet. */
+/** Locks the fund, and opens it first where it is missing. */
 export async function openFund(client: PoolClient, fund: FundKey & { readonly accountId: string }): Promise<Fund> {
   await client.query(OPEN, [fund.merchantId, fund.accountId, fund.asset, uuidv7()]);
   const locked = await lockFund(client, fund);
@@ -56,11 +56,11 @@ export async function readFunds(client: Pick<Pool | PoolClient, "query">, mercha
 export type FundCredit = {
   readonly fund: Fund;
   readonly amount: bigint;
-  /** The ledger account they come from. */
+  /** The ledger account of the other side. */
   readonly from: string;
   readonly reason: string;
   readonly note?: string;
-  /** The event's own name, which this transaction has claimed. */
+  /** The name of the event, which this transaction has claimed. */
   readonly reference?: string;
 };
 
@@ -71,7 +71,7 @@ export async function creditFund(client: PoolClient, { fund, from, ...move }: Fu
   return id;
 }
 
-/** Takes coins that are available off a locked fund, to another ledger account. Returns the id of the posting. */
+/** Takes available coins off a locked fund, to another ledger account. Returns the id of the posting. */
 export async function debitFund(
   client: PoolClient,
   { fund, to, ...move }: Omit<FundCredit, "from"> & { readonly to: string },
@@ -93,20 +93,20 @@ async function post(
   return id;
 }
 
-/** Holds a part of what is available of a locked fund. */
+/** Holds available coins of a locked fund. */
 export async function holdInFund(client: PoolClient, fund: Fund, amount: bigint): Promise<void> {
   invariant(amount > 0n && fund.posted - fund.held >= amount, "what is held is available");
   await write(client, { ...fund, held: fund.held + amount });
 }
 
-/** Gives a hold back to what is available of a locked fund. */
+/** Releases a hold of a locked fund. */
 export async function voidFundHold(client: PoolClient, fund: Fund, amount: bigint): Promise<void> {
   await write(client, { ...fund, held: heldWithout(fund, amount) });
 }
 
 /**
- * Takes a hold out of a locked fund by postings: those that debit the fund come to the hold, and others pass the coins on. Each
- * has a reference, under which it is posted once.
+ * Captures a hold of a locked fund by postings: those that debit the fund sum to the hold, and others pass the coins on. Each has
+ * a reference, and a reference is posted once.
  */
 export async function captureFundHold(
   client: PoolClient,

@@ -1,7 +1,7 @@
-// Late usage: a settlement that finds the record of a recovery. While this process did not run, another one declared it dead and
-// charged what was recorded of the request's progress. What the request came to beyond that is a posting of its own, under the
-// reference `late:<request id>`, decided by the function post_late_usage of the database under the account's lock. A request
-// has one: a replay reads what the first one wrote.
+// Late usage: a settlement finds that recovery wrote the usage record. While this process was paused, another process declared it
+// dead and charged the recorded progress of the request. The rest of the cost is a posting of its own, under the reference
+// `late:<request id>`. The database function post_late_usage decides it under the account's lock. A request has one such posting:
+// a replay reads the first one.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Database } from "../database/database.ts";
@@ -15,19 +15,19 @@ const POST_LATE = `
 SELECT outcome, charge FROM
   post_late_usage($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`;
 
-/** A request that was free frees its `Idempotency-Key`; its record says `recovered`, which keeps it. */
+/** A free request releases its `Idempotency-Key`; its record has the basis `recovered`, which keeps the key. */
 const FREE_NAME = `DELETE FROM idempotency_key WHERE account_id = $1::uuid AND request_id = $2::uuid`;
 
-/** Whether nothing was charged, and nothing of an answer was shown. */
+/** Whether nothing was charged, and no part of an answer was delivered. */
 function wasFree({ basis }: Settlement, row: { outcome: string | null; charge: bigint } | undefined): boolean {
   return row?.charge === 0n && (row.outcome === "refused" || basis === "free");
 }
 
-/** How long a lost connection is made good for, and the pause between two tries. */
+/** How long a lost connection is retried, and the pause between two tries. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 250;
 
-/** A reply that was lost may be that of a commit: only a further call, which reads what the first one wrote, can tell. */
+/** A lost reply may be that of a commit: only another call, which reads the result of the first, finds out. */
 async function untilAnswered<Row>(post: () => Promise<Row>): Promise<Row> {
   for (const until = performance.now() + PATIENCE_MS; ;) {
     try {
@@ -40,8 +40,8 @@ async function untilAnswered<Row>(post: () => Promise<Row>): Promise<Row> {
 }
 
 /**
- * Posts what a request cost beyond what recovery charged for it. Of what was delivered the balance pays what it can, and the
- * operator bears the rest; what was not delivered is posted in full or not at all. Errors: those of the database.
+ * Posts the cost of a request beyond the charge of recovery. For a delivered answer the balance pays what it can, and the
+ * operator bears the rest; an undelivered answer is posted in full or not at all. Errors: those of the database.
  */
 export async function postLateUsage(
   database: Pick<Database, "pool">,

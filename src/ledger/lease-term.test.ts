@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LeaseTerm } from "./lease-term.ts";
 
-it("ends what runs under it, once, when it is asked behind a lapse", () => {
+it("ends its requests once, when it is asked after a lapse", () => {
   const clock = { hasLapsed: false };
   const term = new LeaseTerm(() => clock.hasLapsed);
   const ended: string[] = [];
@@ -13,7 +13,7 @@ it("ends what runs under it, once, when it is asked behind a lapse", () => {
   expect(ended).toEqual([]);
   expect(term.isOver()).toBe(true);
   expect(ended).toEqual(["first"]);
-  // It stays over, whatever is seen later, and ends at once what comes too late.
+  // It stays over, whatever the clock shows later, and ends late requests at once.
   clock.hasLapsed = false;
   expect(term.isOver()).toBe(true);
   term.whenOver(() => ended.push("third"));
@@ -21,7 +21,7 @@ it("ends what runs under it, once, when it is asked behind a lapse", () => {
   expect(ended).toEqual(["first", "third"]);
 });
 
-it("can be ended by what is known of the lease", () => {
+it("can be ended by the lease", () => {
   const term = new LeaseTerm(() => false);
   let ended = 0;
   term.whenOver(() => (ended += 1));

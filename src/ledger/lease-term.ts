@@ -1,21 +1,21 @@
 import { Slots } from "../kernel/slots.ts";
 
-/** What requests ask of the lease under which they run. */
+/** What a request needs from the lease under which it runs. */
 export interface RequestTerm {
-  /** Whether nothing more may be sent to clients of requests that were admitted under it. */
+  /** Whether clients of requests that were admitted under this term may receive nothing more. */
   isOver(): boolean;
-  /** Calls back once it is over, at once if it already is. Call what it returns when the request has ended. */
+  /** Calls back when the term is over, at once if it is over already. Call the returned function when the request has ended. */
   whenOver(callback: () => void): () => void;
 }
 
-/** For requests whose holds nobody else can resolve. */
+/** For requests whose holds no other process can resolve. */
 export const ENDLESS_TERM: RequestTerm = { isOver: () => false, whenOver: () => () => {} };
 
 /**
- * The time in which this process surely was not declared dead. It ends for good when the process finds that it did not run for
- * as long as its lease, or that it was declared dead: another one may have charged its requests by what was recorded of
- * them, so they are ended. An outage of the database does not end it while the process tries to renew the lease: whether
- * another one has outlived that is known with the first renewal that comes through.
+ * The time in which this process was certainly not declared dead. A term ends for good when the process finds that it was paused
+ * for a whole lease, or that it was declared dead. Another process may then have charged its requests by their recorded progress,
+ * so they are ended. An outage of the database does not end a term while the process retries its renewal: the first renewal that
+ * succeeds shows whether another process has declared it dead.
  */
 export class LeaseTerm implements RequestTerm {
   readonly #hasLapsed: () => boolean;

@@ -1,12 +1,12 @@
-// The ledger's door for one chat request: set value aside before the upstream is called, more of it while a stream runs,
-// and settle it afterwards.
+// The ledger's port for one chat request: hold money before the upstream is called, extend the hold while a stream runs, and
+// settle it afterwards.
 
 import type { RateState } from "../kernel/rate.ts";
 import type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
 
 export type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
 
-/** How the tokens of a usage record are known; what each means for the customer is said in billing/README.md. */
+/** How the tokens of a usage record are known; billing/README.md describes what each means for the customer. */
 export type UsageBasis = "exact" | "drained" | "estimated" | "recovered" | "free";
 
 /** How the counts of a usage record came about where they are not simply what the upstream reported. */
@@ -15,7 +15,7 @@ export type Metering = {
   readonly reported?: TokenCounts;
   /** The rules by which counts were corrected or estimated, by stable names. */
   readonly rules?: readonly string[];
-  /** What the upstream said the request costs us, in US dollars as a decimal string; it is shown and not computed with. */
+  /** The upstream's own figure of its cost, in US dollars as a decimal string; it is shown, and no sum uses it. */
   readonly reportedCostUsd?: string;
 };
 
@@ -35,21 +35,21 @@ export type AdmissionRequest = {
   readonly once?: { readonly name: string; readonly bodyDigest: Buffer };
 };
 
-/** The decision on one request, taken on locked rows in one statement. Rate and balance are decided independently. */
+/** The decision on one request, made on locked rows in one statement. Rate and balance are decided independently. */
 export type Admission =
-  /** `amount` micro-rupiah are held: what was asked, or what the balance covered, at least `leastAmount`. */
+  /** `amount` micro-rupiah are held: the requested amount or the available one, at least `leastAmount`. */
   | {
       readonly outcome: "granted";
       readonly amount: bigint;
       readonly rate: RateState;
-      /** Whether the account keeps answers for retries; only where the request has a name. */
+      /** Whether the account keeps answers for retries; only for a request with a name. */
       readonly keepsAnswers?: boolean;
     }
-  /** Another request under the same name runs. No slot was taken, here and in the next two. */
+  /** Another request with the same name runs. This outcome and the next two take no slot. */
   | { readonly outcome: "running" }
-  /** Another request under the same name has, or had, another body. */
+  /** Another request with the same name has, or had, another body. */
   | { readonly outcome: "other_body" }
-  /** Another request under the same name was answered and charged. */
+  /** Another request with the same name was answered and charged. */
   | {
       readonly outcome: "answered";
       readonly requestId: string;
@@ -59,46 +59,46 @@ export type Admission =
   /** No slot free for this many milliseconds. */
   | { readonly outcome: "limited"; readonly retryAfterMs: number; readonly rate: RateState }
   | { readonly outcome: "revoked" }
-  /** The operator has frozen the account. */
+  /** An operator has frozen the account. */
   | { readonly outcome: "frozen" }
-  /** The account has as many open requests as it may. No slot was taken. */
+  /** The account has as many open requests as its limit. No slot was taken. */
   | { readonly outcome: "crowded"; readonly rate: RateState }
   /** Less than `leastAmount` is available. The request took a slot. */
-  /** `owed`: what the account owes for payments that were taken back, which is not available. Absent: nothing. */
+  /** `owed`: the account's debt for payments that were taken back, which is not available. Absent: no debt. */
   | { readonly outcome: "refused"; readonly available: bigint; readonly owed?: bigint; readonly rate: RateState };
 
-/** Asks for more to be held for a request that runs, and records how far it has come. */
+/** Extends the hold of a running request, and records its progress. */
 export type ExtensionRequest = {
   readonly accountId: string;
   readonly requestId: string;
-  /** Micro-rupiah that are to be held in all. */
+  /** The whole hold after the extension, in micro-rupiah. */
   readonly amount: bigint;
-  /** The least in all with which the request can usefully go on; `amount` or less. */
+  /** The least whole hold with which the request can usefully continue; `amount` or less. */
   readonly leastAmount: bigint;
-  /** What recovery charges should the process die: the input that is not cached, the cached one, and the output delivered. */
+  /** What recovery charges if the process dies: uncached input, cached input, and the delivered output. */
   readonly inputTokens: number;
   /** Absent: 0. */
   readonly cachedTokens?: number;
   readonly outputTokens: number;
 };
 
-/** The decision on an extension. `amount` is what is held in all from now on. */
+/** The decision on an extension. `amount` is the whole hold from now on. */
 export type Extension =
   | { readonly outcome: "granted"; readonly amount: bigint }
-  /** Less than the least amount is available. `othersHold`: what other requests hold now may become free. */
+  /** Less than the least amount is available. `othersHold`: holds of other requests may become available. */
   | { readonly outcome: "refused"; readonly amount: bigint; readonly othersHold: boolean }
-  /** The hold has been resolved by somebody else. */
+  /** Another process has resolved the hold. */
   | { readonly outcome: "gone" };
 
-/** What a request came to. */
+/** The result of a request, for its usage record. */
 export type Settlement = TokenCounts & {
   readonly accountId: string;
   readonly requestId: string;
   /** Micro-rupiah; 0 for the basis `free`. */
   readonly cost: bigint;
   /**
-   * Micro-rupiah at the customer's prices of what is not billed and the operator bears: tokens that the upstream reported above
-   * what was billed, attempts that were given up. Absent: 0.
+   * Micro-rupiah at the customer's prices that are not billed and that the operator bears: tokens that the upstream reported
+   * above the billed ones, and attempts that were given up. Absent: 0.
    */
   readonly unbilledCost?: bigint;
   /** Absent or null: the counts are what the upstream reported. */
@@ -110,7 +110,7 @@ export type Settlement = TokenCounts & {
   readonly upstream: string | null;
   readonly upstreamModel: string | null;
   readonly upstreamRequestId: string | null;
-  /** What the upstream says it costs us, in micro-rupiah; null: it does not say. */
+  /** The upstream's own figure of its cost, in micro-rupiah; null: it gives none. */
   readonly upstreamCost: bigint | null;
   readonly streamed: boolean;
   readonly durationMs: number;
@@ -118,20 +118,20 @@ export type Settlement = TokenCounts & {
   /** Whether the upstream's numbers were cut to what is possible. */
   readonly clamped: boolean;
   /**
-   * Whether the client has had what is settled. Then it stays owed, and is settled later, when the database does not take it
-   * in time; else the hold is given back.
+   * Whether the answer was delivered to the client. A delivered answer remains owed, and is settled later if the database does
+   * not take it in time; otherwise the hold is released.
    */
   readonly delivered: boolean;
 };
 
-/** What was written: the cost, and what was taken from the balance for it, in micro-rupiah. */
+/** The written record: the cost, and the charge to the balance, in micro-rupiah. */
 export type SettledUsage = {
   readonly cost: bigint;
   readonly charge: bigint;
   /**
-   * Set where recovery had resolved the hold before. `posted`: what the request cost beyond the recovered charge is posted, and
-   * `charge` is both; what was delivered may be covered in part only. `refused`: the balance does not cover all of it, nothing was
-   * delivered yet and nothing was posted, so the answer must not be shown.
+   * Set where recovery had resolved the hold before. `posted`: the cost beyond the recovered charge is posted, and `charge`
+   * contains both; a delivered answer may be covered in part only. `refused`: the balance does not cover an undelivered answer
+   * and nothing was posted, so the answer must not be delivered.
    */
   readonly late?: "posted" | "refused";
 };
@@ -143,14 +143,14 @@ export interface Ledger {
    */
   admit(request: AdmissionRequest): Promise<Admission>;
   /**
-   * Grows the hold of a running request and records its progress, one call at a time for a request. Durable when it
-   * returns; a replay has the effect of one. Errors: UpstreamBusy when the database stays away.
+   * Extends the hold of a running request and records its progress; a request has one call at a time. Durable when it returns; a
+   * replay has the effect of one. Errors: UpstreamBusy when the database remains unavailable.
    */
   extend(request: ExtensionRequest): Promise<Extension>;
   /**
-   * Captures what the request cost, releases the rest and writes the usage record. Durable when it returns. Only the
-   * first settlement of a request counts; a later one reads the record of the first. Where that is recovery's, the difference
-   * is posted (`late`). Errors: UpstreamBusy when the database stays away.
+   * Captures the cost of a request, releases the rest of the hold and writes the usage record. Durable when it returns. Only the
+   * first settlement of a request counts; a later one reads the record of the first. If recovery wrote that record, the
+   * difference is posted (`late`). Errors: UpstreamBusy when the database remains unavailable.
    */
   settle(settlement: Settlement): Promise<SettledUsage>;
 }

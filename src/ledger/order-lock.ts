@@ -1,4 +1,4 @@
-// What credits and debits by order of an operator have in common: the lock of the account, then of the order's reference.
+// The common part of operators' credits and debits: the lock of the account, then the lock of the reference.
 
 import type { PoolClient } from "pg";
 import { ValidationError } from "../kernel/errors.ts";
@@ -7,12 +7,12 @@ import { rupiahText } from "../kernel/rupiah-text.ts";
 import { availableOf, lockAccount, type LockedAccount } from "./account-lock.ts";
 import { claimReference, type TakenReference } from "./postings.ts";
 
-/** Money that was put on an account or taken off it, by this call or before under the same reference. Money is micro-rupiah. */
+/** The posting of a credit or debit, by this call or before under the same reference. Money is micro-rupiah. */
 export type PostedMove = {
   readonly postingId: string;
   readonly accountId: string;
   readonly amount: bigint;
-  /** Of the account that this call names. */
+  /** The balance of the account that this call names. */
   readonly available: bigint;
   /** Whether this call posted it. */
   readonly isNew: boolean;
@@ -22,11 +22,11 @@ type Order = {
   readonly accountId: string;
   readonly amount: bigint;
   readonly reference: string;
-  /** The side of the account in the order's posting. */
+  /** The account's side of the posting. */
   readonly side: "debit" | "credit";
 };
 
-/** Locks the account and then the reference. `done`: this order was carried out before. Errors: NotFound; ValidationError. */
+/** Locks the account and then the reference. `done`: this command was carried out before. Errors: NotFound; ValidationError. */
 export async function lockForOrder(
   client: PoolClient,
   { accountId, amount, reference, side }: Order,

@@ -1,5 +1,5 @@
-// Postings outside the request path: credits by operators, top-ups, merchants' funds. A posting is one balanced row; more
-// than two legs share a group. Nothing here is ever changed once written.
+// Postings outside the request path: credits by operators, top-ups, merchants' funds. A posting is one balanced row; several rows
+// of one event have one group. A posting is never changed.
 
 import type { Pool, PoolClient } from "pg";
 import { invariant } from "../kernel/invariant.ts";
@@ -9,19 +9,19 @@ import type { Asset } from "../kernel/money.ts";
 export type Posting = {
   /** A UUIDv7. */
   readonly id: string;
-  /** The customer's account that it is about, also where both sides are accounts of ours. */
+  /** The customer's account of the posting, also where both sides are our own accounts. */
   readonly accountId: string;
-  /** Shared by the postings of one event; alone, the posting's own id. */
+  /** The same for all postings of one event; for a single posting its own id. */
   readonly groupId: string;
   readonly asset: Asset;
   readonly debit: string;
   readonly credit: string;
   readonly amount: bigint;
-  /** Why, in a word such as `operator_credit`. */
+  /** The reason, as a word such as `operator_credit`. */
   readonly reason: string;
-  /** Unique among those of the account, for ever: the same event posted twice is posted once. */
+  /** Unique for the account, for ever: an event that is posted twice is written once. */
   readonly reference?: string;
-  /** A sentence by the operator who ordered it. */
+  /** A sentence by the operator who gave the command. */
   readonly note?: string;
 };
 
@@ -31,7 +31,7 @@ SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[],
 ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING id`;
 
 const CLAIM = `SELECT pg_advisory_xact_lock(hashtextextended('posting of ' || $1::text, 0))`;
-// Without an order: asked for the first, PostgreSQL goes through all ids while the table is not analyzed.
+// No ORDER BY: with one, PostgreSQL reads all ids while the table is not analyzed.
 const OF_REFERENCE = `
 SELECT id, account_id AS "accountId", group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
 
@@ -41,7 +41,7 @@ const OF_REFERENCES = `
 SELECT id, group_id AS "groupId", debit, credit, amount, reason, posted_at AS "postedAt" FROM posting
 WHERE account_id = $1::uuid AND reference = ANY ($2::text[]) ORDER BY id`;
 
-/** Writes postings and returns the ids of those that were new: one whose reference is known already is left out. */
+/** Writes postings and returns the ids of the new ones: a posting with a known reference is left out. */
 export async function insertPostings(client: PoolClient, postings: readonly Posting[]): Promise<string[]> {
   invariant(postings.length > 0, "a posting group has at least one posting");
   for (const { debit, credit, amount } of postings) {
@@ -63,21 +63,21 @@ export async function insertPostings(client: PoolClient, postings: readonly Post
   return rows.map((row) => row.id);
 }
 
-/** A posting that has taken a reference. */
+/** The posting that has a reference. */
 export type TakenReference = Omit<Posting, "reason" | "reference" | "note">;
 
 /**
- * Reserves the reference of an operator's order for this transaction, and returns the posting that has taken it, on any account. The
- * table keeps references apart within an account only; of orders, one name means one order over all accounts.
+ * Claims the reference of an operator's command for this transaction, and returns the posting that has it, on any account. The
+ * table keeps references unique for an account only; an operator's reference is unique over all accounts.
  */
 export async function claimReference(client: PoolClient, reference: string): Promise<TakenReference | undefined> {
   await client.query(CLAIM, [reference]);
-  // A statement of its own, which sees what was committed by the transaction that kept the reference before.
+  // A statement of its own: its snapshot contains what the previous owner of the lock committed.
   const { rows } = await client.query<Omit<TakenReference, "amount"> & { amount: string }>(OF_REFERENCE, [reference]);
   return rows[0] && { ...rows[0], amount: BigInt(rows[0].amount) };
 }
 
-/** Whether something was posted under a reference for a reason. Only a lock that its posting takes too keeps the answer true. */
+/** Whether a reference has a posting for a reason. The answer remains true only under a lock that its posting takes too. */
 export async function isPosted(
   client: PoolClient,
   { reference, reason }: Required<Pick<Posting, "reference" | "reason">>,
@@ -86,7 +86,7 @@ export async function isPosted(
   return rows[0]?.is_posted === true;
 }
 
-/** Whether a posting of a group has a reason. Only a lock that its posting takes too keeps the answer true. */
+/** Whether a posting of a group has a reason. The answer remains true only under a lock that its posting takes too. */
 export async function isPostedInGroup(
   client: PoolClient,
   { groupId, reason }: Pick<Posting, "groupId" | "reason">,
@@ -95,12 +95,12 @@ export async function isPostedInGroup(
   return rows[0]?.is_posted === true;
 }
 
-/** A posting as it was written, and when. */
+/** A written posting, and its time. */
 export type WrittenPosting = Pick<Posting, "id" | "groupId" | "debit" | "credit" | "amount" | "reason"> & {
   readonly postedAt: Date;
 };
 
-/** The postings of an account under some references, oldest first. */
+/** The postings of an account with the given references, oldest first. */
 export async function readPostings(
   reader: Pick<Pool | PoolClient, "query">,
   { accountId, references }: { accountId: string; references: readonly string[] },

@@ -1,5 +1,5 @@
-// The lease of a serving process. Holds belong to a process; once its lease has run out and another process has declared
-// it dead, its holds are open to all. Dead is for ever: a process that wakes up dead goes on under a new id.
+// The lease of a serving process. Holds belong to a process; when its lease has run out and another process has declared it dead,
+// any process may resolve its holds. A dead process never lives again: it continues under a new id.
 
 import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
@@ -8,7 +8,7 @@ import { UpstreamBusy } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
 import { LeaseTerm, type RequestTerm } from "./lease-term.ts";
 
-/** How often a process renews its lease. A gap of twice this many starts its term anew. */
+/** How often a process renews its lease. A gap of twice this long starts a new term. */
 export const LEASE_RENEWAL_MS = 5_000;
 const TERM = "interval '20 s'";
 const GAP = "interval '10 s'";
@@ -23,8 +23,8 @@ UPDATE process SET
   renewed_at = clock_timestamp(), expires_at = clock_timestamp() + ${TERM}
 WHERE id = $1::uuid AND dead_at IS NULL RETURNING clock_timestamp() AS now`;
 
-// Only a process that has itself renewed without a gap for a whole term may bury another: after an outage of the
-// database nobody has, so nobody kills anybody. SKIP LOCKED leaves alone who is just renewing.
+// Only a process that has renewed without a gap for a whole term may declare another one dead: after an outage of the database no
+// process has, so none declares another dead. SKIP LOCKED skips a process that is just renewing.
 const BURY = `
 UPDATE process p SET dead_at = clock_timestamp() FROM (
   SELECT v.id FROM process v
@@ -34,7 +34,7 @@ UPDATE process p SET dead_at = clock_timestamp() FROM (
   ORDER BY v.id FOR NO KEY UPDATE OF v SKIP LOCKED
 ) d WHERE p.id = d.id RETURNING p.id`;
 
-// A process that stops in order has resolved its holds; nobody needs to wait for its lease to run out.
+// A process that stops in order has resolved its holds, so no process has to wait for the end of its lease.
 const RESIGN = `UPDATE process SET dead_at = clock_timestamp() WHERE id = $1::uuid AND dead_at IS NULL`;
 
 const SERVES = `SELECT FROM process WHERE dead_at IS NULL AND expires_at > clock_timestamp() LIMIT 1`;
@@ -44,31 +44,31 @@ export async function isServed(client: Pick<Client, "query">): Promise<boolean> 
   return (await client.query(SERVES)).rowCount !== 0;
 }
 
-/** A statement of the lease without an answer for so long is given up; there are three more before the term ends. */
+/** A statement of the lease without an answer for so long is given up; three more fit into the term. */
 const ANSWER_WITHIN_MS = 4_000;
 
-/** As TERM, by our own clock, which goes on while a process is paused. */
+/** TERM by our own clock, which runs on while a process is paused. */
 const TERM_MS = 20_000;
 
 /**
- * How old and how new the id of an admitted request may be, by the database's clock: a body takes five minutes at most to come,
- * and clocks may differ by three. Partitions, pages and the audit's horizon go by the time in the id.
+ * How old and how new the id of an admitted request may be, by the database's clock: a body takes five minutes at most, and
+ * clocks may differ by three. Partitions, pages and the audit's horizon use the time in the id.
  */
 export const OLDEST_REQUEST_MS = 8 * 60_000;
 export const NEWEST_REQUEST_MS = 3 * 60_000;
 
-/** It has a connection of its own: requests that wait for locks must not keep a process from showing that it lives. */
+/** The lease has a connection of its own: requests that wait for locks must not delay a renewal. */
 export class ProcessLease {
   readonly #database: Pick<Database, "connect">;
-  /** Shared by those who ask while it is being made: a second connection would belong to nobody. */
+  /** Shared by all callers while it is being opened: a second connection would have no owner. */
   #connection: Promise<Client> | null = null;
   #processId = "";
-  /** When the last renewal that came through was sent. */
+  /** When the last successful renewal was sent. */
   #renewedAtMs = 0;
   #renewing: Promise<void> | null = null;
-  /** When the lease was last seen to be worked on, with or without success: a longer gap than the term means that nobody ran. */
+  /** When the process last tried to renew, successful or not: a gap longer than the term means that it was paused. */
   #workedOnAtMs = performance.now();
-  /** The database's time less our monotonic one, as seen with the last renewal. */
+  /** The database's time less our monotonic time, at the last renewal. */
   #databaseAheadMs = 0;
   #term = this.#newTerm();
 
@@ -88,19 +88,19 @@ export class ProcessLease {
   }
 
   /**
-   * The owner of the holds placed now. Errors: UpstreamBusy while the lease may have run out: others may have declared this
-   * process dead, and would resolve at once what it places.
+   * The owner of new holds. Errors: UpstreamBusy while the lease may have run out: another process may have declared this one
+   * dead, and would resolve its new holds at once.
    */
   owner(): string {
     if (performance.now() - this.#renewedAtMs > TERM_MS) {
-      this.renew().catch(() => {}); // the tick tries again and tells
+      this.renew().catch(() => {}); // the job tries again and logs the error
       throw new UpstreamBusy();
     }
     return this.#processId;
   }
 
   /**
-   * The owner of the hold of this request. Errors: UpstreamBusy as `owner`, and where the id has another time than the database:
+   * The owner of the hold of this request. Errors: UpstreamBusy as `owner`, and where the id's time differs from the database's:
    * the clock of this machine is wrong.
    */
   ownerOf(requestId: string): string {
@@ -112,21 +112,21 @@ export class ProcessLease {
     return owner;
   }
 
-  /** Errors: one that says by how much, when the clock of this machine differs so much that requests are refused, or soon will be. */
+  /** Errors: one with the difference, when the clock of this machine is so wrong that requests are refused, or soon will be. */
   requireRightClock(nowMs = Date.now()): void {
     const aheadMs = nowMs - this.#databaseNowMs();
     if (Math.abs(aheadMs) > NEWEST_REQUEST_MS) throw new Error(clockDiffers(aheadMs));
   }
 
-  /** The term of requests that are admitted from now on. Take it before their admission. */
+  /** The term of requests that are admitted from now on. Read it before their admission. */
   term(): RequestTerm {
     if (this.#term.isOver()) this.#term = this.#newTerm();
     return this.#term;
   }
 
-  /** Renews the lease; a process that was declared dead meanwhile registers anew. What ran under the old id is ended. */
+  /** Renews the lease; a process that was declared dead registers again. Requests under the old id are ended. */
   async renew(): Promise<void> {
-    // A gap is noticed before it is closed.
+    // A gap must be noticed before the renewal closes it.
     this.#term.isOver();
     this.#workedOnAtMs = performance.now();
     this.#renewing ??= this.#renew().finally(() => {
@@ -137,13 +137,13 @@ export class ProcessLease {
     await this.#renewing;
   }
 
-  /** Declares processes dead whose lease has run out, if this one may. Gives their ids. */
+  /** Declares processes dead whose lease has run out, if this one may. Returns their ids. */
   async buryExpired(): Promise<string[]> {
     const { rows } = await this.#query<{ id: string }>(BURY, this.#processId);
     return rows.map((row) => row.id);
   }
 
-  /** Gives the lease up for good. Where the database is away it runs out by itself. */
+  /** Ends the lease for good. While the database is unavailable the lease runs out by itself. */
   async resign(): Promise<void> {
     try {
       await this.#query(RESIGN, this.#processId).catch((error: unknown) => {
@@ -200,7 +200,7 @@ export class ProcessLease {
       const query = { text, values: [processId], query_timeout: ANSWER_WITHIN_MS };
       return await (await connection).query<Row>(query);
     } catch (error) {
-      // The next one gets a new connection, whatever is wrong with this one.
+      // The next statement gets a new connection, whatever is wrong with this one.
       void this.#giveUp(connection);
       throw error;
     }
@@ -208,7 +208,7 @@ export class ProcessLease {
 
   async #giveUp(connection: Promise<Client>): Promise<void> {
     if (this.#connection === connection) this.#connection = null;
-    // A connection that was never made, or is gone already, is closed.
+    // The connection was never opened, or is closed already.
     await connection.then((client) => client.end()).catch(() => {});
   }
 }

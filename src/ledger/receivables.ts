@@ -1,7 +1,7 @@
-// What accounts owe us. A provider gives a payer's money back whether or not the account still has it; what it no longer has
-// is owed. account.owed is the sum of an account's receivables, changes with them behind the lock of the account, and cannot be
-// spent. It is collected from whatever brings the account money or frees money of it: a credit (credits.ts), a settlement (the
-// database function of it), and here the recovered hold of a dead process, which neither of them sees.
+// What accounts owe us. A provider gives a payer's money back whether or not the account still has it; the missing part is owed.
+// account.owed is the sum of an account's receivables, changes with them under the account's lock, and cannot be spent. It is
+// collected from every event that brings or frees money of the account: a credit (credits.ts), a settlement (the database
+// function), and here the recovered hold of a dead process, which neither of them sees.
 
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../kernel/ids.ts";
@@ -11,13 +11,13 @@ import { systemAccounts } from "./system-accounts.ts";
 
 /** How many accounts one statement collects from at most. */
 const ACCOUNTS_PER_STATEMENT = 100;
-/** A bound on one run: what is left is collected by the next. */
+/** A bound on one run: the next run collects the rest. */
 const MOST_STATEMENTS = 100;
 
 const INSERT = `INSERT INTO receivable (id, account_id, top_up_id, amount) VALUES ($1::uuid, $2::uuid, $3::uuid, $4::bigint)`;
 const ADD_OWED = `UPDATE account SET owed = owed + $2::bigint WHERE id = $1::uuid`;
 
-// An account that is locked now is left to the next run: a settlement that holds the lock collects by itself.
+// A locked account is left to the next run: a settlement that holds the lock collects by itself.
 const COLLECT_FREED = `
 WITH due AS MATERIALIZED (
   SELECT id FROM account WHERE owed > 0 AND posted > held ORDER BY id LIMIT ${ACCOUNTS_PER_STATEMENT}
@@ -38,7 +38,7 @@ WITH open AS MATERIALIZED (
 UPDATE account a SET owed = a.owed - o.rest
 FROM (SELECT account_id, sum(rest)::bigint AS rest FROM open GROUP BY account_id) o WHERE a.id = o.account_id`;
 
-/** Records what an account could not give back. The account is locked. */
+/** Records the debt that an account could not pay. The caller has locked the account. */
 export async function owe(
   client: PoolClient,
   { accountId, topUpId, amount, reason }: { accountId: string; topUpId: string; amount: bigint; reason: string },
@@ -62,8 +62,8 @@ export async function owe(
 }
 
 /**
- * Forgives what accounts owe of top-ups: the money for it comes from `from`, and goes to these debts whatever else the account owes.
- * The accounts are locked.
+ * Forgives debts of top-ups: `from` pays them, and the money goes to these debts whatever else the account owes. The caller has
+ * locked the accounts.
  */
 export async function forgiveDebts(
   client: PoolClient,
@@ -84,7 +84,7 @@ export async function forgiveDebts(
   await client.query(CLOSE, [rows.map(({ receivableId }) => receivableId)]);
 }
 
-/** Collects what accounts owe and have free. Returns from how many; those that are locked now are left to the next run. */
+/** Collects debts from available money. Returns the number of accounts; locked ones are left to the next run. */
 export async function collectFreed(pool: Pool, signal?: AbortSignal): Promise<number> {
   let accounts = 0;
   for (let statement = 1; statement <= MOST_STATEMENTS && signal?.aborted !== true; statement += 1) {

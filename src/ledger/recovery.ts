@@ -1,6 +1,5 @@
-// Recovery: the holds of dead processes are resolved with the progress that was recorded with them, and holds of our own
-// that our memory does not know are given back. Only one can delete a hold, so a recovery and a late settlement exclude
-// each other.
+// Recovery: resolves the holds of dead processes with their recorded progress, and releases our holds that our memory does not
+// know. A hold is deleted only once, so a recovery and a late settlement exclude each other.
 
 import type { Pool } from "pg";
 import { sqlState, sqlStates } from "../database/transactions.ts";
@@ -9,15 +8,15 @@ import { systemAccounts } from "./system-accounts.ts";
 
 /** How many holds one statement resolves at most. */
 const CHUNK = 256;
-/** A lock that is held, a deadlock, a serialization failure: nothing was written, and the next round may do better. */
+/** A held lock, a deadlock, a serialization failure: nothing was written, and the next round may succeed. */
 const MAY_PASS: ReadonlySet<string> = new Set([
   sqlStates.lockTimeout,
   sqlStates.deadlock,
   sqlStates.serializationFailure,
 ]);
 
-// Pages by key, so that holds that cannot be resolved now do not hide those behind them. A process registers before its first
-// hold, so one that has no row is one that was forgotten: dead.
+// Pages by key, so that holds that cannot be resolved now do not hide later ones. A process registers before its first hold, so a
+// process without a row is dead, and its row was deleted.
 const HOLDS_OF_THE_DEAD = `
 SELECT h.account_id, h.id FROM hold h
 WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL) AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
@@ -29,8 +28,8 @@ WHERE h.owner = $3::uuid AND h.placed_at < clock_timestamp() - interval '60 s'
 
 const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price, other_prices";
 
-// The compare-and-set: the owner must be dead as this statement sees it, and only what it deletes is charged. The
-// cost is what the recorded progress comes to; the charge never goes above the hold.
+// The compare-and-set: the owner must be dead in this statement's snapshot, and only deleted holds are charged. The cost is that
+// of the recorded progress; the charge never exceeds the hold.
 const RECOVER = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held, a.open_holds FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
@@ -62,23 +61,23 @@ WITH acc AS MATERIALIZED (
 )
 SELECT account_id, id FROM del`;
 
-// Each start of a process leaves a row. A day is longer than anybody looks for what a dead one did.
+// Each start of a process leaves a row. One day is enough for looking into a dead process.
 const FORGET = `
 DELETE FROM process p WHERE p.dead_at < clock_timestamp() - interval '1 day'
   AND NOT EXISTS (SELECT FROM hold h WHERE h.owner = p.id)`;
 
 export type HoldName = { readonly accountId: string; readonly requestId: string };
 
-/** Resolves the holds of dead processes. Gives how many; those whose account is locked now are left to the next round. */
+/** Resolves the holds of dead processes. Returns their number; holds of locked accounts are left to the next round. */
 export async function recoverHolds(pool: Pool): Promise<number> {
   let recovered = 0;
-  // An account that was locked once is left alone for the rest of the round: each try waits for the lock.
+  // An account that was locked once is skipped for the rest of the round: each try waits for the lock.
   const locked = new Set<string>();
   for await (const page of holdPages(pool, HOLDS_OF_THE_DEAD)) recovered += await recoverPage(pool, page, locked);
   return recovered;
 }
 
-/** All at once, or account by account where one would keep the others waiting. */
+/** All at once, or account by account where one would block the others. */
 async function recoverPage(pool: Pool, page: readonly HoldName[], locked: Set<string>): Promise<number> {
   const holds = page.filter(({ accountId }) => !locked.has(accountId));
   const [first] = holds;
@@ -99,12 +98,14 @@ async function recoverPage(pool: Pool, page: readonly HoldName[], locked: Set<st
   }
 }
 
-/** Deletes the rows of processes that have been dead for a day and left no hold. Gives how many. */
+/** Deletes the rows of processes that have been dead for a day and have no hold. Returns their number. */
 export async function forgetLongDead(pool: Pool): Promise<number> {
   return (await pool.query(FORGET)).rowCount ?? 0;
 }
 
-/** Holds of a living process that are older than a minute. Those its memory does not know were placed by a lost statement. */
+/**
+ * Holds of a living process that are older than a minute. A hold that its memory does not know was placed by a lost statement.
+ */
 export async function listOldHolds(pool: Pool, owner: string): Promise<HoldName[]> {
   const holds: HoldName[] = [];
   for await (const page of holdPages(pool, HOLDS_OF_OURS, [owner])) holds.push(...page);

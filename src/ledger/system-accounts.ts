@@ -1,29 +1,29 @@
-// Ledger accounts of ours. They keep no running balance: a row that everybody updates is a queue. One id serves every
-// asset; a posting names its asset.
+// Our own ledger accounts. They keep no running balance: a row that every request updates is a queue. One id serves every asset;
+// a posting names its asset.
 
 export const systemAccounts = {
-  /** What customers paid for requests. Also written, as a constant, in the view ledger_entries. */
+  /** Customers' payments for requests. The view ledger_entries contains this id as a constant. */
   revenue: "00000000-0000-7000-8000-000000000001",
-  /** Cost that no balance covered. */
+  /** The cost that no balance covered. */
   operatorLoss: "00000000-0000-7000-8000-000000000002",
   /** Money at payment providers. */
   providerClearing: "00000000-0000-7000-8000-000000000003",
-  /** Balance we gave away. */
+  /** Balance that we gave away. */
   promotions: "00000000-0000-7000-8000-000000000004",
-  /** What operators put on or took off by hand. */
+  /** Operators' credits and debits. */
   operatorAdjustments: "00000000-0000-7000-8000-000000000005",
   /** Crypto that merchants brought in. */
   merchantClearing: "00000000-0000-7000-8000-000000000006",
-  /** What merchants' transfers send. It takes and gives in one transaction, so it always stands at zero. */
+  /** The amounts of merchants' transfers. One transaction debits and credits it, so its balance is always zero. */
   payoutClearing: "00000000-0000-7000-8000-000000000007",
-  /** What accounts owe us after a payment was given back. What lies here is owed, so its sum is negative. */
+  /** The debts of accounts after a payment was given back. Its sum is negative. */
   receivables: "00000000-0000-7000-8000-000000000008",
-  /** What networks took for carrying payouts out, in the coin they take it in. Our expense. */
+  /** Network fees of payouts, in the coin of the fee. Our expense. */
   networkFees: "00000000-0000-7000-8000-00000000000a",
-  /** What payment providers keep of payments. Our expense. */
+  /** Payment providers' fees. Our expense. */
   providerFees: "00000000-0000-7000-8000-00000000000c",
-  /** What payers paid above their orders: a provider's fee that the payer bears, or money to be given back by hand. */
+  /** Payments above their orders: a provider's fee that the payer bears, or money that an operator has to give back. */
   overpayments: "00000000-0000-7000-8000-00000000000d",
-  /** The other side of coins that are worth nothing: what sandbox merchants are given, send and pay in fees. */
+  /** The other side of worthless coins: sandbox merchants receive, send and pay fees in them. */
   sandbox: "00000000-0000-7000-8000-00000000000b",
 } as const;

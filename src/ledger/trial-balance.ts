@@ -1,5 +1,5 @@
-// The trial balance: what all accounts of a class have in each asset, in one statement and so of one moment. Each class is
-// summed from its postings; customers' and merchants' funds also say what they have, and both must be the same.
+// The trial balance: the sums of all account classes in each asset, in one statement and so of one moment. Each class is summed
+// from its postings; customers' and merchants' funds also have a balance, and both must be equal.
 
 import type { Pool } from "pg";
 import { readWithin } from "../database/bounded-read.ts";
@@ -13,11 +13,11 @@ export type TrialBalanceRow = {
   readonly accountClass: AccountClass;
   readonly debits: bigint;
   readonly credits: bigint;
-  /** What the accounts say they have. Null: they keep no balance. */
+  /** The sum of the accounts' balances. Null: the class keeps none. */
   readonly kept: bigint | null;
 };
 
-/** All classes of one asset. `balance` is by what they keep where they keep it: 0, or the books are wrong. */
+/** All classes of one asset. `balance` is the kept balance where the class keeps one; the sum is 0, or the books are wrong. */
 export type TrialBalanceSum = {
   readonly asset: Asset;
   readonly debits: bigint;
@@ -32,7 +32,7 @@ export type TrialBalance = {
   readonly isBalanced: boolean;
 };
 
-/** Longer than this it would keep dead rows from being cleaned beside a serving system. */
+/** A longer read would keep dead rows from being cleaned on a serving system. */
 const ANSWER_WITHIN_MS = 30_000;
 
 const SUMS = `
@@ -68,7 +68,7 @@ type Row = { asset: Asset; class: string; debits: string; credits: string; kept:
 /** Sums the books. Errors: UpstreamBusy when it takes too long. */
 export async function readTrialBalance(pool: Pool, answerWithinMs = ANSWER_WITHIN_MS): Promise<TrialBalance> {
   const found = await readWithin(pool, answerWithinMs, async (query) => {
-    // Whole tables are read, which the settings of a serving session forbid.
+    // The statement reads whole tables, which the settings of a serving session prevent.
     await query("SET LOCAL enable_seqscan = on");
     return query<Row>(SUMS);
   });

@@ -2,10 +2,8 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { Environment as ProtoEnvironment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Environment } from "../identity/principal.ts";
-import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { OrderSources } from "./transfers/create-transfer.ts";
 import { issueOwnPair, listPairs, revokeOwnPair } from "./merchants/credentials.ts";
@@ -13,6 +11,7 @@ import { type Coin, coins } from "./chains/currencies.ts";
 import { useFaucet } from "./merchants/faucet.ts";
 import { listLimits } from "./merchants/limits.ts";
 import { listMerchants, openMerchant } from "./merchants/merchants.ts";
+import { fromProtoEnvironment, protoEnvironment } from "./proto-environment.ts";
 import { toProtoLimit } from "./proto-limit.ts";
 import type { PairSummary } from "./merchants/pair-store.ts";
 import { type MerchantSummary, requireMerchantOf } from "./merchants/store.ts";
@@ -79,18 +78,6 @@ export function createMerchantService({
       return { currencies: toProtoCurrencies(served) };
     },
   };
-}
-
-const protoEnvironment = {
-  sandbox: ProtoEnvironment.SANDBOX,
-  production: ProtoEnvironment.PRODUCTION,
-} as const satisfies Record<Environment, ProtoEnvironment>;
-
-function fromProtoEnvironment(environment: ProtoEnvironment): Environment {
-  if (environment === ProtoEnvironment.SANDBOX) return "sandbox";
-  if (environment === ProtoEnvironment.PRODUCTION) return "production";
-  const message = "must be sandbox or production";
-  throw new ValidationError([{ field: "environment", rule: "enum.defined_only", message }]);
 }
 
 function toProtoMerchant({ merchantId: id, environment, createdAt }: MerchantSummary) {

@@ -3,6 +3,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  PayoutAttemptState as ProtoAttemptState,
+  TransferAccount as ProtoAccount,
   type TransferStatement as StatementMessage,
   TransferStatementSchema,
 } from "#gen/saldo/merchant/v1/statement_pb.ts";
@@ -13,8 +15,9 @@ import {
   TransferSchema,
 } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { formatMoney } from "../kernel/money.ts";
+import { protoEnvironment } from "./proto-environment.ts";
 import type { Quote } from "./transfers/quote.ts";
-import type { TransferStatement } from "./transfers/statement.ts";
+import type { PayoutAttempt, TransferEntry, TransferStatement } from "./transfers/statement.ts";
 import type { Transfer, TransferEvent } from "./transfers/transfer.ts";
 
 export function toProtoQuote(quote: Quote): QuoteMessage {
@@ -47,7 +50,7 @@ export function toProtoTransfer(transfer: Transfer, history: readonly TransferEv
     createdAt: transfer.createdAt.toISOString(),
     updatedAt: transfer.updatedAt.toISOString(),
     history: history.map(toProtoEvent),
-    environment: transfer.environment,
+    environment: protoEnvironment[transfer.environment],
     ...(transfer.transactionHash === null ? {} : { transactionHash: transfer.transactionHash }),
     ...(transfer.confirmedAt === null ? {} : { confirmedAt: transfer.confirmedAt.toISOString() }),
     ...(transfer.reason === null ? {} : { reason: transfer.reason }),
@@ -65,19 +68,38 @@ function toProtoEvent({ eventId, status, transactionHash, confirmations, reason,
   };
 }
 
+const protoAccount = {
+  merchant: ProtoAccount.MERCHANT,
+  revenue: ProtoAccount.REVENUE,
+  payout_clearing: ProtoAccount.PAYOUT_CLEARING,
+  merchant_clearing: ProtoAccount.MERCHANT_CLEARING,
+  sandbox: ProtoAccount.SANDBOX,
+} as const satisfies Record<TransferEntry["account"], ProtoAccount>;
+
+const protoAttemptState = {
+  signed: ProtoAttemptState.SIGNED,
+  unknown: ProtoAttemptState.UNKNOWN,
+  broadcast: ProtoAttemptState.BROADCAST,
+  mined: ProtoAttemptState.MINED,
+  confirmed: ProtoAttemptState.CONFIRMED,
+  failed: ProtoAttemptState.FAILED,
+  replaced: ProtoAttemptState.REPLACED,
+} as const satisfies Record<PayoutAttempt["state"], ProtoAttemptState>;
+
 export function toProtoStatement(statement: TransferStatement): StatementMessage {
   const { transfer, history, entries, attempts, held } = statement;
   return create(TransferStatementSchema, {
     transfer: toProtoTransfer(transfer, history),
     ledgerEntries: entries.map(({ postingId, account, amount, reason, postedAt }) => ({
       postingId,
-      account,
+      account: protoAccount[account],
       amount: formatMoney(amount),
       reason,
       postedAt: timestampFromDate(postedAt),
     })),
-    payoutAttempts: attempts.map(({ nonce, blockNumber, createdAt, ...attempt }) => ({
+    payoutAttempts: attempts.map(({ state, nonce, blockNumber, createdAt, ...attempt }) => ({
       ...attempt,
+      state: protoAttemptState[state],
       nonce: nonce?.toString() ?? "",
       blockNumber: blockNumber?.toString() ?? "",
       createdAt: timestampFromDate(createdAt),

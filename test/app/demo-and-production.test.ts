@@ -1,4 +1,4 @@
-// A demo and production never share a database: what a demo hands out opens nothing there.
+// A demo and production never share a database: a demo's keys and pairs are not valid there.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { creditMerchant, createMerchant } from "../../src/merchant/merchants/merchants.ts";
@@ -72,6 +72,20 @@ it("keeps a production start from a demo's database until it is cleared, and a d
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_DEMO=0") as string });
   expect((await runSaldo(["demo", "clear"], settings)).code).toBe(1);
 }, 120_000);
+
+it("keeps a demo from a database that only production has served", async () => {
+  const database = await createTestDatabase();
+  try {
+    const variables = { DATABASE_URL: database.url };
+    const production = await SaldoProcess.start({ ...variables, ...PRODUCTION });
+    await production.stop();
+    const demo = await runSaldo(["serve"], variables);
+    expect(demo).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_DEMO=0") as string });
+    expect((await runSaldo(["demo", "clear"], variables)).code).toBe(1);
+  } finally {
+    await database.drop();
+  }
+}, 60_000);
 
 /** Buys play money on the sandbox's page. */
 async function buyTopUp(browser: Browser, amount: string): Promise<void> {

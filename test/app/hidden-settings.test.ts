@@ -7,7 +7,7 @@ import { PRODUCTION, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 /** Makes a process and its workers write the names of their environment into the log. */
-const TELL = `process.on("SIGUSR2",()=>process.stderr.write(JSON.stringify({msg:"environment",names:Object.keys(process.env)})+"\\n"))`;
+const PRINT_NAMES = `process.on("SIGUSR2",()=>process.stderr.write(JSON.stringify({msg:"environment",names:Object.keys(process.env)})+"\\n"))`;
 const SECRETS = { ...PRODUCTION, SOME_API_KEY: "the key of an upstream", MIDTRANS_SERVER_KEY: "the key of a provider" };
 
 let opened: TestDatabase;
@@ -18,7 +18,10 @@ afterAll(() => opened.drop());
 
 it.each(["1", "2"])("holds for a node of %s workers, which work all the same", async (workers) => {
   const settings = { ...SECRETS, DATABASE_URL: opened.url, SALDO_WORKERS: workers, SALDO_DEMO: "0" };
-  const saldo = await SaldoProcess.start(settings, ["--import", `data:text/javascript,${encodeURIComponent(TELL)}`]);
+  const saldo = await SaldoProcess.start(settings, [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(PRINT_NAMES)}`,
+  ]);
   try {
     const pids = () => [
       saldo.pid,

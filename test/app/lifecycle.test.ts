@@ -46,7 +46,7 @@ describe("the service on its embedded database", () => {
   afterEach(async () => {
     await Promise.all(running.splice(0).map((saldo) => saldo.stop("SIGKILL")));
   });
-  // A killed service leaves its PostgreSQL server behind, and who only joins one does not stop it.
+  // A killed service leaves its PostgreSQL server behind, and a process that only joins one does not stop it.
   afterAll(() => removeDataDir(folder));
 
   it("announces a key and a pair that work, and the same ones at the next start", async () => {

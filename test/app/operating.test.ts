@@ -1,4 +1,4 @@
-// What an operator does while the service runs: look, stop admissions, give money back, and read the alarms.
+// An operator's work while the service runs: look, stop admissions, give money back, and read the alarms.
 
 import { readFile } from "node:fs/promises";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -42,9 +42,9 @@ describe("operating the service", () => {
     const named = new Set((await readFile(ALARMS, "utf8")).match(/\b(?:saldo|nodejs)_[a-z0-9_]+/g));
     expect(named.size).toBeGreaterThan(15);
     const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
-    // What only a node with several workers shows is looked at in workers.test.ts.
+    // workers.test.ts checks the metrics of a node with several workers.
     expect([...named].filter((name) => !shown.has(name) && !name.startsWith("saldo_worker"))).toEqual([]);
-    // And nothing of ours is shown that should be on the list but for what is only worth a look.
+    // And every shown metric is on the list, except those that need no alarm.
     const onlyShown = [...shown].filter((name) => name.startsWith("saldo_") && !named.has(name));
     expect(onlyShown).toEqual([
       "saldo_ledger_groups_total",
@@ -142,7 +142,7 @@ describe("operating the service", () => {
     expect(await saldoJson([...limit, "3"], settings)).toMatchObject({ maxOpenRequests: 3 });
     expect((await runSaldo([...limit, "-1"], settings)).code).toBe(2);
     await opened.database.pool.query("UPDATE account SET open_holds = 5 WHERE id = $1", [accountId]);
-    const recount = ["account", "recount", "--account", accountId, "--reason", "the audit said so"];
+    const recount = ["account", "recount", "--account", accountId, "--reason", "the audit found it"];
     expect(await saldoJson(recount, settings)).toMatchObject({ was: 5, openRequests: 0 });
   });
 
@@ -248,7 +248,7 @@ describe("operating the service", () => {
       .map(({ action, reason }) => [action, reason]);
     expect(done).toEqual([
       ["usage credit", "wrong answer"],
-      ["account recount", "the audit said so"],
+      ["account recount", "the audit found it"],
       ["account limit", null],
       ["account unfreeze", null],
       ["account freeze", "a stolen card"],

@@ -38,7 +38,7 @@ const secretOf = async (keys: string): Promise<string | undefined> => {
   useSecretsKeys([keys.trim()]);
   return (await readSettings(own.database.pool, merchant))?.secret;
 };
-/** What lies in the database, as a reader of a backup sees it. */
+/** The rows of the database, as a reader of a backup sees them. */
 const stored = async (): Promise<string[]> => {
   const { rows } = await own.database.pool.query<{ text: string }>(
     `SELECT token AS text FROM callback_settings UNION ALL SELECT secret FROM callback_settings

@@ -8,7 +8,7 @@ import { packageVersion } from "../../src/kernel/version.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const documents = globSync(["*.md", ".github/**/*.md", "src/**/README.md", "test/**/*.md"], { cwd: root });
+const documents = globSync(["*.md", ".github/**/*.md", "src/**/{README,DECISIONS}.md", "test/**/*.md"], { cwd: root });
 
 it("every link to a file leads to one", () => {
   const links = documents.flatMap((path) =>

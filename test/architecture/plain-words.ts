@@ -1,10 +1,14 @@
-// Finds forbidden words in the texts that are read without their code: contracts, settings, interfaces, errors, logs and the
-// documentation. The list is .ci/plain-words.mjs, which commit subjects obey as well.
+// Finds forbidden words in the texts that are read without their code (contracts, settings, interfaces, errors, logs and the
+// documentation) and in the comments of the source. The list is .ci/plain-words.mjs, which commit subjects obey as well.
 
 import type { SourceFile } from "./violations.ts";
 
 const PLAIN_WORDS: string = "../../.ci/plain-words.mjs";
-const { wordProblems } = (await import(PLAIN_WORDS)) as { wordProblems: (text: string) => string[] };
+type Words = ReadonlyMap<string, string>;
+const { wordProblems, FORBIDDEN_IN_COMMENTS } = (await import(PLAIN_WORDS)) as {
+  wordProblems: (text: string, words?: Words) => string[];
+  FORBIDDEN_IN_COMMENTS: Words;
+};
 
 /** Files whose literals are no sentences: words to compare a password with. */
 const WORD_LISTS: readonly string[] = ["src/identity/passwords/common-words.ts"];
@@ -23,9 +27,12 @@ const INSERTED = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
 /** Every forbidden word that a reader of this file's texts would see. */
 export function wordViolations(file: SourceFile): string[] {
   if (!isCompared(file.path)) return [];
-  return textsOf(file).flatMap((text) =>
-    wordProblems(text).map((problem) => `${file.path}: ${problem} in: ${text.trim()}`),
-  );
+  const problemsOf = (text: string, words?: Words): string[] =>
+    wordProblems(text, words).map((problem) => `${file.path}: ${problem} in: ${text.trim()}`);
+  return [
+    ...textsOf(file).flatMap((text) => problemsOf(text)),
+    ...commentsOf(file).flatMap((text) => problemsOf(text, FORBIDDEN_IN_COMMENTS)),
+  ];
 }
 
 /** What of a file is read without its code. A literal without a space is a name, which may be asked for as well. */
@@ -37,4 +44,9 @@ export function textsOf({ path, text }: SourceFile, { names = false } = {}): str
   return Array.from(literals, ([, quoted = "", template = ""]) => (quoted + template).replaceAll(INSERTED, "…")).filter(
     (each) => names || each.includes(" "),
   );
+}
+
+/** The comments of a source file; those of a contract are its texts. */
+export function commentsOf({ path, text }: SourceFile): string[] {
+  return /\.tsx?$/.test(path) ? (text.match(COMMENTS) ?? []) : [];
 }

@@ -109,7 +109,7 @@ describe("hostile text", () => {
   /** Records whatever runs, is loaded or is refused from now on. */
   async function watchForHarm(context: BrowserContext, watched: Page): Promise<void> {
     watched.on("dialog", (dialog) => {
-      harm.push(`said ${dialog.message()}`);
+      harm.push(`a dialog with ${dialog.message()}`);
       void dialog.dismiss();
     });
     context.on("request", (request) => {

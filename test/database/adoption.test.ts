@@ -31,7 +31,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   merchant_fund: "merchant_id, asset, id, posted, held",
 };
 
-/** A database of its own with what the file makes. */
+/** A database of its own with the contents of the file. */
 async function formerDatabase(): Promise<{ opened: TestDatabase; owner: Client }> {
   const opened = await createTestDatabase();
   const text = await readFile(FORMER, "utf8");
@@ -84,7 +84,7 @@ describe("a database of the last former migration", () => {
     expect(after.get("usage_record")).toHaveLength(152);
   });
 
-  test("has every posting under the account that it is about", async () => {
+  test("has every posting under its account", async () => {
     const { rows } = await owner.query<{ reason: string; owners: string }>(
       `SELECT DISTINCT reason, CASE WHEN p.account_id IN (debit, credit) THEN 'its side'
          WHEN EXISTS (SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id

@@ -45,7 +45,7 @@ async function expectKept(server: { host: string; user: string; database: string
 
 const NOBODY = 65_534;
 
-/** The first letter of what the server answers to a login of an operating-system user: R, it may go on; E, an error. */
+/** The first letter of the server's answer to a login of an operating-system user: R, it may go on; E, an error. */
 function logInAs(uid: number, socket: string, role: string): string {
   const program = `
     const text = Buffer.from("user\\0${role}\\0database\\0postgres\\0\\0");

@@ -13,7 +13,7 @@ import { createTestDatabase } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
 
 const RECORDER = new URL("../setup/record-imports.ts", import.meta.url).href;
-/** What applies changes of the schema, and what no process that serves may load. */
+/** The modules that apply changes of the schema, which no serving process may load. */
 const APPLIES = /\/src\/database\/schema\/apply\.ts$/;
 const MIKRO_ORM = /\/node_modules\/(@mikro-orm\/|mikro-orm\/)/;
 const PG = /\/node_modules\/pg\//;

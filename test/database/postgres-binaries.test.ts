@@ -21,8 +21,8 @@ test("programs in a closed folder, installed without their library links, are ru
   const { postgres } = await findPostgresBinaries(account, native);
   try {
     expect(postgres.startsWith(closed)).toBe(false);
-    const said = execFileSync(postgres, ["--version"], { ...account.identity, cwd: "/", encoding: "utf8" });
-    expect(said).toMatch(/^postgres \(PostgreSQL\) 18/);
+    const output = execFileSync(postgres, ["--version"], { ...account.identity, cwd: "/", encoding: "utf8" });
+    expect(output).toMatch(/^postgres \(PostgreSQL\) 18/);
   } finally {
     await rm(dirname(dirname(postgres)), { recursive: true, force: true });
     await rm(closed, { recursive: true, force: true });

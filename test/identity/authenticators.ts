@@ -1,4 +1,4 @@
-// What people prove themselves with, made by the test: an authenticator app by RFC 6238, and a device with passkeys.
+// The proofs of people, made by the test: an authenticator app by RFC 6238, and a device with passkeys.
 
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,8 +22,8 @@ const STEP_MS = 30_000;
 const TOO_LITTLE_MS = 8_000;
 
 /**
- * The code of an app at this moment, with time left to send it: it is taken within its own 30 seconds. It is taken though it was
- * used before, as the next one would come only in half a minute.
+ * The code of an app at this moment, with time left to send it: it is accepted within its own 30 seconds. A used code is returned
+ * too, because the next one would come only in half a minute.
  */
 export async function codeOfNow(pool: Pool, secret: string): Promise<string> {
   await pool.query("DELETE FROM auth.throttle WHERE bucket ~ '^code \\S+ [0-9a-f]{64}$'");

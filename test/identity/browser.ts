@@ -1,4 +1,4 @@
-// A browser as the service meets it: it keeps cookies, and says where a request comes from.
+// A browser: it keeps cookies, and sends the origin of a request.
 
 export type Answer = {
   readonly status: number;

@@ -1,4 +1,4 @@
-// A demo's one click, who may have it and what its address is good for; and a real service without a mail server, over https.
+// A demo's sign-in by one click, its visitors and its address; and a real service without a mail server, over https.
 
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -28,7 +28,7 @@ test("a demo signs in by one click, as an operator with the demo's account", asy
     );
     expect([isDemo, person.roles]).toEqual([true, ["ROLE_MEMBER", "ROLE_OPERATOR"]]);
     expect(demo.announced(/demo account +\S+/)).toContain(person.accountId);
-    // A demo without a mail server shows its mails where it announces itself, and not in the log.
+    // A demo without a mail server prints its mails where it announces itself, and not in the log.
     const email = newEmail();
     await newBrowserOf(demo).auth("/sign-up/email", { email, password: PASSWORD });
     await expect.poll(() => demo.printed.join("\n"), { timeout: 10_000 }).toContain(`Mail to ${email}`);
@@ -45,7 +45,7 @@ test("the one click is only for a browser on the same machine, by connection and
   const { port } = new URL(demo.httpUrl);
   const click = (headers: Record<string, string>) => newBrowserOf(demo).auth("/demo/sign-in", {}, headers);
   try {
-    // An address is a site of our own, so that a demo can be shown; a session without a password is not for its visitors.
+    // An address is a site of our own, so that a demo can be shown; its visitors get no session without a password.
     const elsewhere = await clickAt(demo.httpUrl, `10.1.2.3:${port}`);
     expect(elsewhere).toEqual({ status: 403, cookies: [] });
     expect((await clickAt(demo.httpUrl, `localhost:${port}`)).status).toBe(200);
@@ -53,7 +53,7 @@ test("the one click is only for a browser on the same machine, by connection and
       const answer = await click(passedOn);
       expect([answer.status, answer.json["error"], answer.setCookies]).toEqual([403, "permission_denied", []]);
     }
-    // Said once, however many requests a proxy passes on.
+    // Logged once, however many requests a proxy passes on.
     const warnings = () => demo.log.filter(({ event }) => event === "auth.proxy.untrusted").length;
     await expect.poll(warnings, { timeout: 10_000 }).toBe(1);
   } finally {
@@ -107,7 +107,7 @@ test("a real service without a mail server answers that it has none, and its ope
   }
 });
 
-/** Clicks as a page at this host does; fetch does not send a Host of ours. */
+/** Clicks like a page of this host; fetch does not send a Host of ours. */
 async function clickAt(
   base: string,
   host: string,

@@ -1,4 +1,4 @@
-// Sessions of a person are ended from outside, and the security log is read: by an operator's call and by command.
+// A person's sessions are ended by an operator, and the security log is read: by a call and by a command.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 type SignedIn = { email: string; personId: string; accountId: string; browsers: Browser[] };
 
-/** Somebody who is signed in twice. */
+/** A person who is signed in twice. */
 async function signedIn({ isOperator = false } = {}): Promise<SignedIn> {
   const { pool } = opened.database;
   const [personId, email] = [uuidv7(), `${uuidv7()}@test.example`];
@@ -102,15 +102,17 @@ test("the security log is read by call and by command, by person and address, pa
     );
   await expect
     .poll(async () => (await list({ personId: person.personId })).events, { timeout: 10_000 })
-    .toEqual([expect.objectContaining({ kind: "session_end", outcome: "succeeded", subject: other, times: 1 })]);
+    .toEqual([
+      expect.objectContaining({ kind: "session_end", outcome: "SECURITY_OUTCOME_SUCCEEDED", subject: other, times: 1 }),
+    ]);
   const about = (lines: { events?: Record<string, string>[] }) =>
     lines.events?.map(({ kind, outcome }) => [kind, outcome]);
-  // Not every line has the hash of the address: the end of the session has the person alone.
+  // Not every line has the hash of the address: the end of a session has the person only.
   await expect
     .poll(async () => about(await list({ email: person.email })), { timeout: 10_000 })
     .toEqual([
-      ["sign_in", "refused"],
-      ["session_end", "succeeded"],
+      ["sign_in", "SECURITY_OUTCOME_REFUSED"],
+      ["session_end", "SECURITY_OUTCOME_SUCCEEDED"],
     ]);
   const byEmail = await list({ email: person.email });
   expect(byEmail.events?.[0]).toMatchObject({ network: "127.0.0.1" });

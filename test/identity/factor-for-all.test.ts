@@ -1,4 +1,4 @@
-// A service that requires a second factor of everybody who signs in.
+// A service that requires a second factor for every sign-in.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { factorSteps } from "./factor-steps.ts";

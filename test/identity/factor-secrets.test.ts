@@ -1,4 +1,4 @@
-// What is stored of second factors when SALDO_AUTH_SECRET changes, and what was stored before recovery codes were hashed.
+// Stored second factors after a change of SALDO_AUTH_SECRET, and those stored before recovery codes were hashed.
 
 import { symmetricEncrypt } from "better-auth/crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -32,7 +32,7 @@ async function rowOf(email: string): Promise<Row> {
   return rows[0] as Row;
 }
 
-/** An operator whose app and recovery codes are stored as by the first versions: encrypted under one secret without a number. */
+/** An operator whose app and recovery codes are stored as in the first versions: encrypted under one secret without a number. */
 async function withOldFactor(secret = FORMER) {
   const { browser, email } = await newOperator();
   const appSecret = await setUpApp(browser);
@@ -96,7 +96,7 @@ test("unused factors are encrypted again at the start, under the first secret, a
   const first = await rowOf(old.email);
   const plain = await createFactorSecrets([NEWER]).decrypt(first.secret);
   expect(unreadable).toEqual([]);
-  // Another change: what has a number is read by it.
+  // Another change: a stored value with a number is decrypted by it.
   await renew([OTHER, NEWER]);
   const second = await rowOf(old.email);
   expect(second.codes).toBe(first.codes);

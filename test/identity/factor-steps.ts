@@ -1,4 +1,4 @@
-// What people do to set up, show and use a second factor, step by step.
+// A person's steps to set up, show and use a second factor.
 
 import { expect } from "vitest";
 import { inviteOperator } from "../../src/identity/operator-invites.ts";
@@ -8,7 +8,7 @@ import type { ServedPeople } from "./served-people.ts";
 
 const PASSWORD = "a-long-quiet-river";
 
-/** The steps, at a service that is there once they are taken. */
+/** The steps, at a service that is running once they are taken. */
 export function factorSteps(at: () => ServedPeople) {
   /** An operator who has opened the set-up link, and nothing more. */
   async function newOperator(): Promise<{ browser: Browser; email: string }> {
@@ -31,7 +31,7 @@ export function factorSteps(at: () => ServedPeople) {
     return secret;
   }
 
-  /** Lets the last proof of somebody's sessions lie so far back. */
+  /** Sets the last proof of a person's sessions so far back. */
   async function proveLongAgo(email: string, interval: string): Promise<void> {
     const { rowCount } = await at().opened.database.pool.query(
       `UPDATE auth.session s SET proved_at = now() - $2::interval FROM auth.person p WHERE p.id = s.user_id AND p.email = $1`,

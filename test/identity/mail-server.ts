@@ -1,4 +1,4 @@
-// A mail server that takes every mail and keeps it: as much of SMTP as a client needs to hand one over.
+// A mail server that stores every mail: as much of SMTP as a client needs to send one.
 
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
@@ -27,7 +27,7 @@ export async function startMailServer() {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
 
-  /** The newest mail to an address that has such a text. */
+  /** The newest mail to an address with this text. */
   async function to(address: string, form: RegExp): Promise<string> {
     const deadline = AbortSignal.timeout(WITHIN_MS);
     for (;;) {
@@ -41,7 +41,7 @@ export async function startMailServer() {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails,
     to,
-    /** The link in the newest mail to an address that leads to such a place. */
+    /** The link to this path in the newest mail to an address. */
     async linkTo(address: string, form: RegExp): Promise<string> {
       return /^http\S+$/m.exec(await to(address, form))?.[0] ?? "";
     },
@@ -54,10 +54,10 @@ export async function startMailServer() {
 }
 
 async function takeMails(socket: Socket, keep: (mail: KeptMail) => void): Promise<void> {
-  const say = (line: string) => socket.write(`${line}\r\n`);
+  const reply = (line: string) => socket.write(`${line}\r\n`);
   let to = "";
   let data: string[] | null = null;
-  say("220 test");
+  reply("220 test");
   for await (const line of createInterface(socket)) {
     if (data !== null) {
       if (line !== ".") {
@@ -66,20 +66,20 @@ async function takeMails(socket: Socket, keep: (mail: KeptMail) => void): Promis
       }
       keep({ to, text: readableText(data.join("\n")) });
       data = null;
-      say("250 kept");
+      reply("250 kept");
     } else if (/^DATA/i.test(line)) {
       data = [];
-      say("354 go on");
+      reply("354 go on");
     } else if (/^QUIT/i.test(line)) {
       socket.end("221 bye\r\n");
     } else {
       to = /^RCPT TO:<([^>]*)>/i.exec(line)?.[1] ?? to;
-      say("250 fine");
+      reply("250 fine");
     }
   }
 }
 
-/** The headers as they came, and the body out of its transfer encoding. */
+/** The received headers, and the decoded body. */
 function readableText(message: string): string {
   const at = message.indexOf("\n\n");
   const [head, body] = [message.slice(0, at), message.slice(at + 2)];

@@ -1,4 +1,4 @@
-// A new password that others have used too often or lost: refused wherever somebody chooses one.
+// A new password that is common or was breached is refused wherever a person chooses one.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function signedUp() {
   return { email, browser };
 }
 
-/** What becomes of passwords that somebody chooses who changes the own one. */
+/** The results of passwords in a change of the own password. */
 async function change(passwords: readonly string[]): Promise<Outcome[]> {
   const { browser } = await signedUp();
   const outcomes: Outcome[] = [];

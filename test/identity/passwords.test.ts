@@ -1,4 +1,4 @@
-// A password as its owner chose it: long, of any characters, for as long as its owner wants; and who is told when it changes.
+// A password of its owner's choice: long, of any characters, valid for as long as its owner wants; and the mail about a change.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServedPeople, servePeople } from "./served-people.ts";

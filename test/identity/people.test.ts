@@ -27,7 +27,7 @@ async function newPerson({ verified = true } = {}): Promise<{ personId: string; 
   return { personId, email };
 }
 
-/** A session whose times lie so many days before and after now. */
+/** A session that began and ends so many days before and after now. */
 async function newSession(personId: string, { beganDaysAgo = 0, endsInDays = 1 } = {}): Promise<string> {
   const token = `token-${uuidv7()}`;
   await opened.database.pool.query(
@@ -38,13 +38,13 @@ async function newSession(personId: string, { beganDaysAgo = 0, endsInDays = 1 }
   return token;
 }
 
-function people(told: string[] = []) {
+function people(accountIds: string[] = []) {
   return createPeople({
     database: opened.database,
     openAccount,
     cookieName: () => COOKIE,
     isDemo: false,
-    onAccountOpened: async (accountId) => void told.push(accountId),
+    onAccountOpened: async (accountId) => void accountIds.push(accountId),
   });
 }
 
@@ -90,11 +90,11 @@ test("gives no account for an address that is only claimed", async () => {
 test("knows who is signed in, and opens the account at the first call", async () => {
   const { personId, email } = await newPerson();
   const cookies = `theme=dark; ${COOKIE}=${await newSession(personId)}.c2ln; x=y`;
-  const told: string[] = [];
-  const first = await people(told).verifySession(cookies);
+  const accountIds: string[] = [];
+  const first = await people(accountIds).verifySession(cookies);
   expect(first).toMatchObject({ personId, email, isOperator: false });
-  expect(await people(told).verifySession(cookies)).toEqual(first);
-  expect(told).toEqual([first?.accountId]);
+  expect(await people(accountIds).verifySession(cookies)).toEqual(first);
+  expect(accountIds).toEqual([first?.accountId]);
 });
 
 test.each([

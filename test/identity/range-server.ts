@@ -1,4 +1,4 @@
-// A server of breached passwords, as SALDO_BREACHED_PASSWORDS_URL names one: it answers the digests that begin with what is asked.
+// A server of breached passwords, as named by SALDO_BREACHED_PASSWORDS_URL: it returns the digests with a given beginning.
 
 import { hash } from "node:crypto";
 import { once } from "node:events";
@@ -7,13 +7,13 @@ import type { AddressInfo } from "node:net";
 
 export type RangeServer = Awaited<ReturnType<typeof startRangeServer>>;
 
-/** What the server knows of a password: the digits it is asked for, and the line it answers. */
+/** A password on the server: the requested digits, and the returned line. */
 export function lineOf(password: string, count: number): { prefix: string; line: string } {
   const digest = hash("sha1", password, "hex").toUpperCase();
   return { prefix: digest.slice(0, 5), line: `${digest.slice(5)}:${count}` };
 }
 
-/** Starts it on a free port. `answer` is what it does, and may be replaced. */
+/** Starts it on a free port. `answer` is its handler, and may be replaced. */
 export async function startRangeServer() {
   const asked: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
   const range = {

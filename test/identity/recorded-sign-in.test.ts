@@ -1,4 +1,4 @@
-// What people do at /auth leaves its lines in the security log, with who, from where and how it ended, and without secrets.
+// Requests at /auth leave lines in the security log, with person, network and result, and without secrets.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authRoutes } from "../../src/identity/sign-in/auth-routes.ts";
@@ -72,7 +72,7 @@ test("signing up, in and out, wrong passwords, changes and resets are written do
   for (const secret of [PASSWORD, OTHER_PASSWORD, email, String(token)]) expect(text).not.toContain(secret);
 });
 
-// Reading, and links that lead to a page which sends one of the others.
+// Reads, and links to a page that sends one of the others.
 const UNRECORDED = [
   "/get-session",
   "/reset-password/:token",

@@ -1,4 +1,4 @@
-// A proof gives the session another token: whoever had the one before has not what was proved.
+// A proof gives the session another token: an owner of the former token does not have the proof.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser } from "./browser.ts";

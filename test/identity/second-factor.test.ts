@@ -1,5 +1,5 @@
-// A second factor as people meet it, in a service that runs as in production: setting it up, signing in with it, confirming, and
-// getting rid of it.
+// A person's second factor, in a service that runs as in production: setting it up, signing in with it, confirming, and removing
+// it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runSaldo, saldoJson } from "../setup/saldo-process.ts";
@@ -143,7 +143,7 @@ describe("a sign-in with an app", () => {
     const kept = JSON.parse(rows[0]?.codes ?? "") as string[];
     for (const hash of kept) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$/);
     expect(new Set(kept.map((hash) => hash.split("$")[4])).size).toBe(10);
-    // Whoever has read the table has no code.
+    // A reader of the table has no code.
     expect((await browser.auth("/two-factor/verify-backup-code", { code: kept[0] ?? "" })).status).toBe(401);
     const signIn = async () => {
       const again = served.newBrowser();

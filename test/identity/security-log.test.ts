@@ -1,4 +1,4 @@
-// The security log against a real database: what is written, what never is, and what a flood may cost.
+// The security log on a real database: its lines, the facts that no line may have, and the cost of a flood.
 
 import type { Pool } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   opened = await createTestDatabase();
 });
 afterAll(() => opened.drop());
-/** Lines cannot be removed, so each test looks at its own. */
+/** Lines cannot be removed, so each test reads its own. */
 let former: ReadonlySet<unknown> = new Set();
 beforeEach(async () => {
   former = new Set((await allRows()).map(({ id }) => id));
@@ -100,7 +100,7 @@ test("a flood of refusals writes a bounded number of rows a minute, and the numb
   expect(written).toHaveLength(REFUSALS_A_MINUTE + 1);
   const leftOut = written.filter(({ kind }) => kind === "events_left_out");
   expect(leftOut).toMatchObject([{ times: flood - REFUSALS_A_MINUTE }]);
-  // Who signs in meanwhile is still written, and refusals again after a minute.
+  // Sign-ins of that time are still written, and refusals again after a minute.
   log.recordSecurityEvent({ kind: "sign_in", outcome: "succeeded", personId: uuidv7() });
   log.clock.nowMs += 60_000;
   log.recordSecurityEvent(refused("gw_after"));
@@ -122,7 +122,7 @@ test("what the database did not take is written later, within the same bound", a
     log.clock.nowMs += 60_000;
     for (let i = 0; i < REFUSALS_A_MINUTE; i += 1) log.recordSecurityEvent(refused(`gw_${minute}_${i}`));
   }
-  // It is in the process log though the database is away.
+  // The process log has it, though the database is unavailable.
   expect(log.lines).toMatchObject([{ event: "security.sign_in", outcome: "succeeded" }]);
   isAway = false;
   await log.close();

@@ -1,4 +1,4 @@
-// A service of its own where people sign up, with a mail server of the test.
+// A service of its own for sign-ups, with a mail server of the test.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Signing up, in and out as a browser does it, against a service of its own with a mail server of the test.
+// Signing up, in and out in a browser, against a service of its own with a mail server of the test.
 
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -95,8 +95,8 @@ describe("signing in", () => {
   test("answers alike for a wrong password and for an unknown address", async () => {
     const { email } = await signedUp();
     const wrong = await newBrowser().auth("/sign-in/email", { email, password: OTHER_PASSWORD });
-    const nobody = await newBrowser().auth("/sign-in/email", { email: newEmail(), password: OTHER_PASSWORD });
-    expect([wrong.status, wrong.json]).toEqual([nobody.status, nobody.json]);
+    const missing = await newBrowser().auth("/sign-in/email", { email: newEmail(), password: OTHER_PASSWORD });
+    expect([wrong.status, wrong.json]).toEqual([missing.status, missing.json]);
     expect(wrong.status).toBe(401);
   });
 
@@ -158,10 +158,10 @@ describe("a forgotten password", () => {
       const { status, json } = await newBrowser().auth("/request-password-reset", { email: address });
       return { status, json, ms: performance.now() - startedAtMs };
     };
-    const somebody = await ask(email);
-    const nobody = await ask(newEmail());
-    expect([somebody.status, somebody.json]).toEqual([nobody.status, nobody.json]);
-    expect(Math.min(somebody.ms, nobody.ms)).toBeGreaterThan(450);
+    const known = await ask(email);
+    const missing = await ask(newEmail());
+    expect([known.status, known.json]).toEqual([missing.status, missing.json]);
+    expect(Math.min(known.ms, missing.ms)).toBeGreaterThan(450);
   });
 
   test("leads back to our own pages only", async () => {
@@ -205,7 +205,7 @@ describe("tries are counted", () => {
       for (let i = 0; i < 6; i += 1) resets.push((await tries("/request-password-reset", { email }, 1)).status);
       expect(resets).toEqual([200, 200, 200, 200, 200, 429]);
       expect((await tries("/request-password-reset", { email }, 2)).status).toBe(200);
-      // Three from each network, but twenty from all, and those that come back each minute however long this takes.
+      // Three from each network, but twenty from all, and the slots that become free each minute however long this takes.
       const networks = Array.from({ length: 30 }, (_, i) => 10 + i);
       const guesses = await Promise.all(networks.map((network) => signIn(OTHER_PASSWORD, network)));
       const guessed = guesses.filter((status) => status === 401).length;
@@ -226,7 +226,7 @@ describe("tries are counted", () => {
 
 describe("the link that makes an operator", () => {
   test("is written by a start that finds no operator, asks before it is used, and works once", async () => {
-    // Into a file of the owner: what is printed, a journal keeps.
+    // Into a file of the owner: a journal keeps printed lines.
     const file = saldo.announced(/\S+\/operator-link/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(saldo.printed.join()).not.toContain("token=");

@@ -1,4 +1,4 @@
-// Whose account it becomes when several sign up with one address, as browsers do it.
+// The account of several sign-ups with one address, in browsers.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { servePeople, type ServedPeople } from "./served-people.ts";
@@ -20,7 +20,7 @@ test("a sign-up with an owner's address before the owner shares no account", asy
   await thief.auth("/sign-up/email", { email, password: OTHER_PASSWORD, name: "Thief" });
   const first = await mails.linkTo(email, /verify-email/);
   await owner.auth("/sign-up/email", { email, password: PASSWORD, name: "Owner" });
-  // Whichever of the mails is opened, the password is that of whoever opens it.
+  // For each of the mails, the password is that of the person who opens it.
   expect((await owner.open(first)).status).toBe(302);
   expect((await owner.rpc("accounts.v1.AccountsService/GetMe")).person).toMatchObject({ email, name: "Owner" });
   const signIn = (password: string) => newBrowser().auth("/sign-in/email", { email, password });
@@ -33,7 +33,7 @@ test("a password is asked for where the link is opened by a browser that did not
   await newBrowser().auth("/sign-up/email", { email, password: OTHER_PASSWORD });
   const link = await mails.linkTo(email, /verify-email/);
   const elsewhere = newBrowser();
-  // A sign-up for another address is none for this one.
+  // A sign-up for another address does not count for this one.
   await elsewhere.auth("/sign-up/email", { email: newEmail(), password: PASSWORD });
   const opened = await elsewhere.open(link);
   const page = new URL(opened.headers.get("location") ?? "", served.saldo.httpUrl);

@@ -1,4 +1,5 @@
-// The link that verifies an address holds its own facts, signed. None is taken but one that we signed, for that, within its ten minutes.
+// The link that verifies an address contains its own facts, signed. Only our own links are accepted, for that purpose, within ten
+// minutes.
 
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -17,7 +18,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 const decode = (part: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(part, "base64url").toString()) as Record<string, unknown>;
 
-/** A token that somebody signs with a secret of his choice. */
+/** A token that an attacker signs with another secret. */
 function signed(header: object, payload: object, secret: string, hash = "sha256"): string {
   const text = `${encode(header)}.${encode(payload)}`;
   return `${text}.${createHmac(hash, secret).update(text).digest("base64url")}`;
@@ -30,7 +31,7 @@ async function signUp() {
   return { email, browser, token: new URL(link).searchParams.get("token") ?? "" };
 }
 
-/** Whether a token verified the address of whoever signed up in this browser. */
+/** Whether a token verified the address of the sign-up in this browser. */
 async function opens({ email, browser }: Awaited<ReturnType<typeof signUp>>, token: string): Promise<boolean> {
   const answer = await browser.get(`/auth/verify-email?token=${encodeURIComponent(token)}&callbackURL=%2F`);
   expect(answer.status).toBeLessThan(500);

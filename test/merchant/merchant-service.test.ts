@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Environment as ProtoEnvironment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
+import { PayoutAttemptState, TransferAccount } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
@@ -256,7 +257,7 @@ test("a statement shows the order, its history, its ledger entries and the attem
     await moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash: "0xaa" });
     await moveTransfer(client, { transferId, from: ["SUBMITTED"], to: "CONFIRMED", confirmations: 3 });
   });
-  const attempt = { transactionHash: "0xaa", state: "confirmed", confirmations: 3, problem: "" };
+  const attempt = { transactionHash: "0xaa", state: "confirmed", confirmations: 3, problem: "" } as const;
   const client = clientOf(accountId, {
     payoutAttempts: () => Promise.resolve([{ ...attempt, nonce: 7n, blockNumber: 12n, createdAt: new Date(0) }]),
   });
@@ -267,16 +268,16 @@ test("a statement shows the order, its history, its ledger entries and the attem
       status: "CONFIRMED",
       history: [{ status: "PENDING" }, { status: "SUBMITTED" }, { status: "CONFIRMED" }],
     },
-    payoutAttempts: [{ ...attempt, nonce: "7", blockNumber: "12" }],
+    payoutAttempts: [{ ...attempt, state: PayoutAttemptState.CONFIRMED, nonce: "7", blockNumber: "12" }],
   });
   const lines = statement?.ledgerEntries.map(({ account, amount, reason }) => [account, amount, reason]).toSorted();
   expect(lines).toEqual([
-    ["merchant", "-16.7", "transfer_fee"],
-    ["merchant", "-5", "transfer_payout"],
-    ["payout_clearing", "-5", "transfer_sent"],
-    ["payout_clearing", "5", "transfer_payout"],
-    ["sandbox", "16.7", "transfer_fee"],
-    ["sandbox", "5", "transfer_sent"],
+    [TransferAccount.MERCHANT, "-16.7", "transfer_fee"],
+    [TransferAccount.MERCHANT, "-5", "transfer_payout"],
+    [TransferAccount.PAYOUT_CLEARING, "-5", "transfer_sent"],
+    [TransferAccount.PAYOUT_CLEARING, "5", "transfer_payout"],
+    [TransferAccount.SANDBOX, "16.7", "transfer_fee"],
+    [TransferAccount.SANDBOX, "5", "transfer_sent"],
   ]);
   const inCapitals = await client.getTransferStatement({ id: transferId.toUpperCase() });
   expect(inCapitals.statement).toEqual(statement);

@@ -12,7 +12,7 @@ import {
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
-describe.each(testBackends())("what an operator allows an account on the %s database", (backend) => {
+describe.each(testBackends())("the limits of an account on the %s database", (backend) => {
   let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     return { request, outcome: (await process.ledger.admit(request)).outcome };
   };
 
-  it("admits nothing of a frozen account, settles what ran, and admits again", async () => {
+  it("admits no request of a frozen account, settles running ones, and admits again after the freeze", async () => {
     const who = await customer();
     const { request } = await admit(who);
     const frozen = await freeze(who.account);
@@ -51,7 +51,7 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("admits no more at once than is allowed, and any number again when the bound is taken away", async () => {
+  it("admits no more simultaneous requests than the limit, and any number again without the limit", async () => {
     const who = await customer();
     expect(await limit(who.account, 2)).toMatchObject({ maxOpenRequests: 2, isChanged: true });
     expect(await limit(who.account, 2)).toMatchObject({ isChanged: false });
@@ -67,7 +67,7 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("loses nothing of what is posted meanwhile", async () => {
+  it("loses no posting of the same time", async () => {
     const who = await customer();
     let running = true;
     const switching = (async () => {
@@ -87,19 +87,19 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("says of an account that is not there that it is not", async () => {
+  it("refuses an account that does not exist", async () => {
     await expect(freeze(uuidv7())).rejects.toThrow(NotFound);
     await expect(limit(uuidv7(), 1)).rejects.toThrow(NotFound);
   });
 
-  it("counts the open requests anew, behind whoever has the account's lock", async () => {
+  it("counts the open requests again, after the owner of the account's lock", async () => {
     const who = await customer();
     await admit(who);
     await setup.asOwner(`UPDATE account SET open_holds = 7 WHERE id = '${who.account}'`);
     const lock = await setup.lockRow("account", who.account);
     const recounted = recount(who.account);
     await lock.queued(1);
-    // Whoever has the lock places one more hold.
+    // The owner of the lock places one more hold.
     await lock.release(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
       SELECT account_id, '${uuidv7()}', owner, 0, key_id, model, input_price, output_price FROM hold WHERE account_id = '${who.account}';
       UPDATE account SET open_holds = 8 WHERE id = '${who.account}'`);

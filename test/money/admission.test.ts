@@ -17,7 +17,7 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
   afterAll(() => setup.close());
 
-  it("holds what was asked when the balance covers it", async () => {
+  it("holds the requested amount when the balance covers it", async () => {
     const account = await setup.account(1_000n);
     const key = await setup.key(account);
     expect(await process.ledger.admit(admission(account, key, 600n))).toMatchObject({
@@ -27,7 +27,7 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     expect(await setup.balance(account)).toEqual({ posted: 1_000n, held: 600n, available: 400n });
   });
 
-  it("holds what there is when that is still useful, and refuses one unit below", async () => {
+  it("holds the available amount when it is still useful, and refuses one unit below", async () => {
     const account = await setup.account(1_000n);
     const key = await setup.key(account);
     expect(await process.ledger.admit(admission(account, key, 5_000n, 1_001n))).toEqual({
@@ -53,7 +53,7 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     expect(await setup.balance(account)).toMatchObject({ held: 700n });
   });
 
-  it("never leans on the database's own guard to refuse a group", async () => {
+  it("never needs the database's own constraint to refuse a group", async () => {
     const account = await setup.account(1_000n);
     const key = await setup.key(account);
     const { replays } = process.ledger.statistics();
@@ -181,7 +181,7 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     expect(await process.ledger.admit(admission(account, key, 1n))).toEqual({ outcome: "revoked" });
   });
 
-  it("refuses a frozen account, after what its key says and before its window and its money", async () => {
+  it("refuses a frozen account, after its key and before its window and its money", async () => {
     const account = await setup.account(1_000n);
     const [key, revoked] = [await setup.key(account, 1), await setup.key(account)];
     await setup.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [revoked]);
@@ -201,7 +201,7 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     });
   });
 
-  it.each([1, 2])("lets as many requests run at once as the account may have, in %i processes", async (processes) => {
+  it.each([1, 2])("admits as many simultaneous requests as the account's limit, in %i processes", async (processes) => {
     const account = await setup.account(1_000_000n);
     const key = await setup.key(account, 60);
     await setup.pool.query("UPDATE account SET max_open_holds = 7 WHERE id = $1", [account]);

@@ -1,4 +1,4 @@
-// What the audit finds about whose posting is whose, and that an event is posted once.
+// The audit of the accounts of postings, and that an event is posted once.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testBackends } from "../setup/test-database.ts";
@@ -11,7 +11,7 @@ describe.each(testBackends())("the audit of postings, on the %s database", (back
   });
   afterAll(() => setup.close());
 
-  /** What is found of a damage, as check and subject, before it is repaired. */
+  /** The findings of a damage, as check and subject, before its repair. */
   async function found(damage: string, repair: string): Promise<string[][]> {
     await setup.asOwner(damage);
     const { violations } = await setup.audit();

@@ -1,4 +1,4 @@
-// Does the audit see what it is there for? Each case breaks one invariant by hand, past every guard of the database.
+// Does the audit find what it is for? Each case breaks one invariant by hand, past every constraint of the database.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -25,14 +25,14 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   const unguarded = (table: string, sql: string) =>
     setup.asOwner(`ALTER TABLE ${table} DISABLE TRIGGER USER; ${sql}; ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only;
       ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only_truncate`);
-  /** Breaks something, looks, and mends it again. */
+  /** Damages the books, runs the audit, and repairs them. */
   async function found(damage: () => Promise<unknown>, repair: () => Promise<unknown>) {
     await damage();
     const { ok, violations } = await setup.audit();
     const incremental = await setup.audit({ kind: "incremental" });
     await repair();
     expect(ok).toBe(false);
-    // What is new is seen by both kinds, and an incremental run sees it again until it is mended.
+    // Both kinds of runs find new damage, and an incremental run finds it again until it is repaired.
     expect(incremental).toEqual({ ok, violations, hasMore: false });
     return violations.map(({ check, subject }) => [check, subject]);
   }
@@ -76,7 +76,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     );
   });
 
-  it("finds a charge below its cost that was not booked as a loss", async () => {
+  it("finds a charge below its cost that was not posted as a loss", async () => {
     const { account, requestId } = await used(3);
     const charge = (units: number) =>
       unguarded(
@@ -112,7 +112,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const change = (set: string) =>
       unguarded("usage_record", `UPDATE usage_record SET ${set} WHERE request_id = '${requestId}'`);
     const check = "a record has a known basis and no count below zero";
-    // Free output: the cost is the same. The database itself refuses such a count, as long as it is asked to.
+    // Free output: the cost is the same. The database itself refuses such a count while its constraint is in place.
     expect(
       await found(
         async () => {
@@ -139,7 +139,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ).toEqual([[check, requestId]]);
   });
 
-  it("finds a hold of a request that is settled, and one that nobody living owns", async () => {
+  it("finds a hold of a settled request, and one without a living owner", async () => {
     const { account, requestId } = await used(3);
     const damage = (owner: string, age: string) =>
       setup.asOwner(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
@@ -148,7 +148,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const repair = () =>
       setup.asOwner(`DELETE FROM hold WHERE id = '${requestId}';
         UPDATE account SET open_holds = 0 WHERE id = '${account}'`);
-    // Behind a pooler an admission runs again behind its settlement, and the sweep comes for its hold a minute later.
+    // Behind a pooler an admission runs again after its settlement, and the sweep releases its hold a minute later.
     await damage(process.lease.processId, "2 minutes");
     for (const kind of ["incremental", "full"] as const) expect(await setup.audit({ kind })).toEqual(SOUND);
     await repair();
@@ -210,7 +210,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     expect(await found(damage, repair)).toEqual([["usage lies in its month's partition", old]]);
   });
 
-  it("finds a guard that was taken away, and settings that forget what was acknowledged", async () => {
+  it("finds a missing constraint, and settings that can lose acknowledged data", async () => {
     const constraint = "ALTER TABLE posting DROP CONSTRAINT posting_amount_check";
     expect(
       await found(
@@ -247,7 +247,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ]);
   });
 
-  it("finds a loss that is more than was cut off, and one that no record bears out", async () => {
+  it("finds a loss above the uncovered cost, and one without a record", async () => {
     const account = await setup.account(12_000n);
     const { requestId, ...request } = admission(account, await setup.key(account), 10_000n);
     await process.ledger.admit({ requestId, ...request });
@@ -282,7 +282,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ]);
   });
 
-  it("finds nothing again once all is mended", async () => {
+  it("finds nothing after all corrections", async () => {
     expect(await setup.audit()).toEqual(SOUND);
   });
 });

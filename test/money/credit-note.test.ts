@@ -32,7 +32,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     );
   const posted = async (account: string) => (await setup.balance(account)).posted;
 
-  it("gives back all that was charged, once, however often it is asked for", async () => {
+  it("gives back the whole charge once, however often it is requested", async () => {
     const { account, requestId } = await charged();
     const note = await credit({ requestId });
     expect(note).toMatchObject({ accountId: account, amount: CHARGE, credited: CHARGE, left: 0n, isNew: true });
@@ -46,7 +46,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("gives back parts under names of their own, and never a unit above the charge", async () => {
+  it("gives back parts with names of their own, and never a unit above the charge", async () => {
     const { account, requestId } = await charged();
     expect(await credit({ requestId, amount: 4_000n })).toMatchObject({ left: 11_000n });
     expect(await credit({ requestId, amount: 4_000n, name: "again" })).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("refuses another amount under a name that was used, and requests that are not there or cost nothing", async () => {
+  it("refuses another amount with a used name, and requests that do not exist or cost nothing", async () => {
     const { requestId } = await charged();
     await credit({ requestId, amount: 1n });
     await expect(credit({ requestId, amount: 2n })).rejects.toThrow(ValidationError);
@@ -69,13 +69,13 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     await expect(credit({ requestId: free.requestId })).rejects.toThrow(LimitExceeded);
   });
 
-  it("refuses all that is left under a name that was used while something is left, and gives it under another", async () => {
+  it("refuses the rest with a used name while there is a rest, and gives it with another name", async () => {
     const { account, requestId } = await charged();
     await credit({ requestId, amount: 4_000n });
     await expect(credit({ requestId })).rejects.toThrow("needs a name of its own");
     expect(await posted(account)).toBe(BALANCE - 11_000n);
     expect(await credit({ requestId, name: "the rest" })).toMatchObject({ amount: 11_000n, left: 0n });
-    // Now nothing is left: what was given stays given, and asking again changes nothing.
+    // Now there is no rest: the notes remain, and a repeated call changes nothing.
     expect(await credit({ requestId })).toMatchObject({ amount: 4_000n, left: 0n, isNew: false });
   });
 
@@ -92,7 +92,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("writes one note when the same one is asked for at once", async () => {
+  it("writes one note for simultaneous equal requests", async () => {
     const { account, requestId } = await charged();
     const notes = await Promise.all(Array.from({ length: 10 }, () => credit({ requestId })));
     expect(notes.filter(({ isNew }) => isNew)).toHaveLength(1);

@@ -1,4 +1,4 @@
-// Books that are wrong everywhere: the audit comes to its end, keeps what it found, and holds no more of it than is told.
+// Books that are wrong everywhere: the audit ends, stores its findings, and keeps no more of them than it reports.
 
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,9 +7,9 @@ import { audit } from "../../src/ledger/audit/audit.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneySetup } from "./money-setup.ts";
 
-/** More than the arguments that a call takes, which is where collecting them by `push(...)` ends. */
+/** More than the arguments of a call, the limit of collecting them by `push(...)`. */
 const RECORDS = 160_000;
-const TOLD = 100;
+const REPORTED = 100;
 
 describe.each(testBackends())("the audit of books that are wrong everywhere, on the %s database", (backend) => {
   let setup: MoneySetup;
@@ -18,9 +18,9 @@ describe.each(testBackends())("the audit of books that are wrong everywhere, on 
   });
   afterAll(() => setup.close());
 
-  it("ends, tells some of each check, says that there are more, and reads little more than it tells", async () => {
+  it("ends, reports some of each check, reports that there are more, and reads little more than it reports", async () => {
     const account = await setup.account(10_000_000n);
-    // Half an hour old, so that they are folded too; each costs what it should and was billed a year too early.
+    // Half an hour old, so that they are folded too; each has the right cost and a billing day that is a year too early.
     await setup.asOwner(`
       INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
         input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
@@ -42,11 +42,11 @@ describe.each(testBackends())("the audit of books that are wrong everywhere, on 
     const { ok, hasMore, violations } = await audit(counting);
     expect({ ok, hasMore }).toEqual({ ok: false, hasMore: true });
     const of = (name: string) => violations.filter(({ check }) => check === name);
-    expect(of("the billing day is the day of the request")).toHaveLength(TOLD);
-    // What is wrong with all of them does not hide what is wrong with one.
+    expect(of("the billing day is the day of the request")).toHaveLength(REPORTED);
+    // A violation in all of them does not hide one in a single record.
     expect(of("a cost is recomputed from tokens and prices")).toHaveLength(1);
-    expect(violations).toHaveLength(TOLD + 1);
-    expect(await readAuditStates(setup.pool)).toMatchObject({ full: { violations: TOLD + 1 } });
+    expect(violations).toHaveLength(REPORTED + 1);
+    expect(await readAuditStates(setup.pool)).toMatchObject({ full: { violations: REPORTED + 1 } });
     expect(mostRows).toBeLessThan(1_000);
   });
 });

@@ -1,4 +1,4 @@
-// Each metric of the database moves when the thing it is for happens.
+// Each metric of the database changes with the event that it is for.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -22,7 +22,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
     return facts;
   }
 
-  it("knows nothing before it has looked, and sees nothing wrong in an empty database", async () => {
+  it("has no values before its first run, and sees nothing wrong in an empty database", async () => {
     expect(watch.facts()).toBeNull();
     expect(await look()).toMatchObject({
       oldestHoldSeconds: 0,
@@ -53,7 +53,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
     expect(audits.full.lagSeconds).toBeLessThan(60);
   });
 
-  it("sees a snapshot that somebody holds open, whoever it is", async () => {
+  it("sees an open snapshot of any login", async () => {
     const before = (await look()).oldestSnapshotSeconds;
     const owner = await setup.connectAsOwner();
     try {

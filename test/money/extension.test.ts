@@ -37,7 +37,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
       ])
     ).rows;
 
-  it("holds what is wanted in all, with the progress, however often it is asked", async () => {
+  it("holds the whole requested amount, with the progress, however often it is called", async () => {
     const { accountId, requestId, wanting } = await running(1_000n);
     for (let time = 0; time < 3; time += 1) {
       expect(await process.ledger.extend(wanting(300n, 300n, 7))).toEqual({ outcome: "granted", amount: 300n });
@@ -46,7 +46,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     expect(await progressOf(requestId)).toEqual([{ i: 7, o: 14 }]);
   });
 
-  it("never takes back what is held or recorded", async () => {
+  it("never reduces a hold or its progress", async () => {
     const { accountId, requestId, wanting } = await running(1_000n);
     await process.ledger.extend(wanting(300n, 300n, 7));
     expect(await process.ledger.extend(wanting(200n, 200n, 3))).toEqual({ outcome: "granted", amount: 300n });
@@ -54,7 +54,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     expect(await progressOf(requestId)).toEqual([{ i: 7, o: 14 }]);
   });
 
-  it("grants what there is when that is still useful, and refuses one unit below", async () => {
+  it("grants the available amount when it is still useful, and refuses one unit below", async () => {
     const { accountId, requestId, wanting } = await running(1_000n);
     expect(await process.ledger.extend(wanting(5_000n, 1_001n, 4))).toEqual({
       outcome: "refused",
@@ -67,7 +67,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     expect(await setup.balance(accountId)).toEqual({ posted: 1_000n, held: 1_000n, available: 0n });
   });
 
-  it("tells of a refusal whether others hold what may become free", async () => {
+  it("reports with a refusal whether other holds may become available", async () => {
     const { accountId, key, wanting } = await running(300n);
     const other = admission(accountId, key, 200n);
     await process.ledger.admit(other);
@@ -76,7 +76,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     expect(await process.ledger.extend(wanting(150n))).toMatchObject({ outcome: "granted", amount: 150n });
   });
 
-  it("decides a batch of one account as if one came after the other, and other accounts for themselves", async () => {
+  it("decides a batch of one account in sequence, and other accounts independently", async () => {
     const accountId = await setup.account(1_000n);
     const key = await setup.key(accountId);
     const requests = Array.from({ length: 5 }, () => admission(accountId, key, 100n));
@@ -113,7 +113,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     expect(await setup.balance(accountId)).toMatchObject({ held: 20n * 200n, posted: 100_000n });
   });
 
-  it("says that a hold is gone which somebody has resolved, and holds nothing for it", async () => {
+  it("reports a resolved hold as gone, and holds nothing for it", async () => {
     const { accountId, requestId, wanting } = await running(1_000n);
     await process.ledger.settle(settlement(accountId, requestId, 0));
     expect(await process.ledger.extend(wanting(300n))).toEqual({ outcome: "gone" });
@@ -137,7 +137,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     for (const { accountId } of streams) expect(await setup.balance(accountId)).toMatchObject({ held: 1_600n });
   });
 
-  it("lets recovery charge the progress and give back the whole hold", async () => {
+  it("lets recovery charge the progress and release the whole hold", async () => {
     const dying = await setup.process();
     const accountId = await setup.account(1_000_000n);
     const request = admission(accountId, await setup.key(accountId), 100_000n);

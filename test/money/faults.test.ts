@@ -26,7 +26,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     expect(await blocked).toMatchObject({ outcome: "granted" });
   });
 
-  it("refuses an admission whose account stays locked for long as busy, and holds nothing", async () => {
+  it("refuses an admission as busy while its account stays locked, and holds nothing", async () => {
     const account = await setup.account(1_000n);
     const key = await setup.key(account);
     const lock = await setup.lockRow("account", account);
@@ -56,7 +56,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
       "SELECT id, amount FROM hold WHERE account_id = $1",
       [account],
     );
-    // An admission that was refused because the database was away may have been written; the sweep gives it back.
+    // An admission that was refused during an outage may have been written; the sweep releases its hold.
     for (const { id } of rows) await process.ledger.release({ accountId: account, requestId: id });
     const balance = await setup.balance(account);
     const billed = await setup.pool.query<{ total: string }>(
@@ -66,7 +66,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     expect(balance).toMatchObject({ held: 0n, posted: 10_000_000n - BigInt(billed.rows[0]?.total ?? 0) });
   });
 
-  it("finds what a lost statement has written, even where it took the last money and the last slot", async () => {
+  it("finds the rows of a lost statement, even where it took the last money and the last slot", async () => {
     const lost: string[] = [];
     const ledger = new GroupCommitLedger({
       database: losingReplies(process.database, lost),
@@ -94,7 +94,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     await ledger.close();
   });
 
-  it("keeps owing what was delivered and could not be settled, and forgets what was not", async () => {
+  it("keeps a delivered answer owed that could not be settled, and forgets an undelivered one", async () => {
     const account = await setup.account(1_000_000n);
     const key = await setup.key(account);
     const { lease, database } = process;
@@ -112,7 +112,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     expect(await setup.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
   });
 
-  it("does not let forty requests of a locked account hold up another account", async () => {
+  it("does not let forty requests of a locked account delay another account", async () => {
     const [stuck, free] = [await setup.account(1_000n), await setup.account(1_000n)];
     const [stuckKey, freeKey] = [await setup.key(stuck), await setup.key(free)];
     const lock = await setup.lockRow("account", stuck);
@@ -139,7 +139,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     const refused = Promise.allSettled(
       stuck.map((account, index) => process.ledger.admit(admission(account, keys[index] ?? "", 1n))),
     );
-    // Longer than an admission waits for a lock: the locks are looked at many times meanwhile.
+    // Longer than an admission waits for a lock: the locks are checked many times meanwhile.
     const until = performance.now() + 4_000;
     let answered = 0;
     while (performance.now() < until) {
@@ -152,7 +152,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     expect(await Promise.all(settled)).toEqual(stuck.map(() => ({ cost: 0n, charge: 0n })));
   });
 
-  it("settles again what somebody has canceled", async () => {
+  it("settles again after its statement was canceled", async () => {
     const account = await setup.account(1_000_000n);
     const request = admission(account, await setup.key(account), 100_000n);
     await process.ledger.admit(request);
@@ -181,7 +181,7 @@ describe("a backend of the embedded database that hangs", () => {
   });
   afterAll(() => setup.close());
 
-  it("is given up, and the caller is told that we are busy", async () => {
+  it("is given up, and the caller gets 'busy'", async () => {
     const other = await setup.process();
     const account = await setup.account(1_000n);
     const key = await setup.key(account);
@@ -202,7 +202,7 @@ describe("a backend of the embedded database that hangs", () => {
   });
 });
 
-/** The database, with connections that break behind the commit of each named statement, before its reply is read. */
+/** The database, with connections that break after the commit of each named statement, before its reply is read. */
 function losingReplies(database: Database, names: string[]): Database {
   return {
     ...database,

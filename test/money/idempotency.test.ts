@@ -48,14 +48,14 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("are run beside others of the same group that have no name", async () => {
+  it("run beside others of the same group that have no name", async () => {
     const requests = [...Array.from({ length: 20 }, () => admission(accountId, keyId, 10n)), named("in a crowd")];
     const admissions = await Promise.all(requests.map((request) => one.ledger.admit(request)));
     expect(new Set(admissions.map(({ outcome }) => outcome))).toEqual(new Set(["granted"]));
     expect(await one.ledger.admit(named("in a crowd"))).toEqual({ outcome: "running" });
   });
 
-  it("say what the first one was charged", async () => {
+  it("return the charge of the first one", async () => {
     const first = named("charged");
     await one.ledger.admit(first);
     const { charge } = await one.ledger.settle(settlement(accountId, first.requestId, 100));
@@ -73,7 +73,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     await one.ledger.release(second);
   });
 
-  it("take no name where they are refused", async () => {
+  it("take no name when they are refused", async () => {
     expect(await one.ledger.admit({ ...named("poor"), amount: BALANCE * 2n, leastAmount: BALANCE * 2n })).toMatchObject(
       {
         outcome: "refused",
@@ -82,7 +82,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     expect(await one.ledger.admit(named("poor"))).toMatchObject({ outcome: "granted" });
   });
 
-  it("are refused with another body, while the first one runs and when it was answered", async () => {
+  it("are refused with another body, while the first one runs and after its answer", async () => {
     const first = named("bodies", "first");
     await one.ledger.admit(first);
     expect(await one.ledger.admit(named("bodies", "second"))).toEqual({ outcome: "other_body" });
@@ -90,7 +90,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     expect(await one.ledger.admit(named("bodies", "second"))).toEqual({ outcome: "other_body" });
   });
 
-  it("are others under another key, and free again after a day", async () => {
+  it("are different under another key, and free again after a day", async () => {
     const first = named("day");
     await one.ledger.admit(first);
     await one.ledger.settle(settlement(accountId, first.requestId, 1));
@@ -105,7 +105,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     expect(await one.ledger.admit(named("day"))).toMatchObject({ outcome: "granted" });
   });
 
-  it("are not admitted again where the first one's process died in the middle", async () => {
+  it("are not admitted again where the first one's process died", async () => {
     const dying = await setup.process();
     const first = named("died");
     await dying.ledger.admit(first);
@@ -134,7 +134,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     if (outcome === "granted") await one.ledger.release(retry);
   });
 
-  it("with a key that is revoked are told that it is revoked", async () => {
+  it("with a revoked key are refused as revoked", async () => {
     const key = await setup.key(accountId);
     const first = named("revoked", "body", key);
     await one.ledger.admit(first);
@@ -143,7 +143,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     expect(await one.ledger.admit({ ...named("nobody's"), keyId: uuidv7() })).toEqual({ outcome: "revoked" });
   });
 
-  it("are forgotten after a day", async () => {
+  it("are deleted after a day", async () => {
     await one.ledger.admit(named("forgotten"));
     await setup.asOwner(
       `UPDATE idempotency_key SET taken_at = taken_at - interval '25 hours' WHERE name = 'forgotten'`,

@@ -1,4 +1,4 @@
-// The audit between its checkpoints: what it reads again, what it does not, and that a running system never alarms it.
+// The audit between its checkpoints: which rows it reads again, which not, and that a running system never causes a false alarm.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
@@ -59,7 +59,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
       ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only;
       ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only_truncate`);
 
-  it("keeps what an account came to up to ten minutes ago, and begins there the next time", async () => {
+  it("stores an account's sums up to ten minutes ago, and begins there the next time", async () => {
     const who = await customer();
     const [old, young] = [minutesAgo(30), minutesAgo(5)];
     await use(who, old);
@@ -68,12 +68,12 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     // The credit is from now, so only the old request is folded.
     expect(await checkpointOf(who.account)).toEqual({ posted: "-15000", usage_through: old });
 
-    // Behind the checkpoint only a full run looks again. The day of a record moves no money.
+    // Behind the checkpoint only a full run reads again. The day of a record moves no money.
     await changeRecord(old, "billing_day = billing_day + 1");
     expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
     expect((await setup.audit()).violations.map(({ subject }) => subject)).toEqual([old]);
     await changeRecord(old, "billing_day = billing_day - 1");
-    // What came since is looked at, and looked at again for as long as something is wrong with it.
+    // New rows are checked, and checked again for as long as one of them is wrong.
     const next = minutesAgo(1);
     await use(who, next);
     await changeRecord(next, "billing_day = billing_day + 1");
@@ -107,7 +107,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await checkpointOf(who.account)).toEqual({ posted: "-55000", usage_through: behind });
   });
 
-  it("is not alarmed by a record that comes later than any should, and folds it then", async () => {
+  it("gives no false alarm for a record that comes later than any should, and folds it then", async () => {
     const who = await customer();
     const [late, old] = [minutesAgo(30), minutesAgo(20)];
     await use(who, old);
@@ -118,7 +118,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("folds a long history page by page, and comes to the same as a full run", async () => {
+  it("folds a long history page by page, with the same sums as a full run", async () => {
     const who = await customer();
     await setup.asOwner(insertRecords(who, 4_500));
     expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
@@ -163,7 +163,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
           }
         });
       }
-      // Folded, and looked at; the rest is steps and pages.
+      // Folded, and checked; the rest is steps and pages.
       expect(touched.get("usage_record")).toBeGreaterThanOrEqual(2 * RECORDS);
       expect(touched.get("usage_record")).toBeLessThan(2.5 * RECORDS);
       expect(touched.get("account")).toBeLessThan(5_000);
@@ -173,7 +173,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     }
   });
 
-  it("finds nothing in a running system, however often it looks", async () => {
+  it("finds nothing in a running system, however often it runs", async () => {
     const seed = chooseSeed();
     const random = seededRandom(seed);
     const customers = await Promise.all(Array.from({ length: 6 }, () => customer(3_000_000n)));
@@ -204,7 +204,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await setup.audit(), `seed ${seed}`).toEqual(SOUND);
   });
 
-  it("keeps when it last looked and what it found, and is run by one process at a time", async () => {
+  it("stores its last time and findings, and is run by one process at a time", async () => {
     const who = await customer();
     await setup.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
     await setup.audit(INCREMENTAL);
@@ -220,7 +220,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
 
     const claim = (everyMs: number, retryAfterMs = 3_600_000) =>
       claimAudit(setup.pool, { kind: "full", everyMs, retryAfterMs });
-    // One that somebody has run by hand counts too; then a day goes by.
+    // A run by hand counts too; then a day goes by.
     expect(await claim(3_600_000)).toBe(false);
     await setup.asOwner(
       "UPDATE audit_run SET started_at = started_at - interval '1 day', covered_at = covered_at - interval '1 day'",
@@ -234,7 +234,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await claim(0)).toBe(true);
   });
 
-  it("lets nobody take a run that has not ended before it must have been cut short", async () => {
+  it("lets no process take an unfinished run before its process must have died", async () => {
     await setup.audit();
     const began = (minutes: number) =>
       setup.asOwner(`UPDATE audit_run SET started_at = clock_timestamp() - interval '${minutes} minutes'
@@ -246,7 +246,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await claim()).toBe(false);
     await began(6);
     expect(await claim()).toBe(true);
-    // The first that began has ended, the one that was just taken has not.
+    // The first run has ended, the second one has not.
     await setup.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '6 minutes'");
     expect(await claim()).toBe(false);
     await setup.audit(INCREMENTAL);
@@ -258,7 +258,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     await setup.audit(INCREMENTAL);
   });
 
-  it("keeps what a newer run found when an older one ends after it", async () => {
+  it("keeps the findings of a newer run when an older one ends after it", async () => {
     const who = await customer();
     const runs = async () =>
       (await setup.asOwner(
@@ -279,7 +279,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect((await runs()).map(({ violations }) => violations)).toEqual([0, 0]);
   });
 
-  it("ends at once when it is told to", async () => {
+  it("ends at once when it is aborted", async () => {
     const stopped = AbortSignal.abort();
     await expect(setup.audit({ ...INCREMENTAL, signal: stopped })).rejects.toThrow("aborted");
   });

@@ -1,4 +1,4 @@
-// A settlement that comes after a recovery of its request: its process did not run for longer than its lease.
+// A settlement after a recovery of its request: its process was paused for longer than its lease.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -58,7 +58,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
     return settled;
   }
 
-  it("posts what was delivered beyond what recovery charged, once", async () => {
+  it("posts the delivered cost beyond the charge of recovery, once", async () => {
     const { sleeper, account, id } = await recovered({ balance: 1_000n * UNIT, progress: 10 });
     expect(await setup.balance(account)).toMatchObject({ posted: 990n * UNIT, held: 0n });
     const expected = { cost: 30n * UNIT, charge: 30n * UNIT, late: "posted" };
@@ -84,7 +84,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
     expect(rows).toEqual([{ amount: String(-20n * UNIT) }, { amount: String(-10n * UNIT) }]);
   });
 
-  it("lets the operator bear what the balance does not cover, and leaves what is owed and held alone", async () => {
+  it("lets the operator bear the cost that the balance does not cover, and takes no owed or held money", async () => {
     const { sleeper, account, id } = await recovered({ balance: 100n * UNIT });
     const key = await setup.key(account);
     await sleeper.lease.renew();
@@ -120,7 +120,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
     expect(poor.sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 0n });
   });
 
-  it("gives nothing back where recovery charged more, and posts nothing for what is free", async () => {
+  it("gives nothing back where recovery charged more, and posts nothing for a free request", async () => {
     const { sleeper, account, id } = await recovered({ balance: 100n * UNIT, progress: 10 });
     expect(await settledOnce(sleeper, settlement(account, id, 8))).toMatchObject({
       charge: 10n * UNIT,

@@ -1,4 +1,4 @@
-// The lease's own connection: made once however many ask, replaced when it is lost, never left open.
+// The lease's own connection: opened once for all callers, replaced when it is lost, never left open.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Client } from "pg";
@@ -13,7 +13,7 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
   });
   afterAll(() => setup.close());
 
-  it("owns no new holds while it may have run out, and is renewed by who asks", async () => {
+  it("owns no new holds while it may have run out, and its caller renews it", async () => {
     const lease = await ProcessLease.take(setup.opened.database);
     expect(lease.owner()).toBe(lease.processId);
     const now = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 20_500);
@@ -27,7 +27,7 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     await lease.resign();
   });
 
-  it("is one, also when two ticks ask at once after it was lost, and is closed in the end", async () => {
+  it("is a single one, also when two renewals run at once after its loss, and is closed in the end", async () => {
     const made: Client[] = [];
     const ended = new Set<Client>();
     const lease = await ProcessLease.take({
@@ -52,7 +52,7 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     expect(rows).toEqual([{ dead: true }]);
   });
 
-  it("is given up without a word when the database is away at the end", async () => {
+  it("is given up without an error when the database is away at the end", async () => {
     let away = false;
     const lease = await ProcessLease.take({
       connect: () => (away ? Promise.reject(new Error("Connection terminated")) : setup.opened.database.connect()),

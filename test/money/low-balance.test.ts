@@ -17,7 +17,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   });
   afterAll(() => setup.close());
 
-  /** A worker whose mails are kept, and which fails as long as it is told to. */
+  /** A worker whose mails are kept, and which fails on demand. */
   function worker() {
     const mails: { to: string; text: string }[] = [];
     let failing = false;
@@ -48,7 +48,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   const set = (accountId: string, rupiah: bigint | null) =>
     setLowBalanceAlert(setup.pool, { accountId, threshold: rupiah === null ? null : rupiah * RUPIAH });
 
-  it("comes once when the balance falls below the threshold, and again only after it has risen to it", async () => {
+  it("is sent once when the balance falls below the threshold, and again only after it has risen to it", async () => {
     const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const { look, to } = worker();
@@ -78,7 +78,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     });
   });
 
-  it("does not come for what is held, nor when a threshold is set above the balance", async () => {
+  it("is not sent for held money, nor when a threshold is set above the balance", async () => {
     const [held, low] = [await setup.account(100n * RUPIAH), await setup.account(10n * RUPIAH)];
     await set(held, 50n);
     await set(low, 50n);
@@ -96,7 +96,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     expect(await readLowBalanceAlert(setup.pool, held)).toBeNull();
   });
 
-  it("is sent by one of several workers that look at once", async () => {
+  it("is sent by one of several simultaneous workers", async () => {
     const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const workers = [worker(), worker(), worker()];
@@ -131,7 +131,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
       await set(accountId, 50n);
       await spend(accountId, 60);
     }
-    // A worker that dies has taken the mail and not said that it was sent: the same as one whose mail server failed.
+    // A worker that dies has taken the mail and not recorded it as sent: the same as one whose mail server failed.
     fail(true);
     await expect(look()).rejects.toThrow("2 mails");
     fail(false);

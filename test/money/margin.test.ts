@@ -39,7 +39,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
   }
   const report = (from: string, to: string, by: MarginGroup) => reportMargin(setup.pool, { from, to, by });
 
-  it("adds up to the last unit what was charged, given back, paid to upstreams and lost, by billing day", async () => {
+  it("sums charges, credit notes, upstream costs and losses exactly, by billing day", async () => {
     const [first = "", second = ""] = accounts;
     // The partitions there are begin a month ago.
     const today = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10);
@@ -83,7 +83,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("reads a busy day behind quiet ones by the hour, and the quiet ones faster", async () => {
+  it("reads a busy day after quiet ones by the hour, and the quiet ones faster", async () => {
     const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
     const busyMs = startOfBillingDay(dayOf(8));
     const mostAtOnce = 2;
@@ -115,7 +115,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     expect(Math.max(...spans.map(([from, to]) => to - from))).toBeGreaterThan(4 * HOUR_MS);
   });
 
-  it("tells what balances did not cover", async () => {
+  it("shows the cost that balances did not cover", async () => {
     const poor = await setup.account(20_000n);
     keys.set(poor, await setup.key(poor));
     const at = startOfBillingDay(new Date(Date.now() - 4 * DAY_MS).toISOString().slice(0, 10));
@@ -131,7 +131,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     });
   });
 
-  it("tells cost that was never billed from what was not collected, and adds what was charged later", async () => {
+  it("separates unbilled cost from uncollected cost, and adds late charges", async () => {
     const account = await setup.account(2_000_000n);
     keys.set(account, await setup.key(account));
     const day = new Date(Date.now() - 6 * DAY_MS).toISOString().slice(0, 10);

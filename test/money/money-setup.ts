@@ -1,4 +1,4 @@
-// The setup of money tests: accounts with a balance, keys with a limit, and ledgers as several processes have them.
+// The setup of money tests: accounts with a balance, keys with a limit, and ledgers of several processes.
 
 import { createHash } from "node:crypto";
 import pg from "pg";
@@ -20,7 +20,7 @@ import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
-/** What the audit says of books that are in order. */
+/** The audit's result for correct books. */
 export const SOUND = { ok: true, violations: [], hasMore: false };
 
 export const PRICES = { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n };
@@ -28,7 +28,7 @@ export const PRICES = { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit
 const WAITING_SESSIONS = `
 SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** One serving process as the database sees it: its connections, its lease, its ledger. */
+/** One serving process from the database's view: its connections, its lease, its ledger. */
 export type TestProcess = {
   readonly database: Database;
   readonly lease: ProcessLease;
@@ -38,11 +38,11 @@ export type TestProcess = {
 /** A row that is locked. */
 export type LockedRow = {
   /**
-   * Waits until so many backends wait for a lock, and tells which. Throws where they never do: then the race is none, and the
-   * test would pass without it.
+   * Waits until so many backends wait for a lock, and returns them. Throws if they never do: then there is no race, and the test
+   * would pass without it.
    */
   queued(count: number): Promise<number[]>;
-  /** Runs a last statement, lets the row go, and tells the database's time of that moment. */
+  /** Runs a last statement, unlocks the row, and returns the database's time of that moment. */
   release(sql?: string): Promise<string>;
 };
 
@@ -74,7 +74,7 @@ export class MoneySetup {
     return this.opened.database.pool;
   }
 
-  /** Another process on the same database, or on what stands before it. */
+  /** Another process on the same database, or on the proxy in front of it. */
   async process(lanes = 1, url = this.opened.url): Promise<TestProcess> {
     const database = await openDatabase({ url, dataDir: "" });
     const lease = await ProcessLease.take(database);
@@ -110,13 +110,13 @@ export class MoneySetup {
     return keyId;
   }
 
-  /** What nearly every test looks at: of an account that owes nothing. */
+  /** The usual columns of an account that owes nothing. */
   async balance(accountId: string): Promise<Omit<AccountBalance, "owed">> {
     const { posted, held, available } = await readBalance(this.pool, accountId);
     return { posted, held, available };
   }
 
-  /** The same with what is owed. */
+  /** The same with the debt. */
   balanceAndDebt(accountId: string): Promise<AccountBalance> {
     return readBalance(this.pool, accountId);
   }
@@ -133,7 +133,7 @@ export class MoneySetup {
     return (await onServer(this.opened.url, sql)).rows;
   }
 
-  /** Keeps a row locked in a session of its own, so that what comes meanwhile queues behind it. */
+  /** Keeps a row locked in a session of its own, so that later statements queue behind it. */
   async lockRow(table: "account" | "api_key", id: string): Promise<LockedRow> {
     const client = new pg.Client({ connectionString: this.opened.url });
     await client.connect();
@@ -142,7 +142,7 @@ export class MoneySetup {
     return {
       queued: async (count) => {
         for (let look = 1; ; look += 1) {
-          // Only the owner sees what the sessions of others wait for.
+          // Only the owner sees the waits of other logins' sessions.
           const waiting = (await this.asOwner(WAITING_FOR_LOCKS)) as { pid: number }[];
           if (waiting.length >= count) return waiting.map(({ pid }) => pid);
           if (look === MOST_LOOKS) throw new Error(`${waiting.length} backends wait for a lock, and not ${count}`);

@@ -1,4 +1,4 @@
-// What was delivered and the database did not take stays owed when its process ends.
+// A delivered answer that the database did not take stays owed when its process ends.
 
 import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ describe.each(testBackends())("settlements that are owed on the %s database", (b
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("are taken over from the dead alone, once, and without a line that was cut", async () => {
+  it("are taken over from dead processes only, once, and without an incomplete line", async () => {
     const living = new OwedSpool(folder, process.ppid);
     living.add(settlement(await setup.account(0n), admission("", "", 1n).requestId, 1));
     const gone = new OwedSpool(folder, GONE);

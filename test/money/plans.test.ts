@@ -1,5 +1,5 @@
-// Statements are planned once, while the tables are empty, and run for as long as the connection lives. So: plan them on an
-// empty database, let it grow without an ANALYZE, and see that they still read by the keys they were given.
+// Statements are planned once, while the tables are empty, and run for as long as the connection lives. So: plan them on an empty
+// database, let it grow without an ANALYZE, and check that they still read by keys.
 
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ ALTER TABLE account DISABLE TRIGGER USER;
 INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
   SELECT account_id, gen_random_uuid(), gen_random_uuid(), 0, id, 'm', 1, 1 FROM api_key`;
 
-/** What one transaction has read of a table, by the server's own count. */
+/** The rows of a table that one transaction has read, by the server's own count. */
 const READ = `
 SELECT relname AS table, seq_scan::int AS seq_scans, coalesce(idx_tup_fetch, 0)::int AS by_index FROM pg_stat_xact_user_tables
 WHERE seq_scan > 0 OR idx_tup_fetch > 0`;
@@ -48,7 +48,7 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
   });
   afterAll(() => setup.close());
 
-  /** Runs statements in one transaction and gives what each table was read. */
+  /** Runs statements in one transaction and returns the rows read of each table. */
   async function run(client: pg.Client, sent: readonly PipelinedStatement[]): Promise<Read[]> {
     await client.query("BEGIN");
     for (const { name, text, values } of sent) await client.query({ name, text, values: [...values] });
@@ -89,7 +89,7 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
       const reads = await run(client, sent);
       expect(reads.map(({ table }) => table)).toContain("account");
       for (const read of reads) {
-        // A scan of a whole index would touch every row there is.
+        // A scan of a whole index would read all its rows.
         expect(read, sent.map(({ name }) => name).join()).toMatchObject({ seq_scans: 0 });
         expect(read.by_index, `rows of ${read.table}`).toBeLessThan(200);
       }

@@ -1,5 +1,5 @@
-// Two that want the same money at the same moment. Where it matters who comes first, the row is locked until both wait for it,
-// so that each order really happens; what is expected holds for whoever wins.
+// Two statements that want the same money at the same time. Where the order matters, the row is locked until both wait for it, so
+// that each order really happens; the expectations hold for either winner.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -32,7 +32,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     );
     return rows[0]?.slots ?? [];
   };
-  /** An account with a hold of 400 000 and another one beside it, whose money is at stake when the first is resolved twice. */
+  /** An account with a hold of 400 000 and another one beside it, whose money would be lost if the first were resolved twice. */
   async function twoHolds(process: TestProcess) {
     const account = await setup.account(1_000_000n);
     const key = await setup.key(account);
@@ -40,7 +40,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     for (const request of [raced, other]) await process.ledger.admit(request);
     return { account, requestId: raced.requestId, other: other.requestId };
   }
-  /** Both run into the locked row, one after the other, before it is let go. */
+  /** Both reach the locked row, one after the other, before it is unlocked. */
   async function meet(lock: LockedRow, one: () => Promise<unknown>, two: () => Promise<unknown>): Promise<void> {
     const running: Promise<unknown>[] = [one()];
     await lock.queued(1);
@@ -95,7 +95,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
         const charge = (await chargeOf(requestId)) ?? 0n;
         const cost = BigInt(tokens) * 5_000n;
         expect([cost, 100_000n]).toContain(charge);
-        // What recovery did not charge of the cost is posted once.
+        // The cost that recovery did not charge is posted once.
         const late = first === "recovery" && cost > charge ? cost - charge : 0n;
         const again = await victim.ledger.settle(settlement(account, requestId, 1));
         expect(again).toMatchObject({ charge: charge + late });
@@ -122,7 +122,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
   });
 
   it.each(rounds)(
-    "between orders of one reference on two accounts are won by one, and the others are refused (round %i)",
+    "between commands with one reference on two accounts are won by one, and the others are refused (round %i)",
     async (round) => {
       const accounts = [await setup.account(0n), await setup.account(0n)];
       const reference = `race:${backend}:${round}`;
@@ -155,7 +155,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
   );
 
   it.each(rounds)(
-    "between credits of one reference are won by one, whatever the others say (round %i)",
+    "between credits with one reference are won by one, whatever the others contain (round %i)",
     async (round) => {
       const accountId = await setup.account(0n);
       const reference = `credit:${backend}:${round}`;
@@ -172,7 +172,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     },
   );
 
-  it.each([1, 5])("of %i admissions against a revocation: none is let in once it is committed", async (parallel) => {
+  it.each([1, 5])("of %i admissions against a revocation: none is admitted after its commit", async (parallel) => {
     const [process] = processes;
     const account = await setup.account(1_000_000n);
     const key = await setup.key(account, 60);
@@ -186,7 +186,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     expect(await slotsOf(key)).toEqual([]);
   });
 
-  it.each([1, 5])("of %i admissions against a credit: they see it once the row is theirs", async (parallel) => {
+  it.each([1, 5])("of %i admissions against a credit: they see it once they have locked the row", async (parallel) => {
     const [process] = processes;
     const account = await setup.account(100n);
     const key = await setup.key(account);
@@ -201,7 +201,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     expect(await setup.balance(account)).toMatchObject({ posted: 5_100n, held: 500n * BigInt(parallel) });
   });
 
-  it.each([1, 5])("of %i admissions against a lock: they are counted when they were let in", async (parallel) => {
+  it.each([1, 5])("of %i admissions against a lock: they are counted at their admission", async (parallel) => {
     const [process] = processes;
     const account = await setup.account(1_000n);
     const key = await setup.key(account, 60);
@@ -256,7 +256,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const request = admission(account, key, 400n);
     const waiting = ledger.admit(request);
     const [lost] = await lock.queued(1);
-    // The client is gone; its backend still waits for the row, and would go on.
+    // The client is gone; its backend still waits for the row, and would continue.
     for (const { connection } of clients) connection.stream.destroy();
     await expect.poll(async () => (await lock.queued(1)).some((pid) => pid !== lost)).toBe(true);
     await lock.release();
@@ -265,7 +265,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     await ledger.close();
   });
 
-  it("the database itself refuses to let anybody win who would make a balance negative", async () => {
+  it("the database itself refuses every winner that would make a balance negative", async () => {
     const account = await setup.account(1_000n);
     const set = (values: string) => setup.pool.query(`UPDATE account SET ${values} WHERE id = $1`, [account]);
     for (const values of ["held = 1001", "held = -1", "posted = -1"])

@@ -41,7 +41,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     await living.lease.renew();
   });
 
-  it("buries a process whose lease has run out, and only if the gravedigger had no gap for a term", async () => {
+  it("declares a process with an ended lease dead, and only after a term without a gap of its own", async () => {
     const victim = await setup.process();
     await age(victim, 21);
     const newcomer = await setup.process();
@@ -50,7 +50,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect(await gravedigger.lease.buryExpired()).toEqual([victim.lease.processId]);
   });
 
-  it("starts the gravedigger's term anew after a gap, as an outage of the database makes", async () => {
+  it("starts a new term after a gap, such as an outage of the database", async () => {
     const [late, victim] = [await steadyProcess(), await setup.process()];
     await setup.pool.query("UPDATE process SET renewed_at = renewed_at - interval '12 s' WHERE id = $1", [
       late.lease.processId,
@@ -61,7 +61,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect(await (await steadyProcess()).lease.buryExpired()).toEqual([victim.lease.processId]);
   });
 
-  it("resolves the holds of a dead process once, with what was recorded, and nobody else's", async () => {
+  it("resolves the holds of a dead process once, with their recorded progress, and no others", async () => {
     const [victim, living, gravedigger] = [await setup.process(), await setup.process(), await steadyProcess()];
     const [lost, kept] = [await placed(victim), await placed(living)];
     await setup.pool.query("UPDATE hold SET progress_input_tokens = 10, progress_output_tokens = 2 WHERE id = $1", [
@@ -80,7 +80,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     await living.ledger.settle(settlement(kept.account, kept.request.requestId, 1));
   });
 
-  it("charges no more than the hold, and books the rest of what was recorded as our loss", async () => {
+  it("charges no more than the hold, and posts the rest of the recorded cost as our loss", async () => {
     const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
     const { account, request } = await placed(victim);
     await setup.pool.query("UPDATE hold SET progress_input_tokens = 100 WHERE id = $1", [request.requestId]);
@@ -92,7 +92,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect(rows).toEqual([{ amount: "100000", reason: "uncollected" }]);
   });
 
-  it("lets a process that wakes up dead only post the difference, ends its requests, and goes on under a new id", async () => {
+  it("lets a process that was declared dead only post the difference, ends its requests, and continues under a new id", async () => {
     const [zombie, gravedigger] = [await setup.process(), await steadyProcess()];
     const term = zombie.lease.term();
     let ended = 0;
@@ -115,7 +115,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect([term.isOver(), ended, zombie.lease.term().isOver()]).toEqual([true, 1, false]);
   });
 
-  it("lets only one of a recovery and a settlement at the same time win", async () => {
+  it("lets only one of a simultaneous recovery and settlement win", async () => {
     const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
     const holds = await Promise.all(Array.from({ length: 20 }, () => placed(victim)));
     await age(victim, 21);
@@ -135,14 +135,14 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     }
   });
 
-  it("gives back an old hold of its own that it does not know, and keeps those it knows", async () => {
+  it("releases an old hold of its own that it does not know, and keeps those it knows", async () => {
     const process = await setup.process();
     const [known, forgotten] = [await placed(process), await placed(process)];
     await process.ledger.release({ accountId: forgotten.account, requestId: forgotten.request.requestId });
     await setup.asOwner("ALTER TABLE usage_record DISABLE TRIGGER append_only");
     await setup.asOwner(`DELETE FROM usage_record WHERE request_id = '${forgotten.request.requestId}'`);
     await setup.asOwner("ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only");
-    // As a lost admission would leave it: on the account, and in nobody's memory.
+    // As after a lost admission: on the account, and in no process's memory.
     await setup.pool.query(
       `INSERT INTO hold SELECT $1, $2, owner, amount, key_id, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
       [forgotten.account, forgotten.request.requestId, known.request.requestId],
@@ -185,7 +185,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect(await recoverHolds(setup.pool)).toBe(5);
   });
 
-  it("forgets processes that have been dead for a day, but none whose hold is open", async () => {
+  it("deletes processes that have been dead for a day, but none with an open hold", async () => {
     const dead = async (deadFor: string) => {
       const process = await setup.process();
       await setup.pool.query("UPDATE process SET dead_at = clock_timestamp() - $2::interval WHERE id = $1", [
@@ -207,7 +207,7 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
       true,
       true,
     ]);
-    // One that wakes up forgotten is as dead as before: what it still holds is given back, and it goes on under a new id.
+    // A process that wakes up without its row is as dead as before: its holds are released, and it continues under a new id.
     const late = await placed(old);
     expect(await recoverHolds(setup.pool)).toBe(2);
     for (const each of [account, late.account]) expect((await setup.balance(each)).held).toBe(0n);

@@ -30,7 +30,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     expect(await setup.balance(account)).toEqual({ posted: 93n * UNIT, held: 0n, available: 93n * UNIT });
   });
 
-  it("takes above the hold only what is available, and books the rest as our loss", async () => {
+  it("takes above the hold only available money, and posts the rest as our loss", async () => {
     const { account, ids } = await held(100n * UNIT, [40n * UNIT, 30n * UNIT]);
     expect(await process.ledger.settle(settlement(account, ids[0] ?? "", 500))).toEqual({
       cost: 500n * UNIT,
@@ -42,7 +42,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
   });
 
   it("charges a batch as if its members came one after the other, those that free money first", async () => {
-    // More than a lane sends as lone statements.
+    // More than a lane sends as single statements.
     const tokens = [600, 20, 700, 30, 50];
     const hold = 100n * UNIT;
     const { account, ids } = await held(
@@ -54,12 +54,12 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
       ids.map((id, index) => process.ledger.settle(settlement(account, id, tokens[index] ?? 0))),
     );
     expect(settled.map(({ charge }) => charge / UNIT)).toEqual([600n, 20n, 300n, 30n, 50n]);
-    // The group itself was right: what it gets wrong, the database refuses, and its members run again one by one.
+    // The group's statement was right: the database refuses its wrong rows, and its members run again one by one.
     expect(process.ledger.statistics()).toMatchObject({ replays });
     expect(await setup.balance(account)).toEqual({ posted: 0n, held: 0n, available: 0n });
   });
 
-  it("settles once however often and from wherever it is asked", async () => {
+  it("settles once, however often and in whichever process it is called", async () => {
     const { account, ids } = await held(100n * UNIT, [40n * UNIT]);
     const other = await setup.process();
     const id = ids[0] ?? "";
@@ -73,7 +73,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     expect(rows).toEqual([{ charge: settled[0]?.charge }]);
   });
 
-  it("keeps on the record what is needed to recompute it", async () => {
+  it("keeps on the record everything that recomputes it", async () => {
     const { account, key, ids } = await held(100n * UNIT, [40n * UNIT]);
     const id = ids[0] ?? "";
     await process.ledger.settle({
@@ -112,12 +112,12 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
   });
 
   it.each([1, 5])(
-    "gives back a hold whose request has its record already, and charges nothing more (%i at once)",
+    "releases a hold whose request has its record already, and charges nothing more (%i at once)",
     async (parallel) => {
       const account = await setup.account(1_000n * UNIT);
       const key = await setup.key(account);
       const requests = Array.from({ length: parallel }, () => admission(account, key, 40n * UNIT));
-      // As a lost admission leaves it that is written after all when its request has been settled.
+      // As a lost admission that is written after the settlement of its request.
       for (const round of [7, 9]) {
         await Promise.all(requests.map((request) => process.ledger.admit(request)));
         const settled = await Promise.all(
@@ -130,7 +130,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     },
   );
 
-  it("refuses to settle what was never held", async () => {
+  it("refuses to settle a request that never had a hold", async () => {
     const account = await setup.account(100n);
     const key = await setup.key(account);
     await expect(process.ledger.settle(settlement(account, admission(account, key, 1n).requestId, 1))).rejects.toThrow(

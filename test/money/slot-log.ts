@@ -1,4 +1,4 @@
-// Every slot that was ever given, by a trigger of the test: more than N within 60 seconds of each other is a violation.
+// All slots that were ever taken, by a trigger of the test: more than N within 60 seconds of each other is a violation.
 /** Makes the log. */
 export const LOG_SLOTS = `
 CREATE TABLE slot_log (key_id uuid NOT NULL, at timestamptz NOT NULL);
@@ -8,7 +8,7 @@ CREATE FUNCTION log_slots() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RETURN NEW; END $$;
 CREATE TRIGGER log_slots AFTER UPDATE OF slots ON api_key FOR EACH ROW EXECUTE FUNCTION log_slots()`;
 
-/** Moments at which a key's window held more than its limit. */
+/** Times at which a key's window had more requests than its limit. */
 export const OVERFULL_WINDOWS = `
 SELECT l.key_id, l.at FROM slot_log l JOIN api_key k ON k.id = l.key_id
 WHERE k.rate_limit < (SELECT count(*) FROM slot_log o WHERE o.key_id = l.key_id AND o.at > l.at - interval '60 s' AND o.at <= l.at)`;

@@ -34,7 +34,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     return readCsv(Buffer.concat(pieces).toString());
   }
 
-  it("shows a charge above its hold behind the top-up that paid it", async () => {
+  it("shows a charge above its hold after the top-up that paid it", async () => {
     const { money } = setup;
     const account = await money.account(100_000n);
     const request = admission(account, await money.key(account), 100_000n);
@@ -49,7 +49,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     expect(pages.entries.map(({ runningBalance }) => runningBalance)).toEqual(["0.8", "1.1", "0.1"]);
   });
 
-  it("never shows a balance below zero, page by page or as a file, whatever happened in what order", async () => {
+  it("never shows a balance below zero, page by page or as a file, in any order of events", async () => {
     const { money } = setup;
     const { database } = process;
     const account = await money.account(200_000n);
@@ -67,7 +67,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
         const { outcome } = await process.ledger.admit(request);
         if (outcome === "granted") open.push(requestId);
       },
-      // Often above the hold, and above what there is.
+      // Often above the hold, and above the available money.
       settle: async () => {
         await Promise.all(
           [take(open), whole(2) === 0 ? take(open) : undefined].map(async (requestId) => {
@@ -84,7 +84,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
         await applyPayment(database, topUpId, { state: "paid", amount, givenBack: 0n, reference: null });
         topUps.push([topUpId, amount]);
       },
-      // What is no longer there is owed, and collected from what becomes free.
+      // Missing money is owed, and collected when money becomes available.
       "charge back": async () => {
         const [topUpId, amount] = topUps.splice(whole(topUps.length), 1)[0] ?? [];
         if (topUpId === undefined || amount === undefined) return;
@@ -97,7 +97,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
           const { rows } = await tx.query("SELECT FROM usage_record WHERE request_id = $1 AND charge > 0", [requestId]);
           if (rows.length > 0) await creditUsage(tx, { requestId, amount: null, note: "test", name: null });
         }),
-      // As a process does that did not run while another one recovered its request.
+      // As a process that was paused while another one recovered its request.
       "charge late": async () => {
         const requestId = take(open);
         if (requestId === undefined) return;
@@ -119,7 +119,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     expect(micro(lines.at(-1)?.["running_balance_idr"] ?? "")).toBe((await money.balance(account)).posted);
     const times = lines.map((line) => Date.parse(line["posted_at"] ?? ""));
     expect(times).toEqual(times.toSorted((a, b) => a - b));
-    // What each is about: a request or a top-up, and nothing for what is neither.
+    // The subject of each: a request or a top-up, and null for the others.
     for (const { reason, requestId, topUpId, id } of entries) {
       const isOfRequest = ["usage", "credit_note", "late_usage"].includes(reason);
       const isOfTopUp = ["top_up", "top_up_charged_back", "receivable_collected"].includes(reason);
@@ -129,7 +129,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     expect(await money.audit()).toEqual(SOUND);
   });
 
-  it("refuses a page token that names no place", async () => {
+  it("refuses a page token without a position", async () => {
     const client = setup.clientOf(await setup.money.account(1n));
     for (const pageToken of ["2", "1.x.00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000000"]) {
       expect(await factsOf(client.listLedgerEntries({ pageToken }))).toMatchObject({
@@ -154,7 +154,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     let pages = 0;
     const entries = await allPages(async (pageToken) => {
       const page = await client.listLedgerEntries({ pageSize: 3, pageToken });
-      // It came before all of them and is settled behind them: a new first line, which no later page shows.
+      // It came before all of them and is settled after them: a new first line, which no later page shows.
       if ((pages += 1) === 2) await process.ledger.settle(settlement(account, slow.requestId, 1_000));
       return { items: page.entries, nextPageToken: page.nextPageToken };
     });

@@ -1,5 +1,5 @@
-// Many seeded operations at once on hot and cold accounts, from two processes, with connections ended under their
-// statements and a third process declared dead half-way; the books are looked at all the time in single snapshots.
+// Many seeded operations at once on hot and cold accounts, from two processes, with connections ended under their statements and
+// a third process declared dead half-way; single snapshots check the books all the time.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -94,7 +94,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
           const { outcome } = await process.ledger.extend({ ...wanted, inputTokens: 1, outputTokens: 0 });
           if (outcome === "granted") seen.extended += 1;
         }
-        // Up to three times what was asked, so that charges are cut off too.
+        // Up to three times the requested amount, so that charges are limited too.
         const tokens = Math.floor((random() * 3 * Number(amount)) / Number(TOKEN));
         const settle = () => process.ledger.settle(settlement(account, request.requestId, tokens));
         const twice = random() < 0.2;
@@ -121,7 +121,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       seen.credited += 1;
     }
 
-    /** Freezes an account for a moment, or takes a key away for good; some clients go on using it. */
+    /** Freezes an account for a moment, or revokes a key for good; some clients continue to use it. */
     async function forbid(): Promise<void> {
       const { account, keys } = anAccount();
       if (random() < 0.3) {
@@ -166,7 +166,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     working = false;
     await Promise.all([sampler, nemesis]);
 
-    // What a lost admission left behind belongs to somebody: the dead process's is recovered, ours is given back.
+    // Each stray hold of a lost admission has an owner: the dead process's is recovered, ours is released.
     await patiently(() => recoverHolds(setup.pool));
     const left = await setup.pool.query<{ account_id: string; id: string }>("SELECT account_id, id FROM hold");
     for (const { account_id, id } of left.rows)
@@ -177,7 +177,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     const overfull = await setup.asOwner(OVERFULL_WINDOWS);
     expect(overfull, `seed ${seed}`).toEqual([]);
     expect(await setup.audit()).toEqual(SOUND);
-    // The mix has really happened.
+    // The mix must have happened.
     for (const outcome of [
       "granted",
       "limited",

@@ -1,4 +1,4 @@
-// The formula of a request's cost exists twice, in TypeScript and in SQL: the audit and recovery compute with the second one.
+// The formula of a request's cost exists twice, in TypeScript and in SQL: the audit and recovery use the second one.
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Pages while others write, other people's records, and what callers get wrong.
+// Pages during writes, records of other accounts, and wrong arguments.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
@@ -40,7 +40,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       shown.push(...usage.records.map(({ requestId }) => requestId));
       const ledger = await client.listLedgerEntries({ pageSize: 4, pageToken: ledgerToken });
       lines.push(...ledger.entries.map(({ id }) => id));
-      // The first line's balance is what it and the lines before it come to by the view of the whole ledger.
+      // The first line's balance is the sum of it and the lines before it in the view of the whole ledger.
       const [first] = ledger.entries;
       const below = await setup.money.pool.query<{ sum: string }>(
         `SELECT sum(amount)::text AS sum FROM ledger_entries
@@ -48,7 +48,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
         [account, first?.id ?? null],
       );
       expect(micro(first?.runningBalance ?? "0"), `seed ${seed}`).toBe(BigInt(below.rows[0]?.sum ?? 0));
-      // Requests before and behind what was shown, and money from elsewhere, while the page is being looked at.
+      // Requests before and after the shown ones, and other money, between two pages.
       if (whole(2) === 0) await setup.use(account, keyId, setup.midnightMs + whole(HOUR_MS));
       if (whole(3) === 0) await setup.money.credit(account, 1_000n);
       if (usage.nextPageToken === "" && ledger.nextPageToken === "") break;
@@ -93,7 +93,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     expect(lines.at(-1)?.["running_balance_idr"]).toBe((await client.getBalance({})).balance?.posted);
   });
 
-  it("counts what was charged late with its request, in sums, on its record and in the file", async () => {
+  it("counts a late charge with its request, in sums, on its record and in the file", async () => {
     const account = await setup.money.account(1_000_000_000n);
     const keyId = await setup.money.key(account);
     const { ledger, database } = await setup.money.process();
@@ -140,7 +140,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
   });
 
   it.each([
-    ["a time zone nobody knows", { timeZone: "Asia/Atlantis" }, "timeZone"],
+    ["an unknown time zone", { timeZone: "Asia/Atlantis" }, "timeZone"],
     ["an offset for a time zone", { timeZone: "+07:00" }, "timeZone"],
     ["a zone of the database's own making", { timeZone: "FOO+5" }, "timeZone"],
     ["a range turned round", { filter: { from: timestampFromMs(2), until: timestampFromMs(1) } }, "filter.from"],
@@ -152,13 +152,13 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     expect(await factsOf(Array.fromAsync(client.exportUsage(request)))).toMatchObject(wrong(field));
   });
 
-  it("refuses a ledger in a time zone nobody knows", async () => {
+  it("refuses a ledger in an unknown time zone", async () => {
     const client = setup.clientOf(await setup.money.account(0n));
     const call = Array.fromAsync(client.exportLedger({ timeZone: "Asia/Atlantis" }));
     expect(await factsOf(call)).toMatchObject(wrong("timeZone"));
   });
 
-  it("refuses a page token that is none", async () => {
+  it("refuses an invalid page token", async () => {
     const client = setup.clientOf(await setup.money.account(0n));
     for (const call of [client.listUsage({ pageToken: "2" }), client.listLedgerEntries({ pageToken: "2" })]) {
       expect(await factsOf(call)).toMatchObject(wrong("pageToken"));

@@ -1,5 +1,5 @@
-// One filter, one total: whoever asks, in whatever form, for whatever range, around midnight too. The records are settled by
-// the ledger itself, and rolled up at moments that miss some and at one that misses none.
+// One filter, one total: for every caller, form and range, around midnight too. The ledger itself settles the records, and they
+// are rolled up at times that miss some and at one that misses none.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -74,7 +74,7 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
     const [head = "", ...lines] = Buffer.concat(pieces).toString().split("\r\n");
     expect(lines.pop()).toBe("");
     const columns = head.split(",");
-    // No cell of these tests has a comma, so that the file is read without what has written it.
+    // No cell of these tests has a comma, so that the file is read without the code that wrote it.
     return lines.map((line) => Object.fromEntries(line.split(",").map((cell, index) => [columns[index], cell])));
   }
 
@@ -96,7 +96,7 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
     let compared = 0;
     const recounted: string[] = [];
     for (let tried = 0; tried < FILTERS; tried += 1) {
-      // Until here what was rolled up has missed records: all of them came after their time. Now it is made anew.
+      // Until here the roll-ups have missed records: all of them came after their time. Now they are made again.
       if (tried === FILTERS / 2) {
         await setup.money.asOwner("UPDATE usage_rolled_up SET recounted_at = NULL");
         recounted.push(...(await rollUpUsage(setup.money.pool)).recounted);

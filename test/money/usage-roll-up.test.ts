@@ -1,5 +1,5 @@
-// Roll-ups beside records that come late, out of order, recovered and while they are being made: no record is lost from a sum
-// or in it twice, at any moment.
+// Roll-ups beside records that come late, out of order, recovered and while they are being made: no record is missing from a sum
+// or in it twice, at any time.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { costOf } from "../../src/billing/cost.ts";
@@ -42,19 +42,19 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     const cost = costOf(counts, PRICES);
     await process.ledger.settle({ ...settlement(accountId, requestId, 0), ...counts, cost });
   }
-  /** What a summary says, and what the records say. */
+  /** The sums of a summary, and those of the records. */
   async function bothSums(accountId: string) {
     const { totals } = await summarizeUsage(setup.pool, { accountId, filter: {} });
-    const said = {
+    const sums = {
       requests: Number(totals.requests),
       charge: String(totals.charge),
       output: String(totals.outputTokens),
     };
-    return [said, (await setup.pool.query(RECORDS_OF, [accountId])).rows[0]];
+    return [sums, (await setup.pool.query(RECORDS_OF, [accountId])).rows[0]];
   }
   const rolledUp = async (accountId: string) => (await setup.pool.query(ROLLED_UP, [accountId])).rows[0] as unknown;
 
-  it("lose nothing and count nothing twice, whatever comes when", async () => {
+  it("lose nothing and count nothing twice, in any order of arrival", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     const open: Open[] = [];
@@ -75,7 +75,7 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
         ]);
       },
       "roll up": () => rollUpUsage(setup.pool),
-      // An hour goes by, after which what was missed is made anew.
+      // An hour goes by, after which missed records are rolled up again.
       wait: () => setup.asOwner("UPDATE usage_rolled_up SET recounted_at = recounted_at - interval '2 hours'"),
     };
     const names = ["begin", "begin", "begin", "settle", "settle", "settle while it is rolled up", "roll up", "wait"];
@@ -83,8 +83,8 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     for (let step = 0; step < STEPS; step += 1) {
       const name = names[whole(names.length)] ?? "";
       await steps[name]?.();
-      const [said, truth] = await bothSums(accountId);
-      expect(said, `seed ${seed}, step ${step}: ${name}`).toEqual(truth);
+      const [sums, truth] = await bothSums(accountId);
+      expect(sums, `seed ${seed}, step ${step}: ${name}`).toEqual(truth);
       believed = Math.max(believed, ((await rolledUp(accountId)) as { requests: number }).requests);
     }
     expect(believed, "what was rolled up at most").toBeGreaterThan(10);
@@ -92,12 +92,12 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     await steps["wait"]?.();
     await rollUpUsage(setup.pool);
     expect(await rollUpUsage(setup.pool)).toEqual({ stretches: 0, recounted: [] });
-    const [said, truth] = await bothSums(accountId);
-    expect(said, `seed ${seed}`).toEqual(truth);
+    const [sums, truth] = await bothSums(accountId);
+    expect(sums, `seed ${seed}`).toEqual(truth);
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("wait for the oldest open request, however old, and then have it", async () => {
+  it("wait for the oldest open request, however old, and then contain it", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     const at = (minutes: number): number => Date.now() - minutes * MINUTE_MS;
@@ -115,22 +115,22 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     expect((await summarizeUsage(setup.pool, { accountId, filter: {} })).totals.requests).toBe(5n);
   });
 
-  it("are passed over while a request that came behind their back is missing in them, and then made anew", async () => {
+  it("are skipped while a late request is missing in them, and then made again", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     for (const minutes of [120, 60]) await settle(await admit(accountId, keyId, Date.now() - minutes * MINUTE_MS));
     await rollUpUsage(setup.pool);
-    // Its machine stood still between the making of its id and its hold.
+    // Its machine was paused between the making of its id and its hold.
     await settle(await admit(accountId, keyId, Date.now() - 90 * MINUTE_MS));
     expect(await rolledUp(accountId)).toMatchObject({ requests: 2 });
-    const [said, truth] = await bothSums(accountId);
-    expect(said).toEqual(truth);
+    const [sums, truth] = await bothSums(accountId);
+    expect(sums).toEqual(truth);
     expect(await rollUpUsage(setup.pool)).toMatchObject({ recounted: [accountId] });
     expect(await rolledUp(accountId)).toMatchObject({ requests: 3 });
     expect(await rollUpUsage(setup.pool)).toEqual({ stretches: 0, recounted: [] });
   });
 
-  it("are found wrong by the audit when such a request was free, and mended by a recount", async () => {
+  it("are found wrong by the audit when such a request was free, and corrected by a recount", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     await settle(await admit(accountId, keyId, Date.now() - 120 * MINUTE_MS));

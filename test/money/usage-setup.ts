@@ -1,4 +1,4 @@
-// Usage as its readers' tests need it: requests of chance settled by the ledger, and the service as a caller reaches it.
+// Usage for the tests of its readers: random requests that the ledger settles, and the service as a caller reaches it.
 
 import { ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { expect } from "vitest";
@@ -39,7 +39,7 @@ const BASES: readonly UsageBasis[] = ["exact", "drained", "estimated", "recovere
 /** More pages than any test has. */
 const MOST_PAGES = 400;
 
-// As transport/calls/ puts them before every service: errors arrive with their facts.
+// In the order of transport/calls/: errors arrive with their facts.
 const interceptors = createOpenInterceptors({ logger: createLogMemory().logger });
 
 /** Micro-rupiah of a decimal text, also below zero. */
@@ -48,7 +48,7 @@ export function micro(decimal: string): bigint {
   return decimal.startsWith("-") ? -units : units;
 }
 
-/** The facts of the error a call ends with. */
+/** The facts of the error that ends a call. */
 export async function factsOf(call: Promise<unknown>) {
   const error = await call.then(
     () => null,
@@ -57,7 +57,7 @@ export async function factsOf(call: Promise<unknown>) {
   return error?.findDetails(ErrorFactsSchema)[0];
 }
 
-/** Choices by chance that a seed repeats. */
+/** Random choices that a seed repeats. */
 export function chance() {
   const seed = chooseSeed();
   const random = seededRandom(seed);
@@ -68,7 +68,7 @@ export function chance() {
 export type Chance = ReturnType<typeof chance>;
 
 export class UsageSetup {
-  /** The newest midnight in Jakarta that has two hours behind it. */
+  /** The newest midnight in Jakarta that is at least two hours ago. */
   readonly midnightMs = startOfBillingDay(billingDay(Date.now() - 2 * HOUR_MS));
   readonly money: MoneySetup;
   readonly #process: TestProcess;
@@ -98,7 +98,7 @@ export class UsageSetup {
     );
   }
 
-  /** Settles a request that came at a moment; what it costs follows from its tokens. */
+  /** Settles a request of a given time; its cost follows from its tokens. */
   async use(accountId: string, keyId: string, atMs: number): Promise<string> {
     const { whole, one } = this.#chance;
     const { ledger } = this.#process;
@@ -124,7 +124,7 @@ export class UsageSetup {
     return request.requestId;
   }
 
-  /** Charges more for a request whose process died; one that was settled in another way is left alone. */
+  /** Charges more for a request whose process died; requests with another basis are left alone. */
   async chargeLate(accountId: string, requestId: string): Promise<void> {
     const { rows } = await this.money.pool.query(RECOVERED, [accountId, requestId]);
     if (rows[0] === undefined) return;
@@ -139,7 +139,7 @@ export class UsageSetup {
     return { cacheWrite, cacheWrite1h, audioInput, imageInput, imageOutput } as Required<OtherTokens>;
   }
 
-  /** All lines of a ledger, page by page, with every running balance held against the lines below it. */
+  /** All lines of a ledger, page by page, with every running balance compared with the lines below it. */
   async ledgerOf(client: UsageClient) {
     const { whole, seed } = this.#chance;
     const entries = await allPages(async (pageToken) => {
@@ -157,7 +157,7 @@ export class UsageSetup {
 }
 export type UsageClient = ReturnType<UsageSetup["clientOf"]>;
 
-/** What all pages have. */
+/** The common fields of all pages. */
 export async function allPages<Item>(
   read: (pageToken: string) => Promise<{ items: readonly Item[]; nextPageToken: string }>,
 ): Promise<Item[]> {

@@ -22,13 +22,13 @@ describe.each(testBackends())("the welcome credit on the %s database", (backend)
     );
   const post = (accountId: string) => postWelcomeCredit(setup.opened.database, accountId);
 
-  it("is nothing before an operator has set it", async () => {
+  it("is zero before an operator has set it", async () => {
     const accountId = await setup.account(0n);
     expect(await post(accountId)).toBeNull();
     expect(await setup.balance(accountId)).toMatchObject({ posted: 0n });
   });
 
-  it("is given once, for ever, also when many ask at once and when it is changed", async () => {
+  it("is given once, for ever, also to simultaneous calls and after a change", async () => {
     await set(5_000n * RUPIAH);
     const accountId = await setup.account(0n);
     const posted = await Promise.all(Array.from({ length: 8 }, () => post(accountId)));
@@ -46,7 +46,7 @@ describe.each(testBackends())("the welcome credit on the %s database", (backend)
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("keeps what was set when, and by whom; setting what holds already changes nothing", async () => {
+  it("records its changes with time and operator; setting the same amount changes nothing", async () => {
     const before = (await listActions(setup.pool, { limit: 100 })).length;
     await Promise.all([set(1n), set(2n), set(3n)]);
     const { welcomeCredit } = await readBillingSettings(setup.pool);
@@ -56,7 +56,7 @@ describe.each(testBackends())("the welcome credit on the %s database", (backend)
     await expect(setup.asOwner("DELETE FROM operator_setting")).rejects.toThrow("append-only");
   });
 
-  it("has a bound, and is not given to an account that is none", async () => {
+  it("has a bound, and is not given to a missing account", async () => {
     await expect(set(MAX_WELCOME_CREDIT + 1n)).rejects.toMatchObject({ code: "limit_exceeded" });
     await expect(set(-1n)).rejects.toMatchObject({ code: "limit_exceeded" });
     await set(MAX_WELCOME_CREDIT);

@@ -1,4 +1,4 @@
-// A machine with a wrong clock: its requests are refused, and what got in before does not keep later months from being made.
+// A machine with a wrong clock: its requests are refused, and earlier records do not prevent later partitions.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { billingDay } from "../../src/kernel/clock.ts";

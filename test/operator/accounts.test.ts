@@ -1,6 +1,7 @@
-// Accounts and fees as an operator sees and changes them.
+// Accounts and fees for operators.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { orderMerchant } from "../../src/operator/commands/merchant-orders.ts";
@@ -22,7 +23,7 @@ describe("accounts", () => {
     for (const name of ["Citra_1", "citra%2", "dewi"]) ids.push(await served.newCustomer(`${name}@Find.example`));
     const emails = async (query: string) => (await operator.listAccounts({ query })).accounts.map(({ email }) => email);
     expect(await emails("CITRA")).toEqual(["citra%2@Find.example", "Citra_1@Find.example"]);
-    // What LIKE would take for a pattern is meant as it is written.
+    // A pattern of LIKE is searched as plain text.
     expect(await emails("citra_")).toEqual(["Citra_1@Find.example"]);
     expect(await emails("%")).toEqual(["citra%2@Find.example"]);
     expect(await emails((ids[2] ?? "").toUpperCase())).toEqual(["dewi@Find.example"]);
@@ -53,7 +54,7 @@ describe("accounts", () => {
     expect(await refusal(operator.creditAccount({ ...order, amount: "7" }))).toMatchObject({
       rules: ["idempotencyKey credit.reference"],
     });
-    // A correction under the key of a credit is an order of its own.
+    // A correction with the key of a credit is a command of its own.
     const same = { accountId, amount: "100.5", reason: "once more", idempotencyKey: "k-1" };
     expect((await operator.adjustAccount(same)).order).toMatchObject({ isNew: true, available: "201" });
     await operator.adjustAccount({ ...same, amount: "-100.5", idempotencyKey: "k-1-back" });
@@ -131,10 +132,10 @@ describe("the fee schedule", () => {
     expect(await refusal(operator.previewFee({ ...question, amount: "1.0000001" }))).toMatchObject({
       code: "amount_precision",
     });
-    const nobody = operator.previewFee({ ...question, merchantId: uuidv7() });
-    expect(await refusal(nobody)).toMatchObject({ code: "not_found" });
+    const unknown = operator.previewFee({ ...question, merchantId: uuidv7() });
+    expect(await refusal(unknown)).toMatchObject({ code: "not_found" });
     expect((await operator.listMerchants({ accountId })).merchants).toMatchObject([
-      { id: merchantId, environment: "sandbox" },
+      { id: merchantId, environment: Environment.SANDBOX },
     ]);
   });
 });

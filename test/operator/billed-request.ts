@@ -1,4 +1,4 @@
-// A request as it was billed, written as settlement leaves it.
+// A billed request, with the rows that a settlement writes.
 
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -7,13 +7,13 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 
-/** One input token at the price that gives this charge. */
+/** One input token, at the price of this charge. */
 const RECORD = `
 INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price,
   output_price, cost, charge, basis, billing_day, streamed, duration_ms, upstream)
 VALUES ($1, $2, $2, 'acme/large', 1000000, 0, 0, $3::bigint, 1, $3::bigint, $3::bigint, 'exact', $4, false, 1, 'local')`;
 
-/** Gives the account what the request charges, and charges it. Gives the request's id. */
+/** Gives the account the charge of the request, and charges it. Returns the request's id. */
 export async function billRequest(
   database: Database,
   { accountId, charge }: { accountId: string; charge: bigint },

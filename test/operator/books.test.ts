@@ -1,8 +1,9 @@
-// The books, what operators did, and how the service runs, as an operator reads them.
+// The books, operators' actions and the state of the service, for operators.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AuditKind } from "#gen/saldo/operator/v1/audit_pb.ts";
 import type { PostingFilterSchema } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -50,10 +51,10 @@ describe("the books", () => {
     const wrong = await operator.getTrialBalance({});
     expect(wrong.isBalanced).toBe(false);
     expect(wrong.sums.find(({ asset }) => asset === "IDR/6")?.balance).toBe("0.000001");
-    // And the audit reports where.
+    // And the audit reports the place.
     await audit(database.pool, { kind: "incremental" });
     const { audits } = await operator.listAudits({});
-    expect(audits.map(({ kind }) => kind)).toEqual(["incremental", "full"]);
+    expect(audits.map(({ kind }) => kind)).toEqual([AuditKind.INCREMENTAL, AuditKind.FULL]);
     expect(audits[0]).toMatchObject({ violationCount: 1, violations: [{ subject: accountId }] });
     expect(audits[0]?.finishedAt).toBeDefined();
     await database.pool.query("UPDATE account SET posted = posted - 1 WHERE id = $1", [accountId]);

@@ -1,4 +1,4 @@
-// The catalog as an operator edits it.
+// The operators' editor of the catalog.
 
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -61,7 +61,7 @@ models:
       return previewed.rules;
     };
     const host = ["upstreams.evil.base_url catalog.new_host"];
-    // The key of a preset, and one that the environment has for something else.
+    // The key of a preset, and one that the environment has for another purpose.
     expect(await rulesOf('base_url: "https://evil.example.com/v1", api_key_env: SET_API_KEY')).toEqual(host);
     expect(await rulesOf('base_url: "https://api.openai.com.evil.example.com", api_key_env: SET_API_KEY')).toEqual(
       host,
@@ -69,7 +69,7 @@ models:
     expect(await rulesOf('base_url: "https://10.0.0.7/v1", allow_private_address: true')).toEqual([
       "upstreams.evil.allow_private_address catalog.private_address",
     ]);
-    // A preset's own host may have its key, and a further upstream a key without an owner yet.
+    // A preset's own host may have its key, and another upstream a key without an owner.
     await operator.previewCatalog(of('base_url: "https://api.openai.com/v2", api_key_env: SET_API_KEY'));
     await operator.previewCatalog(of('base_url: "https://llm.example.com/v1", api_key_env: NEW_API_KEY'));
   });
@@ -159,7 +159,7 @@ models:
       { upstream: "openai", model: "o" },
     ].map((route) => create(CatalogRouteSchema, route));
     const changed = { ...model, price: create(CatalogPricesSchema, price), routes };
-    // What it says stands before what is known of its host.
+    // Its own fields precede the facts of its host.
     const contrary = create(CatalogUpstreamSchema, {
       id: "contrary",
       kind: "openai-compatible",
@@ -206,7 +206,7 @@ models:
     const content = { case: "catalog", value: catalog } as const;
     expect((await operator.previewCatalog({ draft: { content } })).changes).toEqual([]);
     expect((await operator.previewCatalog({ draft: draft(live) })).changes).toEqual([]);
-    // Publishing what is there makes no version and leaves no line.
+    // Publishing the same catalog makes no version and leaves no line.
     const { count } = await served.actions();
     expect(await operator.publishCatalog({ draft: { content }, baseVersion: version })).toMatchObject({
       version,
@@ -226,7 +226,7 @@ models:
       contextLength: 10,
       maxOutputTokens: 11,
       price,
-      routes: [{ upstream: "nobody", model: "m" }],
+      routes: [{ upstream: "missing", model: "m" }],
     };
     const content = { case: "catalog", value: create(CatalogSchema, { models: [model] }) } as const;
     const { count } = await served.actions();

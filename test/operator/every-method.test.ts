@@ -1,5 +1,5 @@
-// Every method of the operators' services, whatever there comes to be: what changes something writes one line of who did it, what reads
-// writes none, and only operators are admitted.
+// Every method of the operators' services, also future ones: a method that changes something writes one line with its operator, a
+// method that reads writes none, and only operators are admitted.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel, type Timestamp } from "@bufbuild/protobuf/wkt";
@@ -28,7 +28,7 @@ let topUpId: string;
 let stoppedAt: Timestamp | undefined;
 /** Two that wait for approval. */
 let transferIds: string[];
-/** Orders of another operator that are pending. */
+/** Pending commands of another operator. */
 let orderIds: string[];
 beforeAll(async () => {
   served = await serveOperator();
@@ -58,18 +58,18 @@ async function orderWaiting(): Promise<string> {
   return (await orderTransfer(served.database, { merchantId })).transfer.transferId;
 }
 
-/** An order of another operator that is pending. */
+/** A pending command of another operator. */
 async function storeOrder(): Promise<string> {
   const by = { database: served.database, operator: "set-up" };
   const wanted = { accountId, amount: 1n, reason: "set-up", reference: uuidv7() };
   return (await order({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
 }
 
-/** Stops the sandbox's wallet as if somebody else had used its key. */
+/** Stops the sandbox's wallet as if another program had used its key. */
 async function stopWallet(): Promise<void> {
   const { pool } = served.database;
   const wallet = await openWallet(pool, { chain: "sandbox", address: "sandbox-hot-wallet", nextNonce: 0 });
-  await haltWallet(pool, wallet.walletId, "somebody else has used the key");
+  await haltWallet(pool, wallet.walletId, "another program has used the key");
   const [stopped] = (await served.operator.listPayoutWallets({})).wallets;
   ({ stoppedAt } = stopped ?? {});
 }
@@ -79,7 +79,7 @@ const methods: readonly DescMethod[] = Object.values(services)
   .flatMap((service) => service.methods);
 const isRead = ({ idempotency }: DescMethod): boolean => idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
-/** A request of each method that does something; a method without one fails here. */
+/** A request with an effect for each method; a method without one fails here. */
 const requests: Readonly<Record<string, () => unknown>> = {
   getCatalog: () => ({}),
   previewCatalog: () => ({ draft: { content: { case: "yaml", value: YAML } } }),
@@ -94,7 +94,7 @@ const requests: Readonly<Record<string, () => unknown>> = {
   freezeAccount: () => ({ accountId, reason: "a stolen card" }),
   unfreezeAccount: () => ({ accountId }),
   setAccountLimit: () => ({ accountId, maxOpenRequests: 7 }),
-  recountAccount: () => ({ accountId, reason: "the audit said so" }),
+  recountAccount: () => ({ accountId, reason: "the audit found it" }),
   creditUsage: () => ({ requestId, reason: "a wrong answer" }),
   listTopUps: () => ({}),
   getTopUp: () => ({ topUpId }),
@@ -102,14 +102,14 @@ const requests: Readonly<Record<string, () => unknown>> = {
   listTransfers: () => ({}),
   getTransfer: () => ({ transferId: transferIds[0] }),
   approveTransfer: () => ({ transferId: transferIds[0], reason: "known to us" }),
-  rejectTransfer: () => ({ transferId: transferIds[1], reason: "not to him" }),
+  rejectTransfer: () => ({ transferId: transferIds[1], reason: "wrong recipient" }),
   listPayoutWallets: () => ({}),
   resumePayoutWallet: () => ({ chain: "sandbox", stoppedAt, reason: "it was us" }),
   stopPayouts: () => ({ chain: "bsc", reason: "an incident" }),
   startPayouts: () => ({ chain: "bsc", reason: "it is over" }),
   listOrders: () => ({}),
   approveOrder: () => ({ orderId: orderIds[0] }),
-  refuseOrder: () => ({ orderId: orderIds[1], reason: "nobody knows why" }),
+  refuseOrder: () => ({ orderId: orderIds[1], reason: "the reason is unknown" }),
   listFees: () => ({}),
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),
@@ -159,21 +159,21 @@ describe("every method of operators", () => {
   test.each(methods.map((method) => [method.localName, method] as const))(
     "%s writes a line for what it changes, and only then",
     async (name, method) => {
-      // What recounting mends.
+      // The damage that recounting corrects.
       if (name === "recountAccount") {
         await served.database.pool.query("UPDATE account SET open_holds = 3 WHERE id = $1", [accountId]);
       }
       const before = await served.actions();
       await callOf(served.operator, method)(requestOf(method));
       const { count, newest } = await served.actions();
-      // What is approved has a line of its own, of the one who ordered it.
+      // An approved command has a line of its own, with the operator who gave it.
       expect(count - before.count).toBe(isRead(method) ? 0 : name === "approveOrder" ? 2 : 1);
       expect(newest?.operator).toBe(count === before.count ? before.newest?.operator : OPERATOR);
     },
   );
 
   test.each(methods.map((method) => [method.localName, method] as const))(
-    "%s lets nobody in but operators, and leaves no line of an attempt",
+    "%s admits only operators, and leaves no line of an attempt",
     async (_name, method) => {
       const before = await served.actions();
       const member = await refusal(callOf(served.member, method)(requestOf(method)));
@@ -186,9 +186,9 @@ describe("every method of operators", () => {
 
   const withReason = methods.filter(({ input }) => input.fields.some(({ localName }) => localName === "reason"));
   test.each(withReason.map((method) => [method.localName, method] as const))(
-    "%s takes no reason that says nothing, and does nothing then",
+    "%s refuses a blank reason, and then does nothing",
     async (name, method) => {
-      // What recounting, opening and resuming would change.
+      // The rows that recounting, opening and resuming would change.
       if (name === "recountAccount") {
         await served.database.pool.query("UPDATE account SET open_holds = 3 WHERE id = $1", [accountId]);
       }
@@ -198,8 +198,8 @@ describe("every method of operators", () => {
       if (name === "startAdmission") await served.operator.stopAdmission({ reason: "to start it" });
       const before = await served.actions();
       const request = { ...((await changing[name]?.()) ?? (requestOf(method) as object)), reason: "   " };
-      const told = await refusal(callOf(served.operator, method)(request));
-      expect(told).toEqual({ code: "validation_error", rules: ["reason reason.blank"] });
+      const refused = await refusal(callOf(served.operator, method)(request));
+      expect(refused).toEqual({ code: "validation_error", rules: ["reason reason.blank"] });
       expect(await served.actions()).toEqual(before);
     },
   );

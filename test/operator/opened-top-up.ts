@@ -7,7 +7,7 @@ import { IDR, parseMoney } from "../../src/kernel/money.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Writes an order of Rp 25.000 down, at the provider. Gives its id. */
+/** Opens an order of Rp 25.000 at the provider. Returns its id. */
 export async function openTopUp(
   database: Database,
   { accountId, provider = "sandbox" }: { accountId: string; provider?: string },

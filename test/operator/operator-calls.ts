@@ -1,4 +1,4 @@
-// The operators' services behind the whole chain, on a database of its own, called by an operator who is signed in.
+// The operators' services with all interceptors, on a database of its own, called by a signed-in operator.
 
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
@@ -31,8 +31,8 @@ const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: uuidv7(), e
 export type ServedOperator = Awaited<ReturnType<typeof serveOperator>>;
 
 /**
- * Serves it. The cookies `operator` and `second` are operators', `member` somebody else's. Transfers are paid on the sandbox's chain, or on
- * others that are made of it.
+ * Serves it. The cookies `operator` and `second` are operators', `member` another person's. Transfers are paid on the sandbox's
+ * chain, or on others that are made of it.
  */
 export async function serveOperator(
   presets: CatalogPresets & Pick<OperatorServicesDependencies, "secondPerson" | "dailyCaps"> = {},
@@ -41,7 +41,7 @@ export async function serveOperator(
   const opened = await createTestDatabase();
   const { database } = opened;
   const isSet = (variable: string): boolean => variable === "SET_API_KEY";
-  // Which provider there is and what it says is for the tests of top-ups.
+  // The providers and their answers belong to the tests of top-ups.
   const asked: string[] = [];
   const verifyTopUp = async (topUpId: string): Promise<TopUp> => {
     asked.push(topUpId);
@@ -88,20 +88,20 @@ export async function serveOperator(
     );
   return {
     database,
-    /** The top-ups whose provider was asked. */
+    /** The verified top-ups. */
     asked,
     operator: as("operator"),
     second: as("second"),
     member: as("member"),
     grpc: createOperatorClient(createGrpcTransport({ baseUrl: `http://${running.grpc}` })),
 
-    /** How many actions there are, and the newest. */
+    /** The number of actions, and the newest one. */
     async actions() {
       const actions = await listActions(database.pool, { limit: 1_000 });
       return { count: actions.length, newest: actions[0] };
     },
 
-    /** What was done to a subject, by whom and why, newest first. */
+    /** The actions on a subject, with operator and reason, newest first. */
     async linesOf(subject: string) {
       const actions = await listActions(database.pool, { filter: { subject }, limit: 10 });
       return actions.map(({ operator, action, reason }) => ({ operator, action, reason }));
@@ -127,7 +127,7 @@ export async function serveOperator(
   };
 }
 
-/** The facts of the error that a call ends with. */
+/** The facts of the error that ends a call. */
 export async function refusal(call: Promise<unknown>): Promise<{ code: string; rules: string[] }> {
   try {
     await call;

@@ -1,5 +1,5 @@
-// What operators do on the accounts of others through the services of their owners: a line says who asked for what, and what
-// owners do themselves leaves none.
+// Operators' calls on accounts of others through the services of their owners: each leaves a line with the operator and the call,
+// and the owners' own calls leave none.
 
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";

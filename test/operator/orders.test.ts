@@ -1,4 +1,4 @@
-// What operators order, on a real database: each order with its line, once.
+// Operators' commands on a real database: each with its line, once.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listActions, type OrderedBy } from "../../src/operator/audit-log/operator-actions.ts";
@@ -61,7 +61,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
     const order = { accountId, reason: "a slip", reference: uuidv7() };
     const refused = orderAdjustment(by, { ...order, amount: -5n * RUPIAH - 1n });
     await expect(refused).rejects.toThrow(InsufficientBalance);
-    // The refusal has not used the name up.
+    // The refusal has not used the name.
     const debits = await Promise.all(
       Array.from({ length: 5 }, () => orderAdjustment(by, { ...order, amount: -3n * RUPIAH })),
     );
@@ -93,7 +93,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
     expect(await orderAdjustment(by, order)).toMatchObject({ isNew: false });
     await expect(orderAdjustment(by, { ...order, amount: -5n * RUPIAH })).rejects.toThrow(ValidationError);
     expect(await linesOf(accountId)).toEqual([]);
-    // A credit of the same name is another order.
+    // A credit of the same name is another command.
     const credited = { ...order, reference: uuidv7() };
     await orderCredit(by, credited);
     expect(await orderAdjustment(by, credited)).toMatchObject({ isNew: true });
@@ -114,7 +114,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
     expect(await available(accountId)).toBe(RUPIAH);
   });
 
-  test("are refused whole: nothing, too much, nobody's, and more than an account can hold", async () => {
+  test("are refused whole: nothing, too much, of no account, and more than an account can hold", async () => {
     const accountId = await newAccount();
     for (const amount of [0n, MAX_ORDER + 1n, -MAX_ORDER - 1n]) {
       const order = { accountId, amount, reason: "x", reference: uuidv7() };

@@ -1,4 +1,4 @@
-// What a demo leaves in a database that becomes production's: play money goes back, and what a real provider took stays as it is.
+// A demo's data in a database that becomes production's: play money goes back, and payments of a real provider stay.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCustomer } from "../../src/identity/customers.ts";
@@ -28,7 +28,7 @@ const newCustomer = async (): Promise<string> => {
   const create = { email: `${uuidv7()}@test.example`, openAccount };
   return (await withTransaction(database, (client) => createCustomer(client, create))).accountId;
 };
-/** Lets an account owe what a provider gave back. */
+/** Gives an account a debt, from a payment that the provider gave back. */
 const charge = async (accountId: string, provider: string, amount: string): Promise<void> => {
   const topUpId = await openTopUp(database, { accountId, provider });
   const debt = { accountId, topUpId, amount: rupiah(amount), reason: "top_up_charge_back" };
@@ -55,7 +55,7 @@ test("a debt to a real provider stays, the one of play money beside it is forgiv
     [accountId],
   );
   expect(open.rows).toEqual([{ provider: "midtrans", rest: String(rupiah("500")) }]);
-  // What comes in later pays it, and nothing else.
+  // The next income pays it, and nothing else.
   const credit = {
     accountId,
     amount: rupiah("700"),
@@ -65,7 +65,7 @@ test("a debt to a real provider stays, the one of play money beside it is forgiv
   await withTransaction(database, (client) => creditAccount(client, credit));
   expect(await readBalance(database.pool, accountId)).toMatchObject({ owed: 0n, available: rupiah("200") });
   const { violations } = await audit(database.pool);
-  // The payments themselves are made up here, and the audit says so.
+  // The payments themselves are made up here, and the audit reports that.
   expect(violations.filter(({ check }) => !check.includes("top-up"))).toEqual([]);
 });
 

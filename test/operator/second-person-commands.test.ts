@@ -1,4 +1,4 @@
-// The command line's side of second persons and stops: it decides stored orders, is bound by no sum, and stops payouts.
+// Approvals and stops on the command line: it decides stored commands, has no limit, and stops payouts.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseCommand } from "../../src/commands/command.ts";

@@ -1,4 +1,5 @@
-// The sum above which another operator approves counts an operator's orders of a day together, so that splitting one gains nothing.
+// The limit above which another operator approves counts an operator's commands of a day together, so that splitting gains
+// nothing.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -46,10 +47,10 @@ test("orders of one operator count together, whatever kind they are, and the one
   expect(orderId).not.toBe("");
   expect(await available()).toBe(billed);
   expect(billed).toBeGreaterThanOrEqual(before + 300 - 200);
-  // What was carried out stays so under its name, and up to the sum the operator goes on alone.
+  // A command that was carried out keeps its result under its name, and up to the limit the operator needs no approval.
   expect((await served.operator.creditAccount(first)).order?.isNew).toBe(false);
   expect((await served.operator.creditAccount(order("100"))).pendingOrderId).toBe("");
-  // Another operator has a sum of the own, and what two have agreed on counts for neither.
+  // Another operator has a limit of the own, and approved commands count for neither.
   expect((await served.second.approveOrder({ orderId })).isNew).toBe(true);
   expect((await served.second.creditAccount(order("1000"))).pendingOrderId).toBe("");
 });

@@ -1,4 +1,5 @@
-// Orders that one operator alone may not carry out: they wait, take effect once when another operator approves, and never otherwise.
+// Commands that one operator alone may not carry out: they wait, take effect once when another operator approves, and never
+// otherwise.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OrderState } from "#gen/saldo/operator/v1/order_pb.ts";
@@ -38,7 +39,7 @@ describe("an order above the sum", () => {
     const { pendingOrderId, order } = await served.operator.creditAccount(request);
     expect(order).toBeUndefined();
     expect(await available(accountId)).toBe("0");
-    // The same order again is the same one.
+    // A repeated command is the same one.
     expect((await served.operator.creditAccount(request)).pendingOrderId).toBe(pendingOrderId);
     const [listed] = (await served.second.listOrders({ state: OrderState.PENDING })).orders;
     expect(listed).toMatchObject({
@@ -127,8 +128,8 @@ describe("an order above the sum", () => {
     const accountId = await served.newCustomer();
     const key = uuidv7();
     await served.operator.creditAccount(credit(accountId, "2000", key));
-    const told = await refusal(served.operator.creditAccount(credit(accountId, "3000", key)));
-    expect(told.rules).toEqual(["idempotencyKey credit.reference"]);
+    const refused = await refusal(served.operator.creditAccount(credit(accountId, "3000", key)));
+    expect(refused.rules).toEqual(["idempotencyKey credit.reference"]);
   });
 
   test("that cannot be carried out stays pending, and shows why", async () => {
@@ -240,8 +241,8 @@ describe("a transfer that waits for approval", () => {
     const create = { email: OPERATOR, openAccount };
     const { accountId } = await withTransaction(served.database, (client) => createCustomer(client, create));
     const transferId = await waiting(await merchantOf(accountId), "5");
-    const told = await refusal(served.operator.approveTransfer({ transferId, reason: "mine" }));
-    expect(told).toEqual({ code: "validation_error", rules: ["transferId order.second_person"] });
+    const refused = await refusal(served.operator.approveTransfer({ transferId, reason: "mine" }));
+    expect(refused).toEqual({ code: "validation_error", rules: ["transferId order.second_person"] });
     expect((await served.second.approveTransfer({ transferId, reason: "not mine" })).pendingOrderId).toBe("");
   });
 });

@@ -1,4 +1,4 @@
-// Orders about top-ups leave their line before any money moves.
+// Commands about top-ups leave their line before any money moves.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { orderSandboxReturn, orderVerification } from "../../src/operator/commands/top-up-orders.ts";
@@ -42,7 +42,7 @@ it("an order that names a top-up in capitals is about the same payment", async (
   const order = { topUpId: topUpId.toUpperCase(), reason: null };
   const { topUps, desk } = process;
   await desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");
-  // By itself, too: the operator may have the id from anywhere.
+  // Also by itself: the operator may have the id from another source.
   expect(await topUps.verifyNow(order.topUpId)).toMatchObject({ topUpId, state: "paid" });
   const verified = await orderVerification(by, (id) => topUps.verifyNow(id), order);
   expect(verified).toMatchObject({ topUpId, state: "paid" });

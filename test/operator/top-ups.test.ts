@@ -1,7 +1,8 @@
-// Top-ups of all accounts, as an operator goes through them.
+// Top-ups of all accounts, in an operator's lists.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
+import { PaymentFinding } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { insertEvent } from "../../src/billing/top-ups/store.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -23,7 +24,7 @@ test("top-ups are listed across accounts, filtered, page by page, and shown with
     await openTopUp(database, { accountId: one }),
   ];
   const [first = "", second = "", third = ""] = ids;
-  const problem = "the provider says another amount was paid";
+  const problem = "the provider reports another amount";
   await database.pool.query("UPDATE top_up SET state = 'review', problem = $2 WHERE id = $1", [second, problem]);
   const find = async (filter: object) => (await operator.listTopUps(filter)).topUps.map(({ topUp }) => topUp?.id);
   expect(await find({})).toEqual([third, second, first]);
@@ -44,7 +45,7 @@ test("top-ups are listed across accounts, filtered, page by page, and shown with
   const shown = await operator.getTopUp({ topUpId: second });
   expect(shown.topUp).toMatchObject({ accountId: other, problem, topUp: { amount: "25000", provider: "midtrans" } });
   expect(shown.events).toMatchObject([
-    { eventKey: "e-1", status: "settlement", amount: "26000", finding: "other_amount" },
+    { eventKey: "e-1", status: "settlement", amount: "26000", finding: PaymentFinding.OTHER_AMOUNT },
   ]);
   expect(await refusal(operator.getTopUp({ topUpId: uuidv7() }))).toMatchObject({ code: "not_found" });
 });
@@ -63,7 +64,7 @@ test("a top-up's provider is asked when an operator orders it, and that is recor
     reason: "the customer asks",
     facts: { accountId, state: "created" },
   });
-  // One that is not there asks no provider and leaves no line.
+  // A missing top-up causes no call of a provider and leaves no line.
   const { count } = await served.actions();
   expect(await refusal(operator.verifyTopUp({ topUpId: uuidv7() }))).toMatchObject({ code: "not_found" });
   expect(served.asked).toEqual([topUpId]);

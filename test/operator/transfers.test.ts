@@ -1,6 +1,7 @@
-// Transfers of all merchants, as operators find, approve and reject them over the contract.
+// Transfers of all merchants: operators find, approve and reject them over the contract.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { listBalances } from "../../src/merchant/merchants/merchants.ts";
@@ -53,7 +54,7 @@ describe("transfers of all merchants", () => {
     const find = async (request: Parameters<typeof operator.listTransfers>[0]) =>
       (await operator.listTransfers(request)).transfers.map(({ transfer }) => transfer?.id);
     expect(await find({ name: "invoice 7" })).toEqual([elsewhere, open]);
-    expect(await find({ name: "invoice 7", environment: "sandbox" })).toEqual([open]);
+    expect(await find({ name: "invoice 7", environment: Environment.SANDBOX })).toEqual([open]);
     expect(await find({ name: waiting.toUpperCase() })).toEqual([waiting]);
     expect(await find({ name: "invoice" })).toEqual([]);
     expect(await find({ accountId: mine.accountId })).toEqual([open, waiting]);
@@ -63,8 +64,12 @@ describe("transfers of all merchants", () => {
     expect(await find({ onlyAwaitingApproval: true })).toEqual([waiting]);
     const { transfers, nextPageToken } = await operator.listTransfers({ pageSize: 2 });
     expect(transfers).toMatchObject([
-      { transfer: { id: elsewhere, environment: "production" }, merchantId: real.merchantId, awaitsApproval: false },
-      { transfer: { id: open, environment: "sandbox" }, accountId: mine.accountId, awaitsApproval: false },
+      {
+        transfer: { id: elsewhere, environment: Environment.PRODUCTION },
+        merchantId: real.merchantId,
+        awaitsApproval: false,
+      },
+      { transfer: { id: open, environment: Environment.SANDBOX }, accountId: mine.accountId, awaitsApproval: false },
     ]);
     expect(await find({ pageSize: 2, pageToken: nextPageToken })).toEqual([waiting]);
     expect(await refusal(operator.listTransfers({ pageToken: "nonsense" }))).toMatchObject({
@@ -130,15 +135,15 @@ describe("a transfer that waits for approval", () => {
     const transferId = await order("12");
     expect((await refusal(served.member.rejectTransfer({ transferId, reason: "no" }))).code).toBe("permission_denied");
     const reject = (reason: string) => served.operator.rejectTransfer({ transferId, reason });
-    const answers = await Promise.all([reject("Not to him."), reject("Not to him.")]);
+    const answers = await Promise.all([reject("Wrong recipient."), reject("Wrong recipient.")]);
     expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await reject("Another reason.")).toMatchObject({
       isNew: false,
-      transfer: { awaitsApproval: false, transfer: { status: "REJECTED", reason: "Not to him." } },
+      transfer: { awaitsApproval: false, transfer: { status: "REJECTED", reason: "Wrong recipient." } },
     });
     expect(await balance()).toMatchObject({ available: "1000", held: "0" });
     expect(await served.linesOf(transferId)).toEqual([
-      { operator: OPERATOR, action: "transfer reject", reason: "Not to him." },
+      { operator: OPERATOR, action: "transfer reject", reason: "Wrong recipient." },
     ]);
     const late = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
     expect(late).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
@@ -151,7 +156,7 @@ describe("a transfer that waits for approval", () => {
       served.operator.approveTransfer({ transferId, reason: REASON }),
       served.operator.rejectTransfer({ transferId, reason: "No." }),
     ]);
-    // What is approved may still be rejected before it is signed; what is rejected is not approved any more.
+    // An approved transfer may be rejected before it is signed; a rejected transfer cannot be approved.
     expect(rejected.status).toBe("fulfilled");
     const lines = (await served.linesOf(transferId)).map(({ action }) => action);
     expect(lines).toEqual(
@@ -166,7 +171,7 @@ test("what never waited for approval is not approved, and what was sent is not r
   const transferId = await order("1");
   const approval = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
   expect(approval).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
-  // Nor is what waits for coins.
+  // Nor is a transfer that waits for coins.
   for (const move of [
     { from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS },
     { from: ["WAITING"], to: "PENDING" },

@@ -1,4 +1,4 @@
-// What operators see of the upstreams of the catalog: their figures over all processes, and what the processes have found out.
+// The upstreams of the catalog for operators: their figures over all processes, and the processes' findings.
 
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

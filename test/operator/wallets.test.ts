@@ -1,4 +1,4 @@
-// The wallets that pay transfers out, as operators see them and let them sign again over the contract.
+// The wallets that pay transfers out, as operators list and resume them over the contract.
 
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { findStop, orderResume, type WalletStop } from "../../src/operator/comma
 import { whileLocked } from "../setup/held-row.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
-/** Two real chains beside the sandbox's: one answers, of the other nothing is ever heard. */
+/** Two real chains beside the sandbox's: one answers, the other one never does. */
 function chainsOf(sandbox: PayoutChain): PayoutChain[] {
   sandboxChain = sandbox;
   const real = { ...sandbox, feeCoin: { currencyCode: "ETH", network: "ethereum", decimals: 18 } } as const;
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** The rules that an order which nobody serves was refused by. */
+/** The rules that refused an order without a serving chain. */
 async function rulesOf(order: Promise<unknown>): Promise<string[]> {
   const error: unknown = await order.then(
     () => undefined,
@@ -78,9 +78,9 @@ describe("wallets", () => {
     const { pool } = served.database;
     const { address = "" } = (await walletsByChain()).get("sandbox") ?? {};
     const { walletId } = await openWallet(pool, { chain: "sandbox", address, nextNonce: 0 });
-    await haltWallet(pool, walletId, "somebody else has used nonce 0");
+    await haltWallet(pool, walletId, "another program has used nonce 0");
     const stopped = (await walletsByChain()).get("sandbox");
-    expect(stopped).toMatchObject({ stopped: true, stopReason: "somebody else has used nonce 0" });
+    expect(stopped).toMatchObject({ stopped: true, stopReason: "another program has used nonce 0" });
     expect(stopped?.stoppedAt).toBeDefined();
     const order = { chain: "sandbox", reason: "it was us" };
     expect((await refusal(served.operator.resumePayoutWallet(order))).code).toBe("validation_error");
@@ -97,7 +97,7 @@ describe("wallets", () => {
   test("sign again though an engine has just locked one", async () => {
     const { database } = served;
     const { walletId } = await openWallet(database.pool, { chain: "base", address: "0xdd", nextNonce: 0 });
-    await haltWallet(database.pool, walletId, "somebody else has used nonce 0");
+    await haltWallet(database.pool, walletId, "another program has used nonce 0");
     const chain = { ...sandboxChain, name: "base", wallet: "0xdd", nextNonce: async () => 0 } as PayoutChain;
     const chains = [chain];
     const stop = await findStop(database.pool, { chains, name: "base" });
@@ -114,7 +114,7 @@ describe("wallets", () => {
     expect(await resume("tron")).toEqual({ code: "validation_error", rules: ["chain chain.known"] });
     const { pool } = served.database;
     const { walletId } = await openWallet(pool, { chain: "bsc", address: "0xbb", nextNonce: 0 });
-    await haltWallet(pool, walletId, "somebody else has used nonce 0");
+    await haltWallet(pool, walletId, "another program has used nonce 0");
     expect(await resume("bsc")).toMatchObject({ code: "upstream_busy" });
     expect(await served.linesOf("bsc 0xbb")).toEqual([]);
   });

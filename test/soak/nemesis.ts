@@ -83,7 +83,7 @@ export class Nemesis {
         const pid = await postmasterPid(dataDir);
         process.kill(pid, "SIGKILL");
         await until(() => !isAlive(pid));
-        // Whoever started it brings it back; see src/database/embedded/README.md.
+        // Its starter brings it back; see src/database/embedded/README.md.
         return until(() =>
           onServer(url, "SELECT").then(
             () => true,

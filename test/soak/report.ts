@@ -59,7 +59,7 @@ export function reportText(report: SoakReport): string {
       ),
     "",
     growth === null
-      ? "No gateway lived long enough to tell whether it grows."
+      ? "No gateway lived long enough to show whether it grows."
       : `A gateway that lived ${growth.minutes.toFixed(1)} minutes: ${signed(growth.megabytesPerHour)} MB and ${signed(growth.handlesPerHour)} handles per hour, ` +
         `at the end ${growth.lastMegabytes.toFixed(0)} MB and ${growth.lastHandles} handles.`,
     "",

@@ -1,4 +1,4 @@
-// The audit of top-ups: what must never be, made on purpose, is found. Also by a run that looks only at what is new.
+// The audit of top-ups finds violations that are made on purpose, also in an incremental run.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -13,7 +13,7 @@ const FROM_PROVIDER = "what comes from a payment provider is a paid top-up's own
 const GIVEN_BACK = "what was given back of a top-up was taken from its account or is owed";
 const OWED = "what an account owes is what was booked and not collected";
 const DEBT = "an account's debt is the sum of its receivables";
-const RECEIVABLES = "the account of receivables stands at what is owed";
+const RECEIVABLES = "the account of receivables is the sum of what is owed";
 
 let setup: TopUpSetup;
 let process: TopUpProcess;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup.close());
 
-/** Which checks fail, in either kind of audit. */
+/** The failed checks of either kind of audit. */
 async function found(): Promise<string[]> {
   const [incremental, full] = [await setup.money.audit({ kind: "incremental" }), await setup.money.audit()];
   const checks = (report: typeof full) => [...new Set(report.violations.map(({ check }) => check))].toSorted();
@@ -33,7 +33,7 @@ async function found(): Promise<string[]> {
 
 const run = (text: string, ...values: unknown[]) => setup.money.pool.query(text, values);
 
-/** Does something wrong, returns what the audit finds, and mends it. */
+/** Damages the books, returns the audit's findings, and repairs the books. */
 async function wrong(damage: string, mend: string, ...values: unknown[]): Promise<string[]> {
   await run(damage, ...values);
   const checks = await found();
@@ -156,7 +156,7 @@ describe("the audit finds", () => {
     expect(await found()).toEqual([]);
   });
 
-  // The last one: what was posted cannot be mended.
+  // The last one: a posting cannot be corrected.
   it("a second credit for one payment, and money of a provider without an order", async () => {
     const accountId = await setup.money.account(0n);
     const { topUpId } = await setup.paid(process, accountId);

@@ -1,4 +1,4 @@
-// Opening a top-up: what the idempotency key promises, whoever comes at once and whatever the provider does.
+// Opening a top-up: the promise of the idempotency key, for simultaneous callers and any behaviour of the provider.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { saveOpened } from "../../src/billing/top-ups/store.ts";

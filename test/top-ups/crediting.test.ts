@@ -1,4 +1,4 @@
-// What becomes of a payment: credited once, for the order's own amount, whatever is reported, how often and in which order.
+// A payment is credited once, with the order's own amount, for all reports, however many and in any order.
 
 import { describe, expect, it } from "vitest";
 import { one, other, stateOf, useTwoProcesses, setup } from "./two-processes.ts";
@@ -40,7 +40,7 @@ describe("a payment", () => {
     setup.fake.set(topUpId, { status: "paid" });
     const row = await setup.money.lockRow("account", accountId);
     const asking = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : other).topUps.verifyNow(topUpId));
-    // Behind one lock, so that all of them have read the top-up before any of them is credited.
+    // After one lock, so that all of them have read the top-up before any of them is credited.
     await row.queued(10);
     await row.release();
     expect((await Promise.all(asking)).map(({ state }) => state)).toEqual(asking.map(() => "paid"));
@@ -74,8 +74,8 @@ describe("a payment", () => {
     const pending = setup.fake.midtransNotification(topUpId);
     setup.fake.set(topUpId, { status: "paid" });
     const settlement = setup.fake.midtransNotification(topUpId);
-    for (const told of [settlement, pending, settlement, pending]) {
-      await one.topUps.takeNotification("midtrans", told);
+    for (const notification of [settlement, pending, settlement, pending]) {
+      await one.topUps.takeNotification("midtrans", notification);
       await one.topUps.checkDue();
     }
     expect(await stateOf(accountId, topUpId)).toBe("paid");
@@ -121,7 +121,7 @@ describe("a payment", () => {
     expect(held).toMatchObject({ state: "review", problem: expect.stringContaining("were ordered") as string });
     expect(await setup.findingsOf(topUpId)).toEqual(["other_amount"]);
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
-    // Asked again it stays so; once the rest is there, it is credited.
+    // A second verification changes nothing; once the rest is there, it is credited.
     expect((await one.topUps.verifyNow(topUpId)).revision).toBe(held.revision);
     setup.fake.set(topUpId, { gross: RUPIAH });
     expect(await one.topUps.verifyNow(topUpId)).toMatchObject({ state: "paid", problem: null });

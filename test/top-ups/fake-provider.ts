@@ -1,5 +1,5 @@
 // A payment provider on the loopback that speaks the wire formats of Midtrans (Snap and Core) and Xendit (invoices and refunds).
-// Tests move its payments, take what it would send, and say how it misbehaves.
+// Tests change its payments, take its notifications, and choose how it misbehaves.
 
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,10 +9,10 @@ import { type FakePayment, midtransBody, XENDIT_STATUS, xenditRefunds } from "./
 export const MIDTRANS_KEY = "SB-Mid-server-a-key-nobody-may-see";
 export const XENDIT_KEY = "xnd_development_a-key-nobody-may-see";
 export const XENDIT_TOKEN = "a-callback-token-nobody-may-see";
-/** What the fake puts into its errors; nobody but its own log may ever show it. */
+/** The secret text in the fake's errors; only its own log may show it. */
 export const PROVIDER_SECRETS = [MIDTRANS_KEY, XENDIT_KEY, XENDIT_TOKEN, "payer@example.com"];
 
-/** How the fake answers instead of properly. `slow`: never. `reset`: it cuts the connection. */
+/** How the fake misbehaves. `slow`: it never answers. `reset`: it cuts the connection. */
 export type Misbehaviour = "slow" | "reset" | "garbage" | "huge" | number;
 
 export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>;
@@ -20,7 +20,7 @@ export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>;
 /** Starts the fake on a free port. */
 export async function startFakeProvider() {
   const payments = new Map<string, FakePayment>();
-  /** What is told of a payment the next time only. */
+  /** The answer about a payment for the next call only. */
   const once = new Map<string, Partial<FakePayment>>();
   const asked: string[] = [];
   const sockets = new Set<Socket>();
@@ -101,9 +101,9 @@ export async function startFakeProvider() {
       json(response, 404, { status_code: "404", status_message: "Transaction doesn't exist." });
       return;
     }
-    const told = { ...payment, ...once.get(orderId) };
+    const shown = { ...payment, ...once.get(orderId) };
     once.delete(orderId);
-    json(response, 200, { ...midtransBody(told), status_message: "Success, transaction is found" });
+    json(response, 200, { ...midtransBody(shown), status_message: "Success, transaction is found" });
   }
 
   function answerXendit(method: string, url: URL, sent: Record<string, unknown>, response: ServerResponse): void {
@@ -160,27 +160,27 @@ export async function startFakeProvider() {
     base,
     midtrans: { serverKey: MIDTRANS_KEY, snapUrl: `${base}/snap/v1`, apiUrl: `${base}/core`, timeoutMs: 1_000 },
     xendit: { apiKey: XENDIT_KEY, callbackToken: XENDIT_TOKEN, apiUrl: base, timeoutMs: 1_000 },
-    /** What it was asked, in order. */
+    /** Its received calls, in order. */
     asked,
-    /** A payment that was opened. */
+    /** An open payment. */
     payment(orderId: string): FakePayment {
       const payment = payments.get(orderId);
-      if (payment === undefined) throw new Error(`nobody has opened ${orderId} at the fake`);
+      if (payment === undefined) throw new Error(`no order ${orderId} is open at the fake`);
       return payment;
     },
-    /** Moves a payment on, or makes it what else it should be. */
+    /** Changes the state or other fields of a payment. */
     set(orderId: string, changed: Partial<FakePayment>): void {
       Object.assign(this.payment(orderId), changed);
     },
-    /** Answers the next question about a payment at Midtrans as if it were so, as a lagging copy of theirs would. */
-    answerOnce(orderId: string, told: Partial<FakePayment>): void {
-      once.set(orderId, told);
+    /** Answers the next Midtrans call about a payment with these fields, as a delayed replica would. */
+    answerOnce(orderId: string, fields: Partial<FakePayment>): void {
+      once.set(orderId, fields);
     },
-    /** Misbehaves from now on, at paths that begin so; null: no longer. */
+    /** Misbehaves from now on, at paths with this prefix; null: no longer. */
     misbehave(how: Misbehaviour | null, at = "/"): void {
       Object.assign(state, { misbehaviour: how, at });
     },
-    /** The notification Midtrans would send now; `edited` members are changed after it was signed. */
+    /** The notification that Midtrans would send now; `edited` members are changed after it was signed. */
     midtransNotification(orderId: string, edited: Record<string, string> = {}) {
       const body = midtransBody(this.payment(orderId));
       const signed = `${body["order_id"]}${body["status_code"]}${body["gross_amount"]}${MIDTRANS_KEY}`;
@@ -190,14 +190,14 @@ export async function startFakeProvider() {
         body: Buffer.from(JSON.stringify({ ...body, signature_key: signature, ...edited })),
       };
     },
-    /** The notification Xendit would send now. */
+    /** The notification that Xendit would send now. */
     xenditNotification(orderId: string, edited: Record<string, unknown> = {}) {
       return {
         headers: { "content-type": "application/json", "x-callback-token": XENDIT_TOKEN } as Record<string, string>,
         body: Buffer.from(JSON.stringify({ ...xenditBody(this.payment(orderId)), ...edited })),
       };
     },
-    /** The notification Xendit would send of a refund: it names the invoice and not our order. */
+    /** The notification that Xendit would send of a refund: it names the invoice and not our order. */
     xenditRefundNotification(orderId: string) {
       const { transactionId, refunded } = this.payment(orderId);
       const data = { id: "rfd-1", invoice_id: transactionId, amount: refunded, status: "SUCCEEDED", currency: "IDR" };
@@ -206,10 +206,10 @@ export async function startFakeProvider() {
         body: Buffer.from(JSON.stringify({ event: "refund.succeeded", data })),
       };
     },
-    /** The notification Xendit would send of a dispute, which no question about the invoice tells of. */
+    /** The notification that Xendit would send of a dispute, which is in no answer about the invoice. */
     xenditDisputeNotification(orderId: string, status: "ACTION_REQUIRED" | "UNDER_REVIEW" | "WON" | "LOST") {
       const { gross } = this.payment(orderId);
-      const told = {
+      const dispute = {
         event: `dispute.${status.toLowerCase()}`,
         id: `mi-dspt-${orderId}`,
         status,
@@ -220,7 +220,7 @@ export async function startFakeProvider() {
       };
       return {
         headers: { "content-type": "application/json", "x-callback-token": XENDIT_TOKEN } as Record<string, string>,
-        body: Buffer.from(JSON.stringify(told)),
+        body: Buffer.from(JSON.stringify(dispute)),
       };
     },
     async stop(): Promise<void> {

@@ -1,6 +1,6 @@
-// What the fake provider's payments look like on the wires of Midtrans and Xendit.
+// The fake provider's payments in the wire formats of Midtrans and Xendit.
 
-/** A payment in the fake's own words, whichever format it is asked in. Money is rupiah. */
+/** A payment in the fake's own form, for both formats. Money is rupiah. */
 export type FakePayment = {
   readonly orderId: string;
   readonly transactionId: string;
@@ -19,17 +19,17 @@ export type FakePayment = {
     | "refunded"
     | "partially_charged_back"
     | "charged_back";
-  /** What the payer pays, fees included. */
+  /** The payer's whole payment, fees included. */
   gross: number;
   refunded: number;
-  /** In how many refunds of the same size that was, where the format has each. */
+  /** The number of equal refunds of it, where the format has each. */
   refunds: number;
-  /** What the payer's bank took back of it in part. */
+  /** The part of it that the payer's bank took back. */
   chargedBack: number;
   currency: string;
-  /** What Xendit reports that it keeps of the payment; null: nothing is reported. */
+  /** Xendit's own fee of the payment, as it reports it; null: nothing is reported. */
   kept: number | null;
-  /** The order id its answers name, where that is another one. */
+  /** The order id in its answers, where it is a different one. */
   toldOrderId: string;
 };
 
@@ -42,7 +42,7 @@ export function xenditRefunds({ transactionId, amount, refunded, refunds }: Fake
   return [row(0, amount, "FAILED"), ...paid];
 }
 
-/** What Xendit calls each state. */
+/** Xendit's names of the states. */
 export const XENDIT_STATUS: Readonly<Record<FakePayment["status"], string>> = {
   none: "PENDING",
   pending: "PENDING",

@@ -1,5 +1,5 @@
-// What becomes of money that the provider gives back: taken from what the account has, owed where it has no more, and collected
-// first from what it buys next.
+// Money that the provider gives back: taken from the account's money, owed where that is not enough, and collected first from the
+// next top-up.
 
 import { describe, expect, it } from "vitest";
 import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";

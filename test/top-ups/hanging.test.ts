@@ -26,7 +26,7 @@ it("orders of a provider that answers are credited while another one does not an
   await setup.makeDue(fine.topUpId);
   await expect.poll(() => setup.creditsOf(fine.topUpId), { timeout: 15_000 }).toBe(1);
   expect(await setup.creditsOf(hung.topUpId)).toBe(0);
-  // Ends the question that hangs.
+  // Ends the hanging call.
   const stopped = ticks.stop();
   await patient.close();
   await stopped;

@@ -1,4 +1,4 @@
-// A demo's data under a service that is none: what was open at the sandbox is closed there, and never becomes money.
+// A demo's data in a production service: open orders of the sandbox are closed there, and never become money.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { closeOrders } from "../../src/billing/top-ups/close-orders.ts";
@@ -40,13 +40,13 @@ it("closes what is open at the demo's sandbox, and credits none of it, paid or n
       expect((await fetch(page, { method: "POST", redirect: "manual", body })).status).toBe(404);
       expect((await fetch(page)).status).toBe(404);
     }
-    // Paid after all, at what the demo has left in the tables, and told by its own secret.
+    // Paid after all, for an order that the demo left in the tables, and signed with its own secret.
     await demo.desk.act(tokenOf(unpaid), "pay_silently");
     const { body, headers } = await setup.sandboxNotification(unpaid.topUpId);
-    const told = await fetch(`${real.httpUrl}/webhooks/payments/sandbox`, { method: "POST", headers, body });
-    expect(told.status).toBe(404);
+    const answer = await fetch(`${real.httpUrl}/webhooks/payments/sandbox`, { method: "POST", headers, body });
+    expect(answer.status).toBe(404);
     await setup.money.pool.query("UPDATE top_up SET next_check_at = now() WHERE id = $1", [unpaid.topUpId]);
-    // Asked about after it, by the same tick.
+    // Verified after it, by the same job.
     const bought = await setup.open(await setup.process("midtrans"), accountId);
     setup.fake.set(bought.topUpId, { status: "paid" });
     await setup.makeDue(bought.topUpId);

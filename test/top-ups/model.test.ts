@@ -1,5 +1,5 @@
-// Random walks of payments beside a model of a few lines: whatever providers report, in any order, twice and on two processes at
-// once, with requests in between, accounts have what the model says, and the audit finds nothing after any step.
+// Random walks of payments beside a model of a few lines: for every report of a provider, in any order, twice and on two
+// processes at once, with requests in between, accounts have the model's money, and the audit finds nothing after any step.
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ const STATUSES = [
 type Step =
   | { readonly do: "open"; readonly account: number; readonly amount: number }
   | {
-      /** The provider says something else of one or two orders, and it is told and asked about, more than once and at once. */
+      /** The provider changes one or two orders; its notifications and our calls come more than once and at once. */
       readonly do: "report";
       readonly orders: readonly {
         readonly order: number;
@@ -58,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type Order = { readonly accountId: string; readonly amount: number; credited: boolean; givenBack: number };
 
-/** What accounts should have: no states, no events, only what money does. In rupiah. */
+/** The expected money of accounts: no states, no events, only sums. In rupiah. */
 class Model {
   readonly available = new Map<string, number>();
   readonly owed = new Map<string, number>();
@@ -77,11 +77,11 @@ class Model {
       this.#add(this.owed, accountId, -debt);
       this.#add(this.available, accountId, amount - debt);
     }
-    // What was credited and is canceled then is given back; before, there is nothing to give.
+    // A credited order that is canceled later is given back; before, there is nothing to give back.
     const isVoided = status === "canceled" && wasCredited;
-    // A bank takes back what it says was paid, however that compares with what it said before.
-    const told = status === "charged_back" ? gross : refunded + chargedBack;
-    const given = status === "refunded" || isVoided ? amount : whole || inPart ? Math.min(told, amount) : 0;
+    // A bank takes back its own amount of the payment, whatever it reported before.
+    const reported = status === "charged_back" ? gross : refunded + chargedBack;
+    const given = status === "refunded" || isVoided ? amount : whole || inPart ? Math.min(reported, amount) : 0;
     if (!order.credited || given <= order.givenBack) return;
     const taken = Math.min(this.#of(this.available, accountId), given - order.givenBack);
     this.#add(this.available, accountId, -taken);
@@ -144,18 +144,18 @@ describe("payments at random", () => {
       setup.fake.set(topUpId, { status, refunded, chargedBack, gross: taken.short ? amount - 1 : amount });
       asked.add(topUpId);
     }
-    const telling = [...asked].flatMap((topUpId) => [
+    const reports = [...asked].flatMap((topUpId) => [
       setup.notify(processes[0], topUpId),
       setup.notify(processes[1], topUpId),
       processes[0].topUps.verifyNow(topUpId),
       processes[1].topUps.verifyNow(topUpId),
     ]);
-    await Promise.all(telling);
+    await Promise.all(reports);
     await Promise.all(processes.map(({ topUps }) => topUps.checkDue()));
     for (const topUpId of asked) model.report(topUpId, setup.fake.payment(topUpId));
   }
 
-  it(`leave accounts as the model says, in ${WALKS} walks of ${STEPS} steps`, async () => {
+  it(`leave accounts as the model predicts, in ${WALKS} walks of ${STEPS} steps`, async () => {
     const seed = Number(process.env["SALDO_TEST_SEED"] ?? Date.now() % 1_000_000_007);
     const walk = fc.array(step, { minLength: STEPS, maxLength: STEPS });
     await fc.assert(
@@ -175,7 +175,7 @@ describe("payments at random", () => {
       }),
       { numRuns: WALKS, seed, endOnFailure: true },
     );
-    // Walks in which nobody paid, or nothing came back, would show nothing.
+    // Walks without a payment, or without a refund, would show nothing.
     expect(seen.credited, `seed ${seed}`).toBeGreaterThan(0);
     expect(seen.givenBack, `seed ${seed}`).toBeGreaterThan(0);
     expect(await setup.money.audit()).toEqual(SOUND);

@@ -1,4 +1,4 @@
-// Notifications that an answer would not contain, that cannot be kept, or that are one too many.
+// Notifications with facts that no answer contains, that cannot be stored, or that are one too many.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findTopUps } from "../../src/billing/top-ups/find-top-ups.ts";
@@ -20,19 +20,19 @@ describe("a dispute at Xendit", () => {
   beforeAll(async () => {
     process = await setup.process("xendit");
   });
-  const tell = (topUpId: string, status: Parameters<typeof setup.fake.xenditDisputeNotification>[1]) =>
+  const notify = (topUpId: string, status: Parameters<typeof setup.fake.xenditDisputeNotification>[1]) =>
     process.topUps.takeNotification("xendit", setup.fake.xenditDisputeNotification(topUpId, status));
 
   it("is shown to the operator until it is won or all was given back, and takes nothing by itself", async () => {
     const accountId = await setup.money.account(0n);
     const { topUpId } = await setup.paid(process, accountId);
     const problem = async () => troubleOf(await process.topUps.get({ accountId, topUpId }));
-    await tell(topUpId, "ACTION_REQUIRED");
+    await notify(topUpId, "ACTION_REQUIRED");
     await process.topUps.checkDue();
     expect(await problem()).toMatch(/disputes.*asks for an answer/);
-    await tell(topUpId, "WON");
+    await notify(topUpId, "WON");
     expect(await problem()).toBeNull();
-    await tell(topUpId, "LOST");
+    await notify(topUpId, "LOST");
     setup.fake.set(topUpId, { status: "partially_refunded", refunded: 5_000 });
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toMatch(/disputes.*taken it back/);
@@ -41,20 +41,20 @@ describe("a dispute at Xendit", () => {
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toBeNull();
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
-    // What was reported until then is settled, whatever becomes of another one.
-    await tell(topUpId, "UNDER_REVIEW");
+    // The earlier reports are settled, whatever happens to another one.
+    await notify(topUpId, "UNDER_REVIEW");
     expect(await problem()).toBeNull();
-    const tellOther = (status: Parameters<typeof tell>[1]) => {
+    const notifyOther = (status: Parameters<typeof notify>[1]) => {
       const other = setup.fake.xenditDisputeNotification(topUpId, status);
       const body = Buffer.from(String(other.body).replace("mi-dspt-", "mi-dspt-2-"));
       return process.topUps.takeNotification("xendit", { ...other, body });
     };
-    await tellOther("ACTION_REQUIRED");
+    await notifyOther("ACTION_REQUIRED");
     expect(await problem()).toMatch(/disputes.*asks for an answer/);
-    await tellOther("WON");
+    await notifyOther("WON");
     expect(await problem()).toBeNull();
-    // The bank may take it back beside that.
-    await tellOther("LOST");
+    // The bank may take it back in addition.
+    await notifyOther("LOST");
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toMatch(/disputes.*taken it back/);
   });
@@ -63,13 +63,13 @@ describe("a dispute at Xendit", () => {
     const accountId = await setup.money.account(0n);
     const { topUpId } = await setup.paid(process, accountId);
     const dispute = async () => (await process.topUps.get({ accountId, topUpId })).dispute;
-    await tell(topUpId, "WON");
-    await tell(topUpId, "UNDER_REVIEW");
+    await notify(topUpId, "WON");
+    await notify(topUpId, "UNDER_REVIEW");
     expect(await dispute()).toBeNull();
-    await tell(topUpId, "LOST");
-    await tell(topUpId, "ACTION_REQUIRED");
+    await notify(topUpId, "LOST");
+    await notify(topUpId, "ACTION_REQUIRED");
     expect(await dispute()).toBe("lost");
-    // Another dispute of the same payment is another.
+    // Another dispute of the same payment is separate.
     const { headers, body } = setup.fake.xenditDisputeNotification(topUpId, "UNDER_REVIEW");
     const other = Buffer.from(String(body).replace("mi-dspt-", "mi-dspt-2-"));
     await process.topUps.takeNotification("xendit", { headers, body: other });
@@ -80,11 +80,11 @@ describe("a dispute at Xendit", () => {
     const accountId = await setup.money.account(0n);
     const { topUpId } = await setup.paid(process, accountId);
     const trouble = async () => troubleOf(await process.topUps.get({ accountId, topUpId }));
-    await tell(topUpId, "ACTION_REQUIRED");
+    await notify(topUpId, "ACTION_REQUIRED");
     setup.fake.set(topUpId, { status: "expired" });
     await process.topUps.verifyNow(topUpId);
     expect(await trouble()).toMatch(/reports expired for a payment.*disputes.*asks for an answer/);
-    await tell(topUpId, "LOST");
+    await notify(topUpId, "LOST");
     expect(await trouble()).toMatch(/reports expired for a payment.*disputes.*taken it back/);
     setup.fake.set(topUpId, { status: "paid" });
     await process.topUps.verifyNow(topUpId);
@@ -97,8 +97,8 @@ describe("a dispute at Xendit", () => {
   it("of an order we do not know is kept as such", async () => {
     const { topUpId } = await setup.open(process, await setup.money.account(0n));
     const { headers, body } = setup.fake.xenditDisputeNotification(topUpId, "LOST");
-    const told = Buffer.from(String(body).replaceAll(topUpId, "another-shop-78"));
-    await process.topUps.takeNotification("xendit", { headers, body: told });
+    const sent = Buffer.from(String(body).replaceAll(topUpId, "another-shop-78"));
+    await process.topUps.takeNotification("xendit", { headers, body: sent });
     expect(await setup.findingsOf("another-shop-78")).toEqual(["unknown_order"]);
   });
 

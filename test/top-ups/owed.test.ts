@@ -1,5 +1,5 @@
-// What an account owes after a chargeback is not available: it cannot be held, charged or taken, and whatever brings the account
-// money or frees money of it pays the debt first.
+// The debt of an account after a chargeback is not available: it cannot be held, charged or taken, and every event that brings or
+// frees money of the account pays the debt first.
 
 import { describe, expect, it } from "vitest";
 import { collectFreed } from "../../src/ledger/receivables.ts";
@@ -25,7 +25,7 @@ const tokens = (amount: number): number => Number(rupiah(amount) / TOKEN);
 
 type Debtor = { readonly accountId: string; readonly keyId: string; readonly requestId: string };
 
-/** An account that has bought 25.000 and owes it whole but for what it holds: the bank took it back while a request ran. */
+/** An account that has bought 25.000 and owes all of it except its hold: the bank took it back while a request ran. */
 async function debtor(gateway: TestProcess, held: number): Promise<Debtor> {
   const accountId = await setup.money.account(0n);
   const keyId = await setup.money.key(accountId);
@@ -37,7 +37,7 @@ async function debtor(gateway: TestProcess, held: number): Promise<Debtor> {
   return { accountId, keyId, requestId: request.requestId };
 }
 
-/** A debtor with nothing at all: what it held was charged. */
+/** A debtor without any money: its hold was charged. */
 async function spentDebtor(gateway: TestProcess, owed: number): Promise<Debtor> {
   const found = await debtor(gateway, owed);
   await gateway.ledger.settle(settlement(found.accountId, found.requestId, tokens(owed)));
@@ -45,7 +45,7 @@ async function spentDebtor(gateway: TestProcess, owed: number): Promise<Debtor> 
   return found;
 }
 
-/** A debtor whose money is free and not collected yet: the process that held it died. */
+/** A debtor whose money is available and not collected yet: the process of its hold died. */
 async function recoveredDebtor(held: number): Promise<Debtor> {
   const dead = await setup.money.process();
   const found = await debtor(dead, held);
@@ -114,7 +114,7 @@ describe("what a held balance owes", () => {
       expect(await gateway.ledger.admit(request)).toMatchObject({ outcome: "granted" });
     await setup.happens(one, topUpId, { status: "charged_back" });
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 25_000 });
-    // The first goes alone; the other two wait for it and travel together.
+    // The first goes alone; the other two wait for it and are sent together.
     const [, , charged] = await Promise.all([
       gateway.ledger.settle(settlement(accountId, first.requestId, tokens(4_000))),
       gateway.ledger.settle({ ...settlement(accountId, ends.requestId, 0), basis: "free" }),
@@ -128,7 +128,7 @@ describe("what a held balance owes", () => {
     const gateway = await setup.money.process();
     const found = await recoveredDebtor(20_000);
     expect(await admit(gateway, found, 1)).toMatchObject({ outcome: "refused", available: 0n });
-    // Beside others, which is the other function of the database.
+    // Beside others, which uses the other function of the database.
     const several = await Promise.all([1, 2, 3].map((amount) => admit(gateway, found, amount)));
     expect(several.map(({ outcome }) => outcome)).toEqual(["refused", "refused", "refused"]);
     const taken = orderAdjustment(by(), {
@@ -147,7 +147,7 @@ describe("what a held balance owes", () => {
   it("is not there for an extension, and what is above the debt is", async () => {
     const gateway = await setup.money.process();
     const found = await recoveredDebtor(20_000);
-    // Past the credit's own collecting, as a payment that is posted and not collected yet: 2.000 are free above the debt.
+    // Past the credit's own collection, as a payment that is posted and not collected yet: 2.000 are available above the debt.
     await setup.money.asOwner(`ALTER FUNCTION collect_owed RENAME TO collect_owed_later;
       CREATE FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'`);
     await setup.money.credit(found.accountId, rupiah(2_000));
@@ -246,7 +246,7 @@ describe("a chargeback beside running requests", () => {
       "SELECT coalesce(sum(charge), 0)::bigint AS used FROM usage_record WHERE account_id = $1",
       [accountId],
     );
-    // All three payments were taken back: what was used is owed, and nothing else is there.
+    // All three payments were taken back: the used part is owed, and the account has nothing else.
     expect({ posted, held, owed }).toEqual({ posted: 0n, held: 0n, owed: rows[0]?.used });
     expect(found).toBe(0);
   });

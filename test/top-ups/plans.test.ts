@@ -1,4 +1,4 @@
-// What operators ask of all top-ups is found by its indexes, however many there have been, and is what fits.
+// Operators' lists of all top-ups use the indexes, however many rows there are, and contain exactly the matching rows.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findTopUps, type TopUpFilter } from "../../src/billing/top-ups/find-top-ups.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await insert("paid", 2, { provider: "xendit" });
   await run("UPDATE top_up SET dispute = 'open' WHERE provider = 'xendit' AND state = 'paid'");
   await insert("charged_back", 2, { givenBack: 10 });
-  // Two debts of one top-up are one top-up; what was collected is no debt any more.
+  // Two debts of one top-up are one top-up; a collected debt is none.
   await run(`INSERT INTO receivable (id, account_id, top_up_id, amount, collected)
              SELECT gen_random_uuid(), account_id, id, 4, collected
              FROM (SELECT * FROM top_up WHERE state = 'charged_back' ORDER BY id LIMIT 1) t, (VALUES (0), (1), (4)) AS debt(collected)
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.drop());
 
-/** The ids that fit, found by looking at every top-up. */
+/** The matching ids, found by reading every top-up. */
 async function fitting({ accountId, provider, state, needsAttention }: TopUpFilter): Promise<string[]> {
   const { rows } = await opened.database.pool.query<{ id: string }>(
     `SELECT id FROM top_up t
@@ -85,7 +85,7 @@ it.each(Object.entries(filters))("asking for %s finds them and reads few rows", 
   const { most, asked } = read();
   expect(asked).toBe(1);
   expect(most).toBeLessThan(MOST_ROWS);
-  // The next page begins behind the last one.
+  // The next page begins after the last one.
   const middle = found[Math.floor(found.length / 2)];
   if (middle === undefined) return;
   const behind = await findTopUps(pool, { filter, beforeId: middle.topUpId, limit: 3 });

@@ -1,4 +1,4 @@
-// Top-ups as people and internal services meet them: through running processes, the contract and the sandbox's page.
+// Top-ups of people and internal services: through running processes, the contract and the sandbox's page.
 
 import { Code, ConnectError, createClient, type Client } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -60,7 +60,7 @@ async function createAt(saldo: SaldoProcess, { headers }: Customer, amount = Str
 const press = (paymentUrl: string, action: string): Promise<Response> =>
   fetch(paymentUrl, { method: "POST", redirect: "manual", body: new URLSearchParams({ action }) });
 
-/** Watches a top-up: the states that were told so far, and the end of the watching. */
+/** Watches a top-up: the states so far, and the end of the stream. */
 function watch(saldo: SaldoProcess, topUpId: string, { headers }: Customer) {
   const states: TopUpState[] = [];
   const ended = (async () => {
@@ -77,23 +77,26 @@ describe("a top-up at the sandbox", () => {
     ["with a doubled notification", ["pay_twice"], [TopUpState.PENDING, TopUpState.PAID]],
     ["with a notification that never comes", ["pay_silently"], [TopUpState.PENDING, TopUpState.PAID]],
     ["after it has expired", ["expire", "pay"], [TopUpState.PENDING, TopUpState.EXPIRED, TopUpState.PAID]],
-  ] as const)("paid %s is seen by a watcher at another process, and is on the balance", async (_how, actions, told) => {
-    const buyer = await customer();
-    const { id, paymentUrl, state, provider } = await createAt(one, buyer);
-    expect({ state, provider }).toEqual({ state: TopUpState.PENDING, provider: "sandbox" });
-    const { states, ended } = watch(other, id, buyer);
-    for (const [step, action] of actions.entries()) {
-      // Each once the one before has been seen, or a watcher would rightly be told of the last alone.
-      await expect.poll(() => states, { timeout: 20_000 }).toEqual(told.slice(0, step + 1));
-      expect((await press(paymentUrl, action)).status).toBe(303);
-    }
-    await ended;
-    expect(states).toEqual(told);
-    expect(await setup.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
-    expect(await setup.creditsOf(id)).toBe(1);
-    const { balance } = await billingOf(other).getBalance({}, buyer);
-    expect(balance).toMatchObject({ available: String(RUPIAH), owed: "0" });
-  });
+  ] as const)(
+    "paid %s is seen by a watcher at another process, and is on the balance",
+    async (_how, actions, expected) => {
+      const buyer = await customer();
+      const { id, paymentUrl, state, provider } = await createAt(one, buyer);
+      expect({ state, provider }).toEqual({ state: TopUpState.PENDING, provider: "sandbox" });
+      const { states, ended } = watch(other, id, buyer);
+      for (const [step, action] of actions.entries()) {
+        // Each only after the one before was seen, because a watcher may get the last state alone.
+        await expect.poll(() => states, { timeout: 20_000 }).toEqual(expected.slice(0, step + 1));
+        expect((await press(paymentUrl, action)).status).toBe(303);
+      }
+      await ended;
+      expect(states).toEqual(expected);
+      expect(await setup.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
+      expect(await setup.creditsOf(id)).toBe(1);
+      const { balance } = await billingOf(other).getBalance({}, buyer);
+      expect(balance).toMatchObject({ available: String(RUPIAH), owed: "0" });
+    },
+  );
 
   it("shows a page that loads nothing and works without a script", async () => {
     const { paymentUrl } = await createAt(one, await customer());
@@ -190,7 +193,7 @@ describe("the contract", () => {
 });
 
 describe("watching", () => {
-  it("ends when the client leaves, and when the server stops, without holding the stop up", async () => {
+  it("ends when the client leaves, and when the server stops, without delaying the stop", async () => {
     const buyer = await customer();
     const { id } = await createAt(one, buyer);
     const leaving = new AbortController();
@@ -205,13 +208,13 @@ describe("watching", () => {
     const stoppedAt = performance.now();
     expect(await third.stop()).toBe(0);
     await ended;
-    // It drains for 30 s by default, which a stream that nobody ends would use up.
+    // It drains for 30 s by default, which an endless stream would use up.
     expect(performance.now() - stoppedAt).toBeLessThan(20_000);
   });
 });
 
 describe("an operator's commands", () => {
-  it("verify, give back and show what is owed, each with a line of who ordered it", async () => {
+  it("verify, give back and show the debt, each with a line that names the operator", async () => {
     const settings = { DATABASE_URL: setup.money.opened.url };
     const buyer = await customer();
     const { id, paymentUrl } = await createAt(one, buyer);
@@ -249,9 +252,11 @@ describe("a process that dies between keeping a notification and answering it", 
     const { id, provider } = await createAt(dying, buyer);
     expect(provider).toBe("midtrans");
     setup.fake.set(id, { status: "paid" });
-    const told = setup.fake.midtransNotification(id);
+    const notification = setup.fake.midtransNotification(id);
     const send = (saldo: SaldoProcess): Promise<number> =>
-      fetch(`${saldo.httpUrl}/webhooks/payments/midtrans`, { method: "POST", ...told }).then(({ status }) => status);
+      fetch(`${saldo.httpUrl}/webhooks/payments/midtrans`, { method: "POST", ...notification }).then(
+        ({ status }) => status,
+      );
     await expect(send(dying)).rejects.toThrow();
     await dying.untilEnd();
     expect(await dying.stop()).toBeNull();

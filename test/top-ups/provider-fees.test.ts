@@ -1,4 +1,4 @@
-// The money at a provider by our books equals its statement: less what it keeps, and with what was paid above an order.
+// The money at a provider in our books equals its statement: without its fees, and with payments above their orders.
 
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
@@ -10,7 +10,7 @@ import { MICRO, RUPIAH, type TopUpProcess } from "./top-up-setup.ts";
 
 useTwoProcesses();
 
-/** What an account of ours has moved for one top-up, in rupiah; above zero: what came in. */
+/** The sum of one of our accounts for one top-up, in rupiah; above zero: income. */
 async function movedOf(topUpId: string): Promise<Record<string, number>> {
   const { rows } = await setup.money.pool.query<{ reason: string; amount: string }>(
     "SELECT reason, sum(amount) AS amount FROM posting WHERE group_id = $1 GROUP BY reason",
@@ -19,7 +19,7 @@ async function movedOf(topUpId: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ reason, amount }) => [reason, Number(amount) / Number(MICRO)]));
 }
 
-/** What our books say lies at the provider of one top-up, in rupiah. */
+/** The money at the provider of one top-up in our books, in rupiah. */
 async function clearingOf(topUpId: string): Promise<number> {
   const { rows } = await setup.money.pool.query<{ left: string }>(
     `SELECT sum(CASE WHEN debit::text LIKE '%000003' THEN amount ELSE -amount END) AS left FROM posting

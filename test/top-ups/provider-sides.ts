@@ -20,16 +20,16 @@ import type { FakeProvider } from "./fake-provider.ts";
 import type { FakePayment } from "./fake-wire.ts";
 import { AMOUNT, MICRO } from "./top-up-setup.ts";
 
-/** The other side of an adapter: what tests do where a payer, a bank or the provider would. Money is rupiah. */
+/** The other side of an adapter: what a payer, a bank or the provider would do. Money is rupiah. */
 export type Side = {
   readonly provider: PaymentProvider;
   set(orderId: string, changed: Partial<Pick<FakePayment, "status" | "gross" | "refunded">>): Promise<void>;
   notification(orderId: string): Promise<NotificationRequest>;
-  /** The same, with its proof spoiled in the way that is named. */
+  /** The same, with its proof made invalid in the named way. */
   spoiled(orderId: string, how: "missing" | "short" | "wrong"): Promise<NotificationRequest>;
 };
 
-/** What a provider has no word for. */
+/** The states that a provider does not have. */
 export const WITHOUT_WORD: Readonly<Record<ProviderName, readonly FakePayment["status"][]>> = {
   sandbox: ["captured", "challenged"],
   midtrans: [],
@@ -49,7 +49,7 @@ export function makeSides({
       const { pool } = opened.database;
       const notification = async (orderId: string): Promise<NotificationRequest> => {
         const payment = await paymentOfOrder(pool, orderId);
-        if (payment === null) throw new Error(`nobody has opened ${orderId}`);
+        if (payment === null) throw new Error(`no order ${orderId} is open`);
         const { body, signature } = await writeNotification(pool, payment);
         return { body, headers: { [SIGNATURE_HEADER]: signature } };
       };
@@ -75,10 +75,10 @@ export function makeSides({
       set: (orderId, changed) => Promise.resolve(fake.set(orderId, changed)),
       notification: (orderId) => Promise.resolve(fake.midtransNotification(orderId)),
       spoiled: (orderId, how) => {
-        const told = JSON.parse(String(fake.midtransNotification(orderId).body)) as Record<string, string>;
-        const signature = told["signature_key"] ?? "";
+        const sent = JSON.parse(String(fake.midtransNotification(orderId).body)) as Record<string, string>;
+        const signature = sent["signature_key"] ?? "";
         const spoiled = { missing: undefined, short: signature.slice(1), wrong: "0".repeat(128) }[how];
-        const body = Buffer.from(JSON.stringify({ ...told, signature_key: spoiled }));
+        const body = Buffer.from(JSON.stringify({ ...sent, signature_key: spoiled }));
         return Promise.resolve({ body, headers: {} });
       },
     }),

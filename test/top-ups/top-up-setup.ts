@@ -1,4 +1,4 @@
-// Top-ups as processes have them, on a database of their own and before a payment provider that speaks the real wire formats.
+// Top-ups of several processes, on a database of their own and with a payment provider that speaks the real wire formats.
 
 import { openPaymentProviders, type PaymentConfig } from "../../src/billing/payments/payment-providers.ts";
 import { createSandboxDesk, type SandboxDesk } from "../../src/billing/payments/sandbox/sandbox-desk.ts";
@@ -13,11 +13,11 @@ import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
 import type { FakePayment } from "./fake-wire.ts";
 
 export const MICRO = 1_000_000n;
-/** What the tests buy, in rupiah. */
+/** The amount of the tests' top-ups, in rupiah. */
 export const RUPIAH = 25_000;
 export const AMOUNT = BigInt(RUPIAH) * MICRO;
 
-/** What an input token costs in those tests. */
+/** The price of an input token in those tests. */
 const TOKEN_COST = PRICES.input / MICRO;
 
 /** One process that serves top-ups. */
@@ -25,7 +25,7 @@ export type TopUpProcess = {
   readonly database: Database;
   readonly topUps: TopUps;
   readonly desk: SandboxDesk;
-  /** Why providers could not be asked. */
+  /** The errors of calls to providers. */
   readonly failures: { readonly topUpId: string; readonly error: unknown }[];
   close(): Promise<void>;
 };
@@ -47,7 +47,7 @@ export class TopUpSetup {
     return new TopUpSetup(await MoneySetup.create("embedded"), await startFakeProvider());
   }
 
-  /** Another process, which opens new orders at the named provider. Its clock goes `aheadMs` ahead. */
+  /** Another process, which opens new orders at the named provider. Its clock is `aheadMs` ahead. */
   async process(
     chosen: PaymentConfig["chosen"] = "midtrans",
     {
@@ -96,7 +96,7 @@ export class TopUpSetup {
     return process;
   }
 
-  /** Opens a top-up under a key of its own. */
+  /** Opens a top-up with an idempotency key of its own. */
   open({ topUps }: TopUpProcess, accountId: string, amount = AMOUNT): Promise<TopUp> {
     this.#keys += 1;
     return topUps.create({ accountId, amount, idempotencyKey: `test-${this.#keys}` });
@@ -109,51 +109,51 @@ export class TopUpSetup {
     return process.topUps.verifyNow(topUpId);
   }
 
-  /** Midtrans sends a process what it knows of an order now. */
+  /** Midtrans notifies a process of the present state of an order. */
   notify({ topUps }: TopUpProcess, topUpId: string, edited: Record<string, string> = {}): Promise<void> {
     return topUps.takeNotification("midtrans", this.fake.midtransNotification(topUpId, edited));
   }
 
-  /** What the sandbox would send of an order now. */
+  /** The sandbox's notification of the present state of an order. */
   async sandboxNotification(topUpId: string): Promise<{ body: Buffer; headers: Record<string, string> }> {
     const payment = await paymentOfOrder(this.money.pool, topUpId);
-    if (payment === null) throw new Error("nobody has opened it at the sandbox");
+    if (payment === null) throw new Error("the order is not open at the sandbox");
     const { body, signature } = await writeNotification(this.money.pool, payment);
     return { body, headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature } };
   }
 
-  /** Moves a payment on at the provider and lets the process be notified and do what is due. */
+  /** Changes a payment at the provider, notifies the process and runs its due jobs. */
   async happens(process: TopUpProcess, topUpId: string, changed: Partial<FakePayment>): Promise<void> {
     this.fake.set(topUpId, changed);
     await this.notify(process, topUpId);
     await process.topUps.checkDue();
   }
 
-  /** The time comes to ask about a top-up that waits to be asked about. */
+  /** Makes a waiting top-up due for verification. */
   async makeDue(topUpId: string): Promise<void> {
     const text = "UPDATE top_up SET next_check_at = clock_timestamp() WHERE id = $1 AND next_check_at IS NOT NULL";
     await this.money.pool.query(text, [topUpId]);
   }
 
-  /** Whether a process has to ask about a top-up now. */
+  /** Whether a process has to verify a top-up now. */
   async isDue(topUpId: string): Promise<boolean> {
     const text = "SELECT next_check_at <= clock_timestamp() AS due FROM top_up WHERE id = $1";
     return (await this.money.pool.query<{ due: boolean }>(text, [topUpId])).rows[0]?.due === true;
   }
 
-  /** What an account has and owes, in rupiah. */
+  /** An account's balance and debt, in rupiah. */
   async standing(accountId: string): Promise<{ available: number; owed: number }> {
     const { available, owed } = await this.money.balanceAndDebt(accountId);
     return { available: Number(available / MICRO), owed: Number(owed / MICRO) };
   }
 
-  /** Uses so much of an account's balance for a request. */
+  /** Charges a request to the account's balance. */
   async spend(accountId: string, amount: bigint): Promise<void> {
     const { requestId, ledger } = await this.#hold(accountId, amount);
     await ledger.settle(settlement(accountId, requestId, Number(amount / TOKEN_COST)));
   }
 
-  /** Holds so much for a request that runs. Gives what ends it without a charge. */
+  /** Holds an amount for a running request. Returns a function that ends it without a charge. */
   async hold(accountId: string, amount: bigint): Promise<() => Promise<void>> {
     const { requestId, ledger } = await this.#hold(accountId, amount);
     return async () => {
@@ -175,7 +175,7 @@ export class TopUpSetup {
     return (await this.money.pool.query<{ credits: number }>(text, [topUpId])).rows[0]?.credits ?? 0;
   }
 
-  /** What was found about the events that are kept, of an order by its name. */
+  /** The findings about the stored events of an order. */
   async findingsOf(orderId: string): Promise<string[]> {
     const text = "SELECT finding FROM payment_event WHERE order_id = $1 ORDER BY id";
     const { rows } = await this.money.pool.query<{ finding: string }>(text, [orderId]);

@@ -1,4 +1,4 @@
-// What tests have in common that move money by two processes at one provider.
+// The common setup of tests that move money by two processes at one provider.
 
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { SOUND } from "../money/money-setup.ts";

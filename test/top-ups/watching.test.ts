@@ -1,4 +1,4 @@
-// Following top-ups has an end for each account, so that one of them leaves room for the others.
+// Watching top-ups has a limit for each account, so that one account leaves room for the others.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";

@@ -1,5 +1,5 @@
-// The webhook route as a provider meets it, over HTTP: what is refused before anything is kept, what is kept and credits nothing,
-// and what is answered while the database is away.
+// The webhook route of a provider, over HTTP: refused before anything is stored, stored without a credit, and the answer while
+// the database is unavailable.
 
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   setup = await TopUpSetup.create();
   process = await setup.process("midtrans");
   proxy = await PostgresProxy.before(setup.money.opened.url);
-  // The served one reaches its database through the proxy, and knows no sandbox.
+  // The served process reaches its database through the proxy, and has no sandbox.
   const database = await openDatabase({ url: proxy.urlFor(setup.money.opened.url), dataDir: "" });
   const { midtrans, xendit } = setup.fake;
   const providers = openPaymentProviders(
@@ -83,8 +83,8 @@ describe("a notification", () => {
     ["no text", 17],
   ])("whose signature is %s is refused, and nothing is kept", async (_how, signature) => {
     const { topUpId } = await paidOrder();
-    const told = JSON.parse(String(setup.fake.midtransNotification(topUpId).body)) as Record<string, unknown>;
-    const body = Buffer.from(JSON.stringify({ ...told, signature_key: signature }));
+    const sent = JSON.parse(String(setup.fake.midtransNotification(topUpId).body)) as Record<string, unknown>;
+    const body = Buffer.from(JSON.stringify({ ...sent, signature_key: signature }));
     const { status, answer } = await post("midtrans", { headers: { "content-type": "application/json" }, body });
     expect({ status, code: answer["error"] }).toEqual({ status: 403, code: "permission_denied" });
     expect(await setup.findingsOf(topUpId)).toEqual([]);
@@ -104,10 +104,10 @@ describe("a notification", () => {
 
   it("with a character that no table can hold is refused, and nothing is kept", async () => {
     const { topUpId } = await paidOrder();
-    const told = setup.fake.midtransNotification(topUpId);
+    const sent = setup.fake.midtransNotification(topUpId);
     for (const nul of ["\\u0000", "\0"]) {
-      const body = Buffer.from(told.body.toString().replace(topUpId, `${topUpId}${nul}`));
-      const { status, answer } = await post("midtrans", { ...told, body });
+      const body = Buffer.from(sent.body.toString().replace(topUpId, `${topUpId}${nul}`));
+      const { status, answer } = await post("midtrans", { ...sent, body });
       expect([status, answer["error"]]).toEqual([400, "validation_error"]);
     }
     expect(await setup.findingsOf(topUpId)).toEqual([]);
@@ -115,17 +115,17 @@ describe("a notification", () => {
 
   it("of more than 64 KiB is refused, also when its length is not sent", async () => {
     const { topUpId } = await paidOrder();
-    const told = setup.fake.midtransNotification(topUpId);
-    const padding = Buffer.alloc(TOO_LARGE - told.body.length, " ");
-    const body = Buffer.concat([told.body, padding]);
-    const { status, answer } = await post("midtrans", { ...told, body });
+    const sent = setup.fake.midtransNotification(topUpId);
+    const padding = Buffer.alloc(TOO_LARGE - sent.body.length, " ");
+    const body = Buffer.concat([sent.body, padding]);
+    const { status, answer } = await post("midtrans", { ...sent, body });
     expect({ status, code: answer["error"] }).toEqual({ status: 413, code: "payload_too_large" });
     expect(String(answer["message"])).toContain("65536");
     expect(await sendInPieces(`${running.http}/webhooks/payments/midtrans`, body)).toBe(413);
     expect(await setup.findingsOf(topUpId)).toEqual([]);
-    // One byte less is read, and is the provider's.
-    const exact = Buffer.concat([told.body, padding.subarray(1)]);
-    expect((await post("midtrans", { ...told, body: exact })).status).toBe(200);
+    // One byte less is read, and goes to the provider's adapter.
+    const exact = Buffer.concat([sent.body, padding.subarray(1)]);
+    expect((await post("midtrans", { ...sent, body: exact })).status).toBe(200);
   });
 
   it("of another amount or an unknown order is kept and credits no account", async () => {
@@ -143,12 +143,12 @@ describe("a notification", () => {
 
   it("is answered 503 while the database is away, and 200 when it is back", async () => {
     const { topUpId } = await paidOrder();
-    const told = setup.fake.midtransNotification(topUpId);
+    const sent = setup.fake.midtransNotification(topUpId);
     proxy.cutAll({ refuse: true });
-    const { status, answer } = await post("midtrans", told);
+    const { status, answer } = await post("midtrans", sent);
     expect({ status, code: answer["error"] }).toEqual({ status: 503, code: "upstream_busy" });
     proxy.isAway = false;
-    await expect.poll(async () => (await post("midtrans", told)).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await post("midtrans", sent)).status, { timeout: 10_000 }).toBe(200);
     expect(await setup.findingsOf(topUpId)).toEqual(["as_ordered"]);
   });
 
@@ -176,14 +176,14 @@ describe("a notification", () => {
   });
 });
 
-/** Posts a body in pieces, without saying how long it is. Gives the status. */
+/** Posts a body in pieces, without its length. Returns the status. */
 function sendInPieces(url: string, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const sending = request(url, { method: "POST", headers: { "content-type": "application/json" } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    // The server may hang up on what it does not read.
+    // The server may close the connection without reading the whole body.
     sending.on("error", (error: NodeJS.ErrnoException) => (error.code === "EPIPE" ? undefined : reject(error)));
     for (let at = 0; at < body.length; at += 8_192) sending.write(body.subarray(at, at + 8_192));
     sending.end();

@@ -1,6 +1,6 @@
-// Taking a demo's play money back. Everything in a demo's database is play money but what a real payment provider took. What is
-// still there goes back by postings to where it came from; what was spent stays spent, as the postings that say so. Play money
-// counts as spent first.
+// Taking a demo's play money back. Everything in a demo's database is play money but what a real payment provider took. The
+// unspent rest goes back by postings to the account that gave it; spent money and its postings remain. Play money counts as
+// spent first.
 
 import type { PoolClient } from "pg";
 import { selectGivenBack } from "../../billing/top-ups/store.ts";

@@ -1,5 +1,5 @@
 // The primary of a node with several workers. It answers no caller: it forks the workers, deals the connections out to them
-// in turn, starts another where one died, and adds their metrics up. A worker that is told to stop, or whose primary is
+// in turn, starts another where one died, and adds their metrics up. A worker that is asked to stop, or whose primary is
 // gone, drains by itself (worker.ts).
 
 import cluster, { type Worker } from "node:cluster";

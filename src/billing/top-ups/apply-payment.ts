@@ -79,7 +79,7 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
 // What comes back of a chargeback is less by the bank's fees, so a person reads the provider's statement and credits by hand.
 // Stored problems are compared with this sentence: another wording would not clear them.
 const WON_BACK =
-  "The provider says paid of a payment that was charged back: the dispute may be won. Nothing was credited for it.";
+  "The provider reports paid for a payment that was charged back: the dispute may be won. Nothing was credited for it.";
 
 /** Decides what a report changes. */
 function decide(topUp: TopUp, facts: PaymentReport): Decision {
@@ -109,7 +109,8 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   // An older report may come later; the amount given back only grows.
   const grows = givenBack > topUp.givenBack;
   if (topUp.state === "charged_back" && !grows) {
-    return facts.state === "charged_back" && topUp.problem === WON_BACK ? { ...nothing, problem: null } : nothing;
+    // The provider reports again what was taken back: whatever its answers contradicted before is settled.
+    return facts.state === "charged_back" && topUp.givenBack > 0n ? { ...nothing, problem: null } : nothing;
   }
   return { steps, givenBack: grows ? givenBack : topUp.givenBack, problem: null };
 }

@@ -1,12 +1,12 @@
--- Admits a request that is alone. A refused one takes a slot of the window; a revoked, frozen, limited or crowded one takes none.
+-- Admits a single request. A refused request takes a slot of the window; a revoked, frozen, limited or crowded one takes none.
 --
--- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from
--- what was locked. The clock is read behind the lock of the key it is read for. Why is in ledger/README.md.
+-- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
+-- locked rows. The clock is read after the lock of its key. The reasons are in ledger/README.md.
 --
--- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), which of its kind (from 1), the outcome, an amount (cost; held in all;
--- granted), another one (charge; held for other requests; available) and the key's window. A request without a row: nothing was
--- written for it, because its hold is gone or because there is no such account or key. What an account owes is not its own, so
--- it can spend greatest(0, posted - held - owed).
+-- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), its number within the kind (from 1), the outcome, an amount (cost;
+-- whole hold; granted), a second amount (charge; holds of other requests; available) and the key's window. A request without a
+-- row: nothing was written for it, because its hold is gone or because there is no such account or key. An account cannot spend
+-- its debt: available is greatest(0, posted - held - owed).
 
 CREATE OR REPLACE FUNCTION admit_request(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,

@@ -1,6 +1,6 @@
--- An admission under a name. The name is free where no request took it within a day, or where the request that took it was free of
--- charge. Otherwise nothing is written and the row says what that request came to: `amount` is its charge. The account is locked
--- before the name is read, so of parallel requests under one name one is admitted.
+-- An admission with a name. The name is free where no request took it within a day, or where the request with it was free of
+-- charge. Otherwise nothing is written and the row describes that request: `amount` is its charge. The account is locked before
+-- the name is read, so of parallel requests with one name one is admitted.
 
 CREATE OR REPLACE FUNCTION admit_request_once(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint,

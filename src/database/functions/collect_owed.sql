@@ -1,7 +1,7 @@
--- Takes what an account owes from what it has and does not hold, the oldest receivable first. The lock order is account, then
--- receivables; every caller has locked the account already. What is collected is no longer owed, so a repeated call collects
--- nothing; the reference only has to be unique. `source` is the event that brought the money: one request can bring some several
--- times, by its settlement and by each of its credit notes.
+-- Collects an account's debt from its unheld money, the oldest receivable first. The lock order is account, then receivables;
+-- every caller has locked the account already. Collected money is no longer owed, so a repeated call collects nothing; the
+-- reference only has to be unique. `source` is the event that brought the money: one request can bring money several times, by
+-- its settlement and by each of its credit notes.
 
 CREATE OR REPLACE FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

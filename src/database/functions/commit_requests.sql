@@ -1,10 +1,10 @@
 -- Many requests at once: settlements first, because they free money, then extensions, then admissions, each decided as if it were
--- alone behind the one before it. s_, e_ and a_ are lists of equal length; admissions come ordered by account and key. Long lists
--- are read by place and not through unnest, which sets up a table of its own for each of up to twenty-two.
+-- alone after the one before it. s_, e_ and a_ are lists of equal length; admissions are ordered by account and key. Long lists
+-- are read by index and not through unnest, which creates a table for each of up to twenty-two lists.
 --
--- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from
--- what was locked. The clock is read behind the lock of the key it is read for. Why is in ledger/README.md.
--- The rows are those of admit_request.
+-- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
+-- locked rows. The clock is read after the lock of its key. The reasons are in ledger/README.md. The rows are those of
+-- admit_request.
 
 CREATE OR REPLACE FUNCTION commit_requests(
   s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],

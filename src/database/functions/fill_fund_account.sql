@@ -1,4 +1,4 @@
--- The account of a fund that was opened by code of before 0003. Goes with the next contracting change.
+-- The account of a fund that code before 0003 opens. The next contracting change drops this function.
 
 CREATE OR REPLACE FUNCTION fill_fund_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

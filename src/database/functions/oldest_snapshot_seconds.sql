@@ -1,5 +1,5 @@
--- How long the oldest transaction has kept dead rows from being cleaned. The serving role sees no other login's sessions, so this
--- runs with the owner's rights and returns nothing but the seconds.
+-- How long the oldest transaction has kept dead rows from being cleaned. The serving role cannot see sessions of other logins, so
+-- this function runs with the owner's rights and returns the seconds only.
 
 CREATE OR REPLACE FUNCTION oldest_snapshot_seconds() RETURNS float8
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog AS $$

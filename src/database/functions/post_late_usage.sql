@@ -1,7 +1,7 @@
--- Posts what a request came to beyond what recovery charged. It takes the parameters of settle_request, and whether the difference
--- must be posted in full or not at all. No row: the request's record was not written by recovery. The account is locked first, so
--- a second call finds what the first one wrote. What recovery charged is part of the cost, so that the customer pays for each token
--- once. The loss has an id of its own: one with the id of the request is what the record's charge left of the record's cost.
+-- Posts the cost of a request beyond the charge of recovery. It takes the parameters of settle_request, and whether the
+-- difference must be posted in full or not at all. No row: recovery did not write the request's record. The account is locked
+-- first, so a second call finds the result of the first. The cost includes recovery's charge, so the customer pays for each token
+-- once. The loss has an id of its own: the id of the request is for the loss of the record's own charge.
 
 CREATE OR REPLACE FUNCTION post_late_usage(
   account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,

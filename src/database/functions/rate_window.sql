@@ -1,14 +1,14 @@
--- The rate window of a key, as functions of its row: the admission statement and the read path must decide alike.
+-- The rate window of a key, as functions of its row: the admission statement and the read path must decide by the same rules.
 --
--- `slots` holds the moments of the counted requests, oldest first. Up to a limit of 600 each element is one request and
--- counts for 60 s. Above that an element is a whole second with its number of requests at the same place of
--- `slot_counts`, and counts for 61 s: the second itself and the 60 after it. After a limit was changed both kinds may stand
--- in one row: elements behind the end of `slot_counts` are single requests. A row is read request by request where the limit is
--- at most 600 and `slot_counts` is empty. The arrays are in order, so width_bucket finds by halves how many no longer count.
+-- `slots` contains the times of the counted requests, oldest first. Up to a limit of 600 each element is one request and counts
+-- for 60 s. Above that an element is a whole second, with its number of requests at the same index of `slot_counts`, and counts
+-- for 61 s: the second itself and the 60 after it. After a change of the limit one row may have both kinds: elements beyond the
+-- end of `slot_counts` are single requests. A row is read request by request where the limit is at most 600 and `slot_counts` is
+-- empty. The arrays are ordered, so width_bucket finds by binary search how many elements no longer count.
 --
--- Every function but the two named in_buckets is one expression, so that the planner writes it into the statement that
--- calls it. That needs STABLE (subtracting an interval is not IMMUTABLE to PostgreSQL) and forbids STRICT, SET and
--- sub-selects; a row with single requests never reaches the sub-selects of the other two.
+-- Every function but the two named in_buckets is one expression, so that the planner inlines it into the calling statement. That
+-- needs STABLE (subtracting an interval is not IMMUTABLE to PostgreSQL) and excludes STRICT, SET and sub-selects; a row of single
+-- requests never reaches the sub-selects of the other two.
 
 CREATE OR REPLACE FUNCTION slots_used_in_buckets(slots timestamptz[], slot_counts int[], t timestamptz)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -16,7 +16,7 @@ RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
   FROM unnest(slots, slot_counts) AS bucket (start, taken) WHERE start > t - interval '61 s'
 $$;
 
--- How many requests count at the moment t. After a limit was lowered it may be more than the limit.
+-- How many requests count at the time t. After a limit was lowered it may exceed the limit.
 CREATE OR REPLACE FUNCTION slots_used(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE
@@ -25,8 +25,8 @@ RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
     ELSE slots_used_in_buckets(slots, slot_counts, t) END
 $$;
 
--- The slots after n more requests were let in at the moment t. What no longer counts is dropped, so the row of a key
--- that is used now and then stays short. Moments never go back, even where the clock does: the order must hold.
+-- The slots after n more requests were admitted at the time t. Elements that no longer count are dropped, so the row of a key
+-- that is used now and then stays short. Times never go back, even where the clock does: the array must stay ordered.
 CREATE OR REPLACE FUNCTION slots_after(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz, n int)
 RETURNS timestamptz[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE
@@ -47,7 +47,7 @@ RETURNS int[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
     ELSE counts[width_bucket(t - interval '61 s', slots) + 1 :] || n END
 $$;
 
--- The counts that go with slots_after.
+-- The counts of slots_after.
 CREATE OR REPLACE FUNCTION slot_counts_after(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz, n int)
 RETURNS int[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE
@@ -65,8 +65,8 @@ RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
   WHERE taken_since > rate_limit - nth
 $$;
 
--- The moment from which the nth further request is let in. Null: it always was, or (nth over the limit) it waits for
--- requests of its own statement.
+-- The time from which the nth further request is admitted. Null: there is no wait, or (nth over the limit) it waits for requests
+-- of its own statement.
 CREATE OR REPLACE FUNCTION slot_free_at(slots timestamptz[], slot_counts int[], rate_limit int, nth int)
 RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE
@@ -75,14 +75,14 @@ RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
     ELSE slot_free_at_in_buckets(slots, slot_counts, rate_limit, nth) END
 $$;
 
--- Milliseconds until then, rounded up: for a request that was refused at the moment t.
+-- Milliseconds until that time, rounded up: for a request that was refused at the time t.
 CREATE OR REPLACE FUNCTION slot_wait_ms(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz, nth int)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT least(61000, greatest(1, ceil(1000 * extract(epoch FROM
     coalesce(slot_free_at(slots, slot_counts, rate_limit, nth), t + interval '60 s') - t))))::int
 $$;
 
--- Whole seconds until the oldest request that counts leaves the window, 0 to 60; 60 where there is none yet.
+-- Whole seconds until the oldest counted request leaves the window, 0 to 60; 60 where there is none yet.
 CREATE OR REPLACE FUNCTION slots_reset_seconds(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN rate_limit = 0 THEN 0 ELSE least(60, greatest(0, ceil(extract(epoch FROM CASE

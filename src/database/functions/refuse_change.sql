@@ -1,11 +1,11 @@
--- Triggers that keep rows as they were written.
+-- Triggers that prevent changes of written rows.
 
--- Of append-only tables.
+-- For append-only tables.
 CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
--- Of payout_attempt: only what the chain says of a signed transaction is ever changed.
+-- For payout_attempt: only the chain's results of a signed transaction may change.
 CREATE OR REPLACE FUNCTION refuse_other_bytes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   IF (OLD.payout_id, OLD.number, OLD.kind, OLD.raw, OLD.hash, OLD.fee_most, OLD.fee_priority, OLD.signed_at)
      IS DISTINCT FROM
@@ -15,7 +15,7 @@ CREATE OR REPLACE FUNCTION refuse_other_bytes() RETURNS trigger LANGUAGE plpgsql
   RETURN NEW;
 END $$;
 
--- Of operator_order.
+-- For operator_order.
 CREATE OR REPLACE FUNCTION refuse_other_order() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   IF OLD.state <> 'pending'
      OR (OLD.id, OLD.kind, OLD.reference, OLD.subject, OLD.facts, OLD.payload, OLD.reason, OLD.ordered_by, OLD.ordered_at, OLD.expires_at)

@@ -1,5 +1,5 @@
--- The security log keeps its lines: none is changed, and none of the last seven days is deleted, by whichever login. Older ones are
--- forgotten through one function.
+-- The security log keeps its lines: no login can change one, or delete one of the last seven days. Older lines are deleted
+-- through one function.
 
 CREATE OR REPLACE FUNCTION auth.oldest_kept_security_event(days int) RETURNS uuid
 LANGUAGE sql STABLE SET search_path = pg_catalog AS $$

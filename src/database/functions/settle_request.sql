@@ -1,9 +1,9 @@
--- Settles a request that is alone: deletes its hold, writes its usage record, and books what the charge leaves of the cost, and
--- what is not billed at all, as a loss of the operator. Only the statement that deletes a hold settles.
+-- Settles a single request: deletes its hold, writes its usage record, and posts the uncovered cost and the unbilled cost as a
+-- loss of the operator. Only the statement that deletes a hold settles.
 --
--- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from
--- what was locked. The clock is read behind the lock of the key it is read for. Why is in ledger/README.md.
--- The row is that of admit_request.
+-- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
+-- locked rows. The clock is read after the lock of its key. The reasons are in ledger/README.md. The row is that of
+-- admit_request.
 
 CREATE OR REPLACE FUNCTION settle_request(
   account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,

@@ -1,8 +1,9 @@
--- The rate window of a person, a merchant pair or a service token, decided by the functions that also decide a key's. A pair or
--- token that was revoked, or has expired, is refused here on its own row, so that a revocation counts from its commit on,
--- whatever a process remembers. A token's last use may be five minutes older than its row says: each write is one more version.
+-- The rate window of a person, a merchant's key pair or a service token, decided by the functions that also decide a key's
+-- window. A pair or token that was revoked, or has expired, is refused here on its own row, so a revocation takes effect with its
+-- commit, whatever a process remembers. A token's last use may be five minutes later than its row shows: each write is one more
+-- version of the row.
 --
--- kind: 'p'erson, 'm'erchant pair, 's'ervice token. outcome: taken, limited (wait_ms says how long) or revoked.
+-- kind: 'p'erson, 'm'erchant's pair, 's'ervice token. outcome: taken, limited (wait_ms: how long) or revoked.
 
 CREATE OR REPLACE FUNCTION take_caller_slot(kind text, caller_id uuid, rate_limit int, OUT outcome text, OUT wait_ms int)
 LANGUAGE plpgsql AS $$

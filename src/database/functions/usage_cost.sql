@@ -1,15 +1,15 @@
--- What usage costs, in micro-rupiah: the formula of src/billing/cost.ts. Prices are micro-rupiah per million tokens.
+-- The cost of usage, in micro-rupiah: the formula of src/billing/cost.ts. Prices are micro-rupiah per million tokens.
 
 CREATE OR REPLACE FUNCTION price_of(prices jsonb, kind text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT (prices ->> kind)::numeric
 $$;
 
--- The one rounding of a cost, upwards. `div` is exact; the operator `/` keeps sixteen digits, too few for dear requests.
+-- The one rounding of a cost, upwards. `div` is exact; the operator `/` keeps sixteen digits, too few for expensive requests.
 CREATE OR REPLACE FUNCTION per_million(total numeric) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT div(total + 999999, 1000000)
 $$;
 
--- Where any kind of token or price is used that most requests do not have.
+-- The cost where a record has a kind of token or price that most requests do not have.
 CREATE OR REPLACE FUNCTION usage_cost_of_all_kinds(uncached int, cached int, output int, tokens jsonb, input_price bigint, output_price bigint,
                                         cache_hit_price bigint, prices jsonb)
 RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -38,7 +38,7 @@ BEGIN
     + CASE WHEN input + output + drawn > 0 THEN coalesce(price_of(prices, 'per_request'), 0) ELSE 0 END;
 END $$;
 
--- One expression, so that PostgreSQL writes it into the statements that use it.
+-- One expression, so that PostgreSQL inlines it into the calling statements.
 CREATE OR REPLACE FUNCTION usage_cost(uncached int, cached int, output int, tokens jsonb, input_price bigint, output_price bigint,
                            cache_hit_price bigint, prices jsonb)
 RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -48,7 +48,7 @@ RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     ELSE usage_cost_of_all_kinds(uncached, cached, output, tokens, input_price, output_price, cache_hit_price, prices) END
 $$;
 
--- What the cached tokens of a request would have cost more as other input: whole units, so that sums of it are exact.
+-- The extra cost of a request's cached tokens at the price of uncached input: whole units, so that sums of it are exact.
 CREATE OR REPLACE FUNCTION saved_by_cache(uncached int, cached int, output int, tokens jsonb, input_price bigint, output_price bigint,
                                cache_hit_price bigint, prices jsonb, cost bigint)
 RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

@@ -1,8 +1,8 @@
 -- The months of usage_record.
 
--- Makes the partitions of the given months. It runs with the owner's rights, because the serving role's daily worker calls it. The
--- row trigger is cloned without ENABLE ALWAYS, and TRUNCATE triggers are not cloned, so both are set here. Each month is a step of
--- its own: one that cannot be made, because the default partition holds a record of it, is returned with the reason.
+-- Makes the partitions of the given months. It runs with the owner's rights, because the serving role's daily worker calls it.
+-- The row trigger is cloned without ENABLE ALWAYS, and TRUNCATE triggers are not cloned, so both are set here. Each month is a
+-- step of its own: a month whose records are in the default partition cannot be made, and is returned with the reason.
 CREATE OR REPLACE FUNCTION ensure_usage_partitions(first_month date, months int) RETURNS TABLE (partition text, failure text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
 DECLARE
@@ -30,8 +30,8 @@ REVOKE ALL ON FUNCTION ensure_usage_partitions FROM public;
 GRANT EXECUTE ON FUNCTION ensure_usage_partitions TO saldo_serve;
 
 -- Moves the records of the default partition to their months. The owner of the schema calls it by hand, as database/README.md
--- describes; no other role may. The records stay as they are: their table changes its name, and new rows with the same values
--- come into the months.
+-- describes; no other role may. The records do not change: their table gets another name, and new rows with the same values are
+-- inserted into the months.
 CREATE OR REPLACE FUNCTION file_stray_usage() RETURNS int LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
 DECLARE
   moved int; month date; failed text;

@@ -33,7 +33,7 @@ export type GatewayEvent =
   | { readonly kind: "usage_clamped" | "output_ran_on"; readonly requestId: string; readonly upstream: string }
   /** An account leaves more unanswered requests at a time than it may: the input of this one is charged. */
   | { readonly kind: "too_many_unanswered"; readonly requestId: string; readonly accountId: string }
-  /** The model's output is charged and not shown, and the catalog does not say so: its whole bound is held from now on. */
+  /** The model charges hidden output, and the catalog lacks that fact: its whole bound is held from now on. */
   | {
       readonly kind: "hidden_output_learned";
       readonly requestId: string;

@@ -48,7 +48,7 @@ export type ImagePart = {
   readonly source:
     | { readonly kind: "data"; readonly mediaType: string; readonly data: string }
     | { readonly kind: "url"; readonly url: string };
-  /** `low`, `high` or `auto`; null: not said. */
+  /** `low`, `high` or `auto`; null: not given. */
   readonly detail: string | null;
 };
 

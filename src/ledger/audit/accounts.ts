@@ -1,16 +1,16 @@
 // The audit of customers' accounts: their balances against what was posted, and every usage record by itself.
 //
-// An account's history is *folded*: usage records and postings behind a safe horizon are summed page by page, in statements
-// of their own, into a checkpoint that later runs begin at. Only what lies above is summed together with the account's row,
-// in one statement and so one snapshot; that comparison is exact on a running system and stays short for an account with
-// millions of records. A full run begins at nothing and trusts no checkpoint.
+// An account's history is *folded*: usage records and postings behind a safe horizon are summed page by page, in statements of
+// their own, into a checkpoint at which later runs begin. Only newer rows are summed together with the account's row, in one
+// statement and so one snapshot. That comparison is exact on a running system, and short for an account with millions of records.
+// A full run begins at the first row and trusts no checkpoint.
 //
-// Why what is folded stays complete: ids begin with the time they were made, but rows come with their commit, and a row may
-// come late. A usage record appears when its hold goes, so behind the oldest open hold of the same snapshot no record of an
-// admitted request can still come. A request that has an id and no hold yet is receiving its body (at most five minutes) or
-// waiting for a lane (seconds): the horizon lies ten minutes back, which also leaves room for nodes whose clocks differ. Where
-// a row comes even later the sums disagree; then the account is read from its beginning, and nobody is alarmed before all of
-// it was summed in one statement.
+// Why a folded range stays complete: ids begin with the time of their making, but rows appear with their commit, which may be
+// late. A usage record appears when its hold is deleted, so no record of an admitted request can appear behind the oldest open
+// hold of the same snapshot. A request with an id and no hold is receiving its body (at most five minutes) or waiting for a lane
+// (seconds). The horizon is ten minutes back, which also allows for nodes whose clocks differ. If a row appears even later the
+// sums differ; then the account is read from its beginning, and no violation is reported before one statement has summed all of
+// it.
 
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
@@ -18,16 +18,16 @@ import type { Look } from "../../database/throttled-reader.ts";
 import { systemAccounts } from "../system-accounts.ts";
 
 const ACCOUNTS_PER_CHUNK = 200;
-/** Usage records of one account that one statement folds. */
+/** The most usage records of one account that one statement folds. */
 const RECORDS_PER_PAGE = 2_000;
 
-/** What an account's history came to, up to where it was folded. */
+/** The sums of an account's history, up to where it is folded. */
 type Checkpoint = {
   readonly accountId: string;
   readonly posted: bigint;
   /** Usage records up to this id are folded. */
   readonly usageThrough: string;
-  /** Usage records up to this id that had come were looked at. The folding looks at each again, so at those that came late. */
+  /** Usage records up to this id have been checked once. The fold checks each a second time, so also the late ones. */
   readonly lookedThrough: string;
   /** Postings before this id are folded. */
   readonly postingsBefore: string;
@@ -46,7 +46,7 @@ const postingsOf = (range: string): string => `
   (SELECT coalesce(sum(CASE r.account_id WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
    WHERE account_id = r.account_id AND ${range})`;
 
-// $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: a hold that is not seen here has its record here.
+// $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: it contains a request's hold or its record.
 const FOLD = `
 SELECT r.account_id AS id, page.records, page.last, page.charge,
        ${postingsOf("id >= r.postings_before AND id < $4::uuid")} AS moved
@@ -73,7 +73,7 @@ CROSS JOIN LATERAL (
   ) records
 ) page`;
 
-// $1 accounts, $2 folded usage, $3 folded postings, $4 what these came to.
+// $1 accounts, $2 folded usage, $3 folded postings, $4 their sums.
 const BALANCES = `
 SELECT a.id AS subject, format('posted %s, postings %s; held %s, holds %s; open %s, counted %s', a.posted, e.total, a.held, h.total, h.open, a.open_holds) AS detail
 FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[]) AS r(account_id, usage_through, postings_before, posted)
@@ -86,8 +86,8 @@ CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total, count(*) AS open F
 WHERE a.id = ANY ($1::uuid[]) AND (a.posted <> e.total OR a.held <> h.total OR a.open_holds <> h.open OR a.posted < a.held OR a.held < 0)`;
 const BALANCE_CHECK = "posted = sum of postings, held = sum of open holds, available >= 0";
 
-// $1 accounts, $2 after, $3 through. Every record is looked at once; what is wrong with it is worded only where something is.
-// The bound is one of each check: what is wrong with every record must not hide what is wrong with one.
+// $1 accounts, $2 after, $3 through. Every record is checked once; a detail is written only for a violation. Each check has its
+// own limit: a violation in every record must not hide one in a single record.
 const RECORDS = `
 SELECT "check", subject, detail FROM (
 SELECT v.name AS "check", u.request_id AS subject, v.detail, row_number() OVER (PARTITION BY v.name) AS number
@@ -118,8 +118,8 @@ WHERE (u.cost <> u.recomputed OR u.cost - u.charge + u.unbilled_cost <> u.booked
   AND v.is_broken
 ) found WHERE number <= ${VIOLATIONS_TO_READ}`;
 
-// $1 accounts. From the holds to their records, whatever the planner believes of either. Behind a pooler an admission can run
-// again behind its settlement; the sweep gives such a hold back within a minute and a half.
+// $1 accounts. From the holds to their records, whatever the planner estimates of either. Behind a pooler an admission can run a
+// second time after its settlement; the sweep releases such a hold within a minute and a half.
 const RESOLVED_HOLDS = `
 SELECT 'a hold is resolved once' AS check, h.id AS subject, 'an open hold has a usage record' AS detail
 FROM hold h
@@ -144,7 +144,7 @@ type AccountRow = {
 type PageRow = { id: string; records: number; last: string | null };
 type FoldRow = PageRow & { charge: string; moved: string };
 
-/** The id below which nothing can still come, at this moment. */
+/** The id below which no row can still appear, at this moment. */
 export async function readHorizon(look: Look): Promise<string> {
   const [row] = await look<{ horizon: string }>(HORIZON);
   return row?.horizon ?? BEFORE_ALL_IDS;
@@ -157,7 +157,7 @@ type AccountsAudit = {
   readonly horizon: string;
 };
 
-/** Audits every account: from its checkpoint on, or `full`, from its beginning. */
+/** Audits every account: from its checkpoint on, or (`full`) from its beginning. */
 export async function auditAccounts(audit: AccountsAudit): Promise<void> {
   const { look, full } = audit;
   for (let after = BEFORE_ALL_IDS; ;) {
@@ -180,14 +180,14 @@ async function auditChunk(audit: AccountsAudit, begun: readonly Checkpoint[]): P
   const certain = folded.filter(({ accountId }) => !suspects.has(accountId));
   if (suspects.size > 0) {
     const beginnings = [...suspects].map(beginningOf);
-    // Something has come late or was changed behind a checkpoint: the accounts are read from their beginnings.
+    // A row appeared late or was changed behind a checkpoint: read the accounts from their beginnings.
     if (!full) await auditChunk({ ...audit, full: true }, beginnings);
-    // Nobody is alarmed before all there is of an account was summed in one statement.
+    // Report nothing before one statement has summed all rows of the account.
     else findings.add(await lookAtBalances(look, beginnings));
   }
   const looked = await lookAtRest(audit, full ? folded : certain);
   findings.add(await look<Violation>(RESOLVED_HOLDS, [looked.map(({ accountId }) => accountId)]));
-  // What was wrong is found again until it is mended, so nothing that was found lies behind a checkpoint.
+  // A violation is found in every run until it is corrected, so none may be behind a checkpoint.
   if (findings.seen > seenBefore) return;
   await save(
     look,
@@ -201,7 +201,7 @@ async function lookAtBalances(look: Look, checkpoints: readonly Checkpoint[]): P
   return rows.map((row) => ({ check: BALANCE_CHECK, ...row }));
 }
 
-/** Keeps the checkpoints that have moved. */
+/** Stores the checkpoints that have moved. */
 async function save(look: Look, begun: readonly Checkpoint[], folded: readonly Checkpoint[]): Promise<void> {
   const before = new Map(begun.map((checkpoint) => [checkpoint.accountId, checkpoint]));
   const moved = folded.filter(({ accountId, posted, lookedThrough, usageThrough }) => {
@@ -212,7 +212,7 @@ async function save(look: Look, begun: readonly Checkpoint[], folded: readonly C
   await look(SAVE, [...columnsOfCheckpoints(moved), moved.map(({ lookedThrough }) => lookedThrough)]);
 }
 
-/** Folds pages until nothing behind the horizon is left, and looks at each record on the way. */
+/** Folds pages up to the horizon, and checks each record on the way. */
 async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise<Checkpoint[]> {
   const { look, horizon } = audit;
   const folded = new Map(begun.map((checkpoint) => [checkpoint.accountId, checkpoint]));
@@ -228,7 +228,7 @@ async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise
         ...before,
         posted: before.posted - BigInt(charge) + BigInt(moved),
         usageThrough: last ?? before.usageThrough,
-        // The run before may have had a later horizon: what was folded stays folded.
+        // The run before may have had a later horizon: a folded range stays folded.
         postingsBefore: later(horizon, before.postingsBefore),
       };
       folded.set(id, after);
@@ -240,7 +240,7 @@ async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise
   return [...folded.values()];
 }
 
-/** Looks at the records that came since the last look, page by page. */
+/** Checks the records since the last check, page by page. */
 async function lookAtRest(audit: AccountsAudit, folded: readonly Checkpoint[]): Promise<Checkpoint[]> {
   const marks = new Map(folded.map((each) => [each.accountId, later(each.usageThrough, each.lookedThrough)]));
   for (let open = [...marks.keys()]; open.length > 0;) {

@@ -1,6 +1,6 @@
-// The audit: every invariant of the ledger, checked by SQL in short statements with pauses between them, and what topics add. It
-// uses nothing of the code it audits but the names of system accounts. Beside a running system it gives no false alarm, because
-// whatever is compared is read in one statement.
+// The audit: every invariant of the ledger, checked by SQL in short statements with pauses between them, and the topics' checks.
+// It uses no audited code but the names of system accounts. It gives no false alarm on a running system, because all rows of a
+// comparison are read in one statement.
 
 import type { Pool } from "pg";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
@@ -13,7 +13,7 @@ import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./r
 
 export type { Violation } from "./findings.ts";
 
-/** What a run found: of each check so many violations at most; `hasMore` says that there are more. */
+/** The result of a run: a limited number of violations of each check; `hasMore`: there are more. */
 export type AuditReport = {
   readonly ok: boolean;
   readonly violations: readonly Violation[];
@@ -23,15 +23,15 @@ export type AuditReport = {
 export type AuditOptions = {
   /** Default `full`. */
   readonly kind?: AuditKind;
-  /** The part of the time that the database may work for the audit, above 0 and at most 1; default 1, no pauses. */
+  /** The share of the time in which the database may work for the audit, above 0 and at most 1; default 1, no pauses. */
   readonly share?: number;
   /** Ends the run early, with an AbortError. */
   readonly signal?: AbortSignal;
-  /** What topics add. Default: nothing, only the ledger's own invariants. */
+  /** The topics' checks. Default: none, only the ledger's own invariants. */
   readonly topics?: readonly AuditPlugin[];
 };
 
-/** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
+/** Runs every check over all rows, or over rows since the last runs, and stores the result. */
 export async function audit(
   pool: Pool,
   { kind = "full", share = 1, topics = [], signal }: AuditOptions = {},
@@ -80,7 +80,7 @@ type PostingsAudit = {
 };
 
 async function auditPostings({ look, findings, checks, from }: PostingsAudit): Promise<void> {
-  // Pages overlap by the one posting that ends the page before.
+  // Pages overlap by one posting, the last of the page before.
   for (let first = from; ;) {
     const [last] = await look<{ id: string }>(LAST_OF_PAGE, [first]);
     if (last === undefined) return;

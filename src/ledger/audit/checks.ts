@@ -1,4 +1,4 @@
-// Checks of the audit that are not about one customer's account: few rows, the database's own catalog, and postings by page.
+// The checks beyond one customer's account: few rows, the database's own catalog, and postings by page.
 
 import { LATE_DUE, LATE_USAGE_CHECKS } from "./late-usage.ts";
 import { RECEIVABLE_CHECKS } from "./receivables.ts";
@@ -8,7 +8,7 @@ import { systemAccounts } from "../system-accounts.ts";
 
 const USAGE_TABLES = `(SELECT inhrelid FROM pg_inherits WHERE inhparent = 'usage_record'::regclass)`;
 
-/** Checks that need no pages. Each gives a subject and a detail for whatever is wrong. */
+/** Checks without pages. Each returns a subject and a detail for each violation. */
 export const WHOLE_CHECKS: Checks = {
   "no hold of a dead or unknown process is older than 90 s": `
     SELECT h.id AS subject, format('owner %s, placed %s', h.owner, h.placed_at) AS detail

@@ -1,17 +1,17 @@
-// What an audit finds, bounded: books that are wrong everywhere have as many violations as records, and a run that finds them must
-// still end and report.
+// The findings of an audit, limited: books that are wrong everywhere have as many violations as records, and a run that finds
+// them must still end and report.
 
-/** Something that must never be. `subject` is the id it was found at. */
+/** A violation of an invariant. `subject` is the id of the wrong row. */
 export type Violation = { readonly check: string; readonly subject: string; readonly detail: string };
 
 /** How many violations of one check are reported. */
 export const MAX_VIOLATIONS_PER_CHECK = 100;
-/** Statements read one more than are reported, so that it is known when there are more. */
+/** Statements read one more than the report has, so that the report knows when there are more. */
 export const VIOLATIONS_TO_READ = MAX_VIOLATIONS_PER_CHECK + 1;
 
 /**
- * Checks that look at little, each a query of `subject` and `detail` by the sentence that it would break: one statement and
- * one snapshot do for all of them.
+ * Small checks, each a query of `subject` and `detail` under the sentence of its invariant: one statement and one snapshot for
+ * all of them.
  */
 export function inOneStatement(checks: Readonly<Record<string, string>>): string {
   return Object.entries(checks)
@@ -22,23 +22,23 @@ export function inOneStatement(checks: Readonly<Record<string, string>>): string
     .join("\nUNION ALL\n");
 }
 
-/** Collects violations: each once, and of each check no more than anybody reads. */
+/** Collects violations: each once, and a limited number of each check. */
 export class AuditFindings {
   readonly #reported = new Map<string, Map<string, Violation>>();
   #seen = 0;
   #hasMore = false;
 
-  /** How often something was found, reported or not. A part of the audit that leaves it unchanged found nothing. */
+  /** The number of findings, reported or not. A part of the audit that leaves it unchanged found nothing. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Whether more was found than is reported. */
+  /** Whether there are more findings than reported. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
 
-  /** What is reported, check by check as they were first met. */
+  /** The reported violations, by check in the order of their first finding. */
   get violations(): Violation[] {
     return [...this.#reported.values()].flatMap((ofCheck) => [...ofCheck.values()]);
   }

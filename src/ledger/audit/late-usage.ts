@@ -1,9 +1,9 @@
-// Checks of late usage: what a request came to whose record recovery wrote. There are few such rows, so all are looked at.
+// Checks of late usage, which completes records that recovery wrote. There are few such rows, so all are checked.
 
 import { systemAccounts } from "../system-accounts.ts";
 import type { Checks } from "./plugin.ts";
 
-/** What late usage is due beyond its record: `l` is the late usage, `u` the record. Null: there is no record. */
+/** The cost of late usage beyond its record: `l` is the late usage, `u` the record. Null: there is no record. */
 export const LATE_DUE = "CASE WHEN u.cost IS NOT NULL THEN greatest(0, l.cost - u.cost) END";
 
 const paidInFull = (debit: string, name: string, reason: string): string => `
@@ -11,7 +11,7 @@ const paidInFull = (debit: string, name: string, reason: string): string => `
    WHERE p.account_id = l.account_id AND p.debit = ${debit} AND p.credit = '${systemAccounts.revenue}' AND p.group_id = l.request_id
      AND p.reference = '${name}:' || l.request_id AND p.reason = '${reason}')`;
 
-/** Each gives a subject and a detail for whatever is wrong. */
+/** Each check returns a subject and a detail for each violation. */
 export const LATE_USAGE_CHECKS: Checks = {
   "late usage belongs to a record of recovery, and its cost is recomputed": `
     SELECT l.request_id AS subject, format('record of basis %s, cost %s, recomputed %s', coalesce(u.basis, 'none'), l.cost, r.cost) AS detail

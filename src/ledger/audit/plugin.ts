@@ -1,12 +1,12 @@
-// What a topic adds to the audit: the ledger knows its own tables only.
+// A topic's checks in the audit: the ledger knows its own tables only.
 
 import type { Look } from "../../database/throttled-reader.ts";
 import type { AuditFindings } from "./findings.ts";
 
-/** Checks, each a query of `subject` and `detail` by the sentence that it would break. */
+/** Checks, each a query of `subject` and `detail` under the sentence of its invariant. */
 export type Checks = Readonly<Record<string, string>>;
 
-/** A check that reads in pages of its own: by `look`, adding what it finds. `full`: everything, else what is new. */
+/** A check with pages of its own: it reads through `look` and adds its findings. `full`: all rows, otherwise new ones. */
 export type AuditCheck = (run: {
   readonly look: Look;
   readonly findings: Pick<AuditFindings, "add">;

@@ -1,4 +1,4 @@
-// Checks of what accounts owe. Few payments are ever given back, so all receivables are looked at.
+// Checks of debts. Few payments are ever given back, so all receivables are checked.
 
 import { systemAccounts } from "../system-accounts.ts";
 import type { Checks } from "./plugin.ts";
@@ -22,7 +22,7 @@ export const RECEIVABLE_CHECKS: Checks = {
     FULL JOIN (SELECT account_id, sum(amount - collected) AS rest FROM receivable WHERE collected < amount GROUP BY account_id) r
       ON r.account_id = a.id
     WHERE coalesce(a.owed, 0) <> coalesce(r.rest, 0)`,
-  "the account of receivables stands at what is owed": `
+  "the account of receivables is the sum of what is owed": `
     SELECT '${systemAccounts.receivables}' AS subject, format('owed %s, postings %s', o.total, p.total) AS detail
     FROM (SELECT coalesce(sum(amount - collected), 0) AS total FROM receivable) o
     CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
-// Admission: rate, revocation and balance are decided on locked rows and the hold is placed, by the functions
-// admit_request and commit_requests of the database.
+// Admission: the database functions admit_request and commit_requests decide rate, revocation and balance on locked rows, and
+// place the hold.
 
 import { InvariantError } from "../../kernel/invariant.ts";
 import type { RateState } from "../../kernel/rate.ts";
@@ -16,7 +16,7 @@ export type AdmissionMember = AdmissionRequest & {
 const LONE = `SELECT * FROM admit_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 const ONCE = `SELECT * FROM admit_request_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 
-// $1 accounts, $2 requests: the holds of these that are there, with the window as it is now.
+// $1 accounts, $2 requests: the holds of these requests, with the window as it is now.
 const RECALL = `
 SELECT h.id, h.amount, k.rate_limit, greatest(0, k.rate_limit - slots_used(k.slots, k.slot_counts, k.rate_limit, t)),
        slots_reset_seconds(k.slots, k.slot_counts, k.rate_limit, t)
@@ -26,7 +26,7 @@ WHERE h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[]) AND k.account_
 export const admissionStatement: LaneStatement<AdmissionMember, Admission> = {
   name: "admission",
   letter: "a",
-  // A caller would rather hear "busy" now: nothing is delivered yet.
+  // An admission is answered "busy" early: nothing is delivered yet.
   awayPatienceMs: 0,
   lockPatienceMs: 3_000,
   maxAttempts: 12,
@@ -37,9 +37,9 @@ export const admissionStatement: LaneStatement<AdmissionMember, Admission> = {
   isAlwaysAlone: ({ once }) => once !== undefined,
   width: 11,
   parameters: parametersOf,
-  // Keys are locked in order, and their members are met in the same.
+  // Keys are locked in order, and the statement reads their members in the same order.
   order: (one, other) => compareIds(one.accountId, other.accountId) || compareIds(one.keyId, other.keyId),
-  // A member without a row has no such account or key: as good as revoked.
+  // A member without a row has no such account or key: the same as revoked.
   outcomes: (rows, members) =>
     memberRows(rows, members).map((row) => (row === undefined ? { outcome: "revoked" } : admissionOf(row))),
   recall: (members) => ({
@@ -74,7 +74,7 @@ function parametersOf({
   return [accountId, keyId, requestId, owner, amount, leastAmount, model, input, output, cacheHit, other];
 }
 
-/** The name and the digest of the body, as PostgreSQL reads bytes. */
+/** The name and the digest of the body, in PostgreSQL's notation of bytes. */
 function onceOf({ name, bodyDigest }: NonNullable<AdmissionMember["once"]>): Parameter[] {
   return [name, `\\x${bodyDigest.toString("hex")}`];
 }
@@ -105,7 +105,7 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
   }
 }
 
-/** Behind these columns of a row come those of a request with a name. */
+/** A row of a request with a name has its columns after these. */
 const RATE_COLUMNS = 4;
 
 function rateOf([limit, remaining, resetSeconds]: readonly (string | null)[]): RateState {

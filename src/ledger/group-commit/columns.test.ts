@@ -15,7 +15,7 @@ describe("columnsOf", () => {
     expect(columnsOf(rows)).toEqual(["{01a0,01a1}", "{1,2}", "{NULL,x}", "{true,false}"]);
   });
 
-  it("reads back as the same texts, whatever they hold", () => {
+  it("reads back as the same texts, whatever characters they contain", () => {
     const texts = fc.array(
       fc.option(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("null", "NULL", "", "{}", 'a"b\\c,d'))),
       {

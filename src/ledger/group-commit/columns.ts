@@ -1,4 +1,4 @@
-/** What a parameter of a money statement can be. */
+/** The type of a money statement's parameter. */
 export type Parameter = string | number | bigint | boolean | null;
 
 /**
@@ -17,13 +17,13 @@ export function columnsOf(rows: readonly (readonly Parameter[])[], width = rows[
 }
 
 const NULL = "NULL";
-/** What an array literal takes as it stands: UUIDs, numbers, dates, most names. */
+/** The characters that an array literal takes without quotes: UUIDs, numbers, dates, most names. */
 const PLAIN = /^[\w./:-]+$/;
 
 function elementOf(value: Parameter): string {
   if (value === null) return NULL;
   if (typeof value !== "string") return String(value);
-  // The word null without quotes would be no text.
+  // The word null without quotes would be NULL and not a text.
   if (PLAIN.test(value) && (value.length !== NULL.length || value.toUpperCase() !== NULL)) return value;
   return `"${value.replaceAll(/["\\]/g, "\\$&")}"`;
 }

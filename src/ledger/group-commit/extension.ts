@@ -1,7 +1,7 @@
-// Extension: a hold grows while its stream runs, and with it is recorded how far the stream has come, which is what recovery
-// charges should the process die. What is wanted is told as the whole that is to be held, so that a replay changes nothing.
-// It asks neither for the key nor whether the account is frozen: what runs is finished. Decided by the function
-// commit_requests of the database; extensions are few, so one alone has no statement of its own.
+// Extension: a hold grows while its stream runs, and records the stream's progress, which recovery charges if the process dies.
+// An extension names the whole hold after it, so a replay changes nothing. It checks neither the key nor a freeze of the account:
+// running requests are finished. The database function commit_requests decides it; extensions are few, so a single one has no
+// statement of its own.
 
 import { InvariantError } from "../../kernel/invariant.ts";
 import { columnsOf } from "./columns.ts";
@@ -9,13 +9,13 @@ import { type LaneStatement, memberRows, type MemberRow } from "./lane-statement
 import type { Extension, ExtensionRequest } from "../ledger.ts";
 import type { TextRows } from "./statement-pipeline.ts";
 
-// $1 accounts, $2 requests: what is held for these now.
+// $1 accounts, $2 requests: the present holds of these requests.
 const RECALL = `SELECT id, amount FROM hold WHERE account_id = ANY ($1::uuid[]) AND id = ANY ($2::uuid[])`;
 
 export const extensionStatement: LaneStatement<ExtensionRequest, Extension> = {
   name: "extension",
   letter: "e",
-  // The stream runs on what is held already; behind that its bytes wait.
+  // The stream runs on the money that it holds already; its bytes wait for more.
   awayPatienceMs: 30_000,
   lockPatienceMs: 30_000,
   maxAttempts: 50,
@@ -29,7 +29,7 @@ export const extensionStatement: LaneStatement<ExtensionRequest, Extension> = {
     cachedTokens,
     outputTokens,
   ],
-  // A member without a row has no hold any more: somebody has resolved it.
+  // A member without a row has no hold: it was resolved.
   outcomes: (rows, members) =>
     memberRows(rows, members).map((row) => (row === undefined ? { outcome: "gone" } : extensionOf(row))),
   recall: (members) => ({
@@ -37,7 +37,7 @@ export const extensionStatement: LaneStatement<ExtensionRequest, Extension> = {
     text: RECALL,
     values: columnsOf(members.map(({ accountId, requestId }) => [accountId, requestId])),
   }),
-  // A part that was granted is not told from what was held before, so it is asked for again: what is told is the whole.
+  // A partial grant cannot be distinguished from the hold before, so the extension runs again: it names the whole hold.
   recalled: (rows: TextRows, members) => {
     const held = new Map(rows.map(([id, amount]) => [id, BigInt(amount ?? 0)]));
     return members.map(({ requestId, amount: wanted }): Extension | undefined => {

@@ -1,5 +1,5 @@
-// The ledger's door for chat requests: admissions, extensions and settlements run in lanes by account, so that one account's requests
-// are decided in one place and two lanes of a process never wait for each other's rows.
+// The ledger's implementation for chat requests: admissions, extensions and settlements run in lanes by account. So one account's
+// requests are decided in one place, and two lanes of a process never wait for each other's rows.
 
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
@@ -27,11 +27,11 @@ import { settlementStatement } from "./settlement.ts";
 
 export type GroupCommitOptions = {
   readonly database: Database;
-  /** The process that owns the hold of this request. Errors: UpstreamBusy, where it may own none. */
+  /** The process that owns the hold of this request. Errors: UpstreamBusy, while it may own none. */
   readonly owner: (requestId: string) => string;
   /** How many connections commit. One or two on small machines. */
   readonly lanes: number;
-  /** Keeps what is owed beyond the life of this process. Without it that is lost with the process. */
+  /** Stores owed settlements beyond the life of this process. Without it they are lost with the process. */
   readonly spool?: OwedSpool;
   /** Called with each settlement that came after a recovery of its request. */
   readonly onLate?: (late: LateSettlement) => void;
@@ -40,7 +40,7 @@ export type GroupCommitOptions = {
 /** A settlement that came after a recovery of its request, in micro-rupiah. */
 export type LateSettlement = Required<SettledUsage> & { readonly requestId: string; readonly accountId: string };
 
-/** How long a stop waits for what is being committed. */
+/** How long a stop waits for running commits. */
 const CLOSE_LIMIT_MS = 10_000;
 
 export type LedgerStatistics = LaneStatistics & {
@@ -62,9 +62,9 @@ export class GroupCommitLedger implements Ledger {
   readonly #spool: OwedSpool | null;
   readonly #onLate: (late: LateSettlement) => void;
   readonly #lanes: readonly Lane[];
-  /** Requests whose holds this process has placed, or may have, and has not settled. */
+  /** Requests whose holds this process has placed, or may have placed, and has not settled. */
   readonly #open = new Set<string>();
-  /** Settlements of what was delivered, which the database did not take in time. They are tried again until it does. */
+  /** Settlements of delivered answers that the database did not take in time. They are retried until it does. */
   readonly #owed = new Map<string, Settlement>();
   #uncollected = 0n;
   #late = 0;
@@ -82,18 +82,18 @@ export class GroupCommitLedger implements Ledger {
     await Promise.all(this.#lanes.map((lane) => lane.open()));
   }
 
-  /** Takes over what processes owe that are gone; it is tried like what this one owes. Gives how many. */
+  /** Takes over the owed settlements of ended processes; they are retried like this one's. Returns their number. */
   async takeOverOwed(): Promise<number> {
     const settlements = (await this.#spool?.takeOver()) ?? [];
     for (const settlement of settlements) this.#owed.set(settlement.requestId, settlement);
     return settlements.length;
   }
 
-  /** Lets what waits be committed, for as long as the limit allows. */
+  /** Commits the waiting members, for as long as the limit allows. */
   async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
     await Promise.race([this.settleOwed(), sleep(limitMs, undefined, { ref: false })]);
     await Promise.all(this.#lanes.map((lane) => lane.close(limitMs)));
-    // What the lanes have refused just now is noted by those who wait for it.
+    // Callers that wait for a refused settlement record it as owed first.
     await setImmediate();
     await this.#spool?.flush();
   }
@@ -123,26 +123,26 @@ export class GroupCommitLedger implements Ledger {
       const written = await this.#laneOf(settlement.accountId).submit(settlementStatement, settlement);
       const { isRecovered, ...usage } = written;
       const settled = isRecovered ? await this.#settleLate(settlement) : usage;
-      // Once: whoever settles again hears what the first one came to.
+      // Once: a second settlement returns the result of the first.
       if (this.#open.has(settlement.requestId) && settled.late !== "refused" && settled.cost > settled.charge)
         this.#uncollected += settled.cost - settled.charge;
       this.#forget(settlement.requestId);
       return settled;
     } catch (error) {
-      // What was delivered stays owed, whatever keeps the database from taking it, unless there is nothing to settle. Any
-      // other hold is no longer known, so the sweep gives it back.
+      // A delivered answer remains owed, whatever keeps the database from taking it, unless there is nothing to settle. Any other
+      // hold is forgotten here, so the sweep releases it.
       if (settlement.delivered && !(error instanceof InvariantError)) this.#owe(settlement);
       else this.#forget(settlement.requestId);
       throw error;
     }
   }
 
-  /** Another process has recovered the request. Errors: UpstreamBusy when the database is away or the row stays locked. */
+  /** Another process has recovered the request. Errors: UpstreamBusy when the database is unavailable or the row stays locked. */
   async #settleLate(settlement: Settlement): Promise<SettledUsage> {
     try {
       const settled = await postLateUsage(this.#database, settlement);
       const { accountId, requestId } = settlement;
-      // A hold that is given back, of which nothing was delivered, is no late settlement.
+      // A released hold, of which nothing was delivered, is no late settlement.
       if ((this.#open.has(requestId) || this.#owed.has(requestId)) && settlement.cost > 0n) {
         this.#late += 1;
         this.#onLate({ accountId, requestId, ...settled });
@@ -156,7 +156,7 @@ export class GroupCommitLedger implements Ledger {
     }
   }
 
-  /** Tries the settlements again that the database did not take in time. Gives how many it has taken now. */
+  /** Retries the settlements that the database did not take in time. Returns how many it has taken now. */
   async settleOwed(): Promise<number> {
     const attempts = await Promise.allSettled([...this.#owed.values()].map((settlement) => this.settle(settlement)));
     return attempts.filter(({ status }) => status === "fulfilled").length;
@@ -173,7 +173,7 @@ export class GroupCommitLedger implements Ledger {
     if (this.#owed.delete(requestId) && this.#owed.size === 0) this.#spool?.clear();
   }
 
-  /** Gives a hold back whole: nothing of its request was delivered. */
+  /** Releases a hold whole: nothing of its request was delivered. */
   async release({ accountId, requestId }: { accountId: string; requestId: string }): Promise<void> {
     await this.settle({
       accountId,
@@ -201,7 +201,7 @@ export class GroupCommitLedger implements Ledger {
     return this.#open.has(requestId);
   }
 
-  /** What the lanes have done, for the metrics. */
+  /** The counters of the lanes, for the metrics. */
   statistics(): LedgerStatistics {
     const sum = { groups: 0, members: 0, replays: 0, lostConnections: 0, depth: 0 };
     for (const lane of this.#lanes) {

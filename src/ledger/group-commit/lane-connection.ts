@@ -1,5 +1,5 @@
-// The connection of a lane. After one was lost, the next is given out only when the lost backend is known to be gone: until
-// then what it was doing is not decided.
+// The connection of a lane. After a connection was lost, the next one is opened only when the lost backend has certainly ended:
+// before that, the outcome of its work is open.
 
 import type { Client, Submittable } from "pg";
 import { backendOf, type Backend, type Database } from "../../database/database.ts";
@@ -7,7 +7,7 @@ import { failpoint } from "../../kernel/failpoint.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
 
-/** A statement without an answer for so long counts as lost, like its connection. Rows are waited for 250 ms at most. */
+/** A statement without an answer for so long counts as lost, like its connection. A statement waits for rows 250 ms at most. */
 const ANSWER_WITHIN_MS = 5_000;
 
 export class LaneConnection {
@@ -26,7 +26,7 @@ export class LaneConnection {
     return this.#client !== null;
   }
 
-  /** The connection, made anew if there is none. Errors: whatever keeps the database away. */
+  /** The connection, opened if there is none. Errors: whatever makes the database unavailable. */
   async get(): Promise<this> {
     if (this.#client !== null) return this;
     if (this.#lost !== null) {
@@ -38,21 +38,21 @@ export class LaneConnection {
       if (this.#client === client) this.drop();
     });
     this.#backend = await backendOf(client).catch(async (error) => {
-      await client.end().catch(() => {}); // the first error is the one to tell
+      await client.end().catch(() => {}); // the first error is the one to report
       throw error;
     });
     this.#client = client;
     return this;
   }
 
-  /** Runs statements in one transaction and gives the rows of each. */
+  /** Runs statements in one transaction and returns the rows of each. */
   async run(statements: readonly PipelinedStatement[]): Promise<TextRows[]> {
     invariant(this.#client !== null, "a lane runs its statements on an open connection");
     const pipeline = new StatementPipeline(statements, ANSWER_WITHIN_MS);
     if (anyNamed(statements, "admission")) failpoint?.("before-hold-commit");
-    // The driver's own queries have the same shape; only its types do not say so.
+    // The driver's own queries have the same shape, but its types do not declare it.
     this.#client.query(pipeline as unknown as Submittable);
-    if (anyNamed(statements, "settlement")) failpoint?.("mid-settle"); // all of it is on its way to the server
+    if (anyNamed(statements, "settlement")) failpoint?.("mid-settle"); // all of the statement is on its way to the server
     return pipeline.rows;
   }
 

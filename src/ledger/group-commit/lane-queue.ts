@@ -1,4 +1,4 @@
-// Who waits for a lane: a queue for each kind of statement.
+// The members that wait for a lane: a queue for each kind of statement.
 
 import { UpstreamBusy } from "../../kernel/errors.ts";
 import type { LaneStatement } from "./lane-statement.ts";
@@ -7,7 +7,7 @@ import type { LaneStatement } from "./lane-statement.ts";
 export const MAX_GROUP_SIZE = 64;
 /**
  * How many admissions may wait for a lane. More are refused at once: they would only wait longer than their callers do.
- * Settlements have no such bound: each follows an admission that was let in, and it frees money.
+ * Settlements have no such bound: each follows an admission that was accepted, and it frees money.
  */
 export const MAX_WAITING_ADMISSIONS = 10_000;
 
@@ -20,7 +20,7 @@ export type Waiting = {
   readonly since: number;
   /** Runs by itself, because a group with it has failed. */
   alone: boolean;
-  /** Its statement was lost: it may have been written. */
+  /** Its statement was lost: its result may have been written. */
   perhapsWritten: boolean;
   answered?: boolean;
   attempts: number;
@@ -30,7 +30,7 @@ type Kind = LaneStatement<unknown, unknown>["name"];
 
 export class LaneQueue {
   readonly #waiting: Record<Kind, Waiting[]> = { admission: [], extension: [], settlement: [] };
-  /** Whether what is never refused went last where a member that runs alone was first in line as well. */
+  /** Whether a settlement or extension went last while a member that runs alone was first in line as well. */
   #sharedWentLast = false;
 
   get length(): number {
@@ -38,7 +38,7 @@ export class LaneQueue {
     return admission.length + extension.length + settlement.length;
   }
 
-  /** Takes a member in. False: too many admissions wait. */
+  /** Adds a member. False: too many admissions wait. */
   add(waiting: Waiting): boolean {
     const queue = this.#queueOf(waiting);
     if (!mayJoin(queue, waiting)) return false;
@@ -46,15 +46,15 @@ export class LaneQueue {
     return true;
   }
 
-  /** Puts members back before all others of their kind, in their order. */
+  /** Puts members back in front of all others of their kind, in their order. */
   putBack(members: readonly Waiting[]): void {
     for (const waiting of members.toReversed()) this.#queueOf(waiting).unshift(waiting);
   }
 
   /**
-   * The members to run next, a list for each kind that has some: settlements first, because they free money, then what runs
-   * already. A member that runs by itself is the only one; extensions and admissions that do so take turns with the
-   * settlements and extensions that wait.
+   * The members to run next, a list for each kind that has some: settlements first, because they free money, then extensions. A
+   * member that runs by itself is the only one; extensions and admissions that do so take turns with the waiting settlements and
+   * extensions.
    */
   nextGroups(): Waiting[][] {
     const { settlement, extension, admission } = this.#waiting;
@@ -69,7 +69,7 @@ export class LaneQueue {
     return shared.map(takeShared).filter((group) => group.length > 0);
   }
 
-  /** Takes out the members meant. */
+  /** Removes the selected members. */
   take(isMeant: (waiting: Waiting) => boolean): Waiting[] {
     const taken: Waiting[] = [];
     for (const queue of Object.values(this.#waiting)) {
@@ -80,7 +80,7 @@ export class LaneQueue {
     return taken;
   }
 
-  /** Tells the members meant that the service is busy. */
+  /** Rejects the selected members: the service is busy. */
   refuse(isMeant: (waiting: Waiting) => boolean, cause: unknown): void {
     for (const waiting of this.take(isMeant)) waiting.reject(new UpstreamBusy(undefined, { cause }));
   }

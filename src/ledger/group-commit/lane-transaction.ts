@@ -1,5 +1,5 @@
-// What a lane sends for the members it commits together: a statement each where they are few, one for all where they are
-// many. Setting up the statement for many takes as long as some three alone.
+// The statements for the members that a lane commits together: one each for a few members, one for all of many. Preparing the
+// statement for many takes as long as some three single ones.
 
 import { columnsOf } from "./columns.ts";
 import type { Waiting } from "./lane-queue.ts";
@@ -24,7 +24,7 @@ export function transactionOf(groups: readonly Waiting[][]): LaneTransaction {
   return eachAlone(groups.flat()) ?? allTogether(groups);
 }
 
-/** Undefined: they are too many, or of a kind without a statement for one. */
+/** Undefined: they are too many, or of a kind without a statement for a single member. */
 function eachAlone(members: Waiting[]): LaneTransaction | undefined {
   if (members.length > FEW) return undefined;
   // Accounts are locked in order, here by one statement after the other.
@@ -55,7 +55,7 @@ function allTogether(groups: readonly Waiting[][]): LaneTransaction {
       width,
     );
   });
-  // Named by what is in it, so that it can be told from outside what is on its way.
+  // Named by its contents, so that the server's view of running statements shows them.
   const name = `group of ${ordered.map(([first]) => first?.statement.name).join("+")}`;
   return {
     statements: [{ name, text: COMMIT_REQUESTS, values }],

@@ -1,8 +1,7 @@
-// A lane: one connection on which the holds and settlements of many requests are committed together. While one group is
-// being committed the next one collects; there is no timer. A request that is alone is sent at once.
-// What a lane promises: each member is answered once; a group that fails runs again member by member, so that one bad row
-// never fails its neighbours; after a lost connection the lost backend is ended, then what it wrote is read, and only what
-// it did not write runs again.
+// A lane: one connection that commits the holds and settlements of many requests together. While one group is being committed the
+// next one collects; there is no timer. A single request is sent at once. A lane promises: each member is answered once; a group
+// that fails runs again member by member, so that one bad row never fails its neighbours; after a lost connection the lost
+// backend is ended, then its written rows are read, and only members without them run again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
@@ -17,7 +16,7 @@ import { LockedAccounts } from "./locked-accounts.ts";
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 
-/** Nothing was written, and another try may do better. */
+/** Nothing was written, and another try may succeed. */
 const RUN_AGAIN: ReadonlySet<string | undefined> = new Set([
   sqlStates.serializationFailure,
   sqlStates.deadlock,
@@ -52,8 +51,8 @@ export class Lane {
   }
 
   /**
-   * Runs a member with the next group. Errors: UpstreamBusy when the database is away, the row stays locked or too many
-   * wait already.
+   * Runs a member with the next group. Errors: UpstreamBusy when the database is unavailable, the row stays locked or too many
+   * members wait already.
    */
   submit<Member, Outcome>(statement: LaneStatement<Member, Outcome>, member: Member): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
@@ -75,7 +74,7 @@ export class Lane {
     });
   }
 
-  /** Finishes what waits, for as long as the limit allows, and closes the connection. */
+  /** Finishes the waiting members, for as long as the limit allows, and closes the connection. */
   async close(limitMs: number): Promise<void> {
     const until = performance.now() + limitMs;
     while ((this.#running || this.depth > 0) && performance.now() < until) await sleep(5);
@@ -98,14 +97,14 @@ export class Lane {
   async #run(): Promise<void> {
     try {
       let sent: Sent | null = null;
-      // Somebody may have come between the end of one and the next.
+      // A member may have arrived between the end of one group and the next.
       while ((sent ??= this.#sendNext()) !== null) sent = await this.#finish(sent);
     } finally {
       this.#running = false;
     }
   }
 
-  /** Sends those that wait, before it returns where the connection is open. Null: nobody waits. */
+  /** Sends the waiting members, before it returns if the connection is open. Null: none waits. */
   #sendNext(): Sent | null {
     const groups = this.#queue.nextGroups();
     return groups.length === 0 ? null : { groups, outcomes: this.#transact(groups) };
@@ -126,14 +125,14 @@ export class Lane {
   }
 
   /**
-   * Waits for what was sent, sends what has come meanwhile, and only then answers: so the database works while those that
-   * are answered go on. Gives what it has sent.
+   * Waits for the sent group, sends the members that arrived meanwhile, and only then answers: so the database works while the
+   * answered callers continue. Returns the group it has sent.
    */
   async #finish({ groups, outcomes }: Sent): Promise<Sent | null> {
     let answers: Outcomes[];
     try {
       answers = await outcomes;
-      // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
+      // An earlier statement wrote it: a new statement reads it, with a snapshot that contains that commit.
       for (const { unanswered } of answers) {
         if (unanswered.length === 0) continue;
         for (const waiting of await this.#recall(this.#connection, unanswered))
@@ -151,7 +150,7 @@ export class Lane {
     return next;
   }
 
-  /** Asks for those whose statement was lost; gives the groups of those that have yet to run. */
+  /** Reads the results of members whose statement was lost; returns the groups of members that have yet to run. */
   async #recallLost(connection: LaneConnection, groups: Waiting[][]): Promise<Waiting[][]> {
     const open: Waiting[][] = [];
     for (const group of groups) {
@@ -161,7 +160,7 @@ export class Lane {
     return open.filter((group) => group.length > 0);
   }
 
-  /** Answers those of a kind whose row is there already and gives the others. */
+  /** Answers the members of a kind whose row is written already, and returns the others. */
   async #recall(connection: LaneConnection, group: Waiting[]): Promise<Waiting[]> {
     const statement = group[0]?.statement;
     invariant(statement !== undefined, "a group has a member");
@@ -181,7 +180,7 @@ export class Lane {
     waiting.resolve(outcome);
   }
 
-  /** What was sent may have been written. It is asked for once the lost backend is known to be gone. */
+  /** The sent statement may have been written. Its rows are read once the lost backend has certainly ended. */
   async #afterLostConnection(group: Waiting[]): Promise<void> {
     this.#connection.drop();
     for (const waiting of group) waiting.perhapsWritten = true;
@@ -199,7 +198,7 @@ export class Lane {
     }
   }
 
-  /** Nothing was written. Members run again one by one; a lone member's own error is its answer, unless it may pass. */
+  /** Nothing was written. Members run again one by one; a single member's own error is its answer, unless it is temporary. */
   async #afterFailedStatement(group: Waiting[], error: unknown): Promise<void> {
     const code = sqlState(error);
     const [first] = group;
@@ -208,7 +207,7 @@ export class Lane {
     if (group.length === 1) {
       first.attempts += 1;
       if (isOutOfMeans(error)) return first.reject(new UpstreamBusy(undefined, { cause: error }));
-      // A replay met a row that a statement of ours has written after all.
+      // A replay met a row that our own statement has written after all.
       if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
       else if (!RUN_AGAIN.has(code)) return first.reject(error);
       if (first.attempts >= first.statement.maxAttempts)
@@ -218,10 +217,10 @@ export class Lane {
     this.#queue.putBack(group);
   }
 
-  /** Lets those wait apart whose account is locked; the others run again. False: nobody can say who is meant. */
+  /** Sets the members of locked accounts apart; the others run again. False: the locked accounts are unknown. */
   async #setLockedApart(group: Waiting[]): Promise<boolean> {
     const accounts = new Set(group.map(accountOf));
-    // A lone member has met the lock itself, perhaps that of its key.
+    // A single member has met the lock itself, perhaps that of its key.
     const locked = group.length === 1 ? accounts : await this.#locked.find([...accounts]);
     if (locked.size === 0) return false;
     const isLocked = (waiting: Waiting): boolean => locked.has(accountOf(waiting));
@@ -235,7 +234,7 @@ export class Lane {
     return true;
   }
 
-  /** The rows of these are free again. */
+  /** The rows of these accounts are free again. */
   #takeBack(members: readonly Waiting[]): void {
     for (const waiting of members) waiting.alone = waiting.statement.isAlwaysAlone?.(waiting.member) ?? false;
     this.#queue.putBack(members);
@@ -243,7 +242,7 @@ export class Lane {
   }
 }
 
-/** What is on its way, and what it will come to. */
+/** A sent transaction, and its result. */
 type Sent = { readonly groups: Waiting[][]; readonly outcomes: Promise<Outcomes[]> };
 /** The members of a group with their outcomes, and those for which nothing was written. */
 type Outcomes = { readonly answered: [Waiting, unknown][]; readonly unanswered: Waiting[] };

@@ -1,6 +1,6 @@
-// Accounts whose row, or whose key's row, somebody else keeps locked. Their members wait here, apart from the lane, so that
-// others need not wait with them: a statement that meets a lock holds its lane up for a quarter of a second. Whether the
-// rows are free again is looked at over the pool, without waiting for a lock.
+// Accounts whose row, or whose key's row, stays locked by another transaction. Their members wait here, apart from the lane, so
+// that others do not wait with them: a statement that meets a lock delays its lane for a quarter of a second. The pool checks
+// whether the rows are free again, without waiting for a lock.
 
 import type { Pool } from "pg";
 import { UpstreamBusy } from "../../kernel/errors.ts";
@@ -8,7 +8,7 @@ import { mayJoin, type Waiting } from "./lane-queue.ts";
 
 const LOOK_MS = { first: 50, most: 2_000 };
 
-// NOWAIT fails where a row is locked; what it locks itself is free again when the statement ends.
+// NOWAIT fails where a row is locked; its own locks end with the statement.
 const LOOK = `
 WITH acc AS MATERIALIZED (SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE NOWAIT),
      keys AS MATERIALIZED (SELECT FROM api_key WHERE account_id = $1::uuid FOR NO KEY UPDATE NOWAIT)
@@ -35,7 +35,7 @@ export class LockedAccounts {
     return waiting;
   }
 
-  /** Lets a member wait if its account is known to be locked; refuses it where too many do. False: it is not known. */
+  /** Keeps a member waiting if its account is known to be locked; refuses it where too many wait. False: no lock is known. */
   join(waiting: Waiting): boolean {
     const locked = this.#locked.get(waiting.member.accountId);
     if (locked === undefined) return false;
@@ -44,7 +44,7 @@ export class LockedAccounts {
     return true;
   }
 
-  /** Lets members of an account wait until its rows are free, before those that wait already. */
+  /** Keeps members of an account waiting until its rows are free, in front of those that wait already. */
   add(accountId: string, members: readonly Waiting[]): void {
     const locked = this.#locked.get(accountId) ?? { members: [], pauseMs: LOOK_MS.first, timer: undefined };
     this.#locked.set(accountId, locked);
@@ -52,18 +52,18 @@ export class LockedAccounts {
     if (locked.timer === undefined) this.#lookLater(accountId, locked);
   }
 
-  /** Which of these accounts are locked now; none where the database does not say. */
+  /** The accounts among these that are locked now; none where the database does not answer. */
   async find(accountIds: readonly string[]): Promise<Set<string>> {
     try {
       const { rows } = await this.#pool.query<{ id: string }>(FREE_OF, [accountIds]);
       const free = new Set(rows.map(({ id }) => id));
       return new Set(accountIds.filter((id) => !free.has(id)));
     } catch {
-      return new Set(); // the members then run one by one, which finds it out more slowly
+      return new Set(); // the members then run one by one, which finds the lock more slowly
     }
   }
 
-  /** Gives all members back, wherever their rows stand. */
+  /** Returns all members, whether their rows are free or not. */
   close(): void {
     for (const [accountId, locked] of this.#locked) {
       clearTimeout(locked.timer);
@@ -79,7 +79,7 @@ export class LockedAccounts {
   async #look(accountId: string, locked: Locked): Promise<void> {
     const isFree = await this.#pool.query(LOOK, [accountId]).then(
       () => true,
-      // Locked still. Or the database is away: then its members are as well off here.
+      // Still locked. Or the database is unavailable: then its members may as well wait here.
       () => false,
     );
     if (this.#locked.get(accountId) !== locked) return;

@@ -1,6 +1,6 @@
-// Settlements that the database has not taken, on disk: what was delivered stays owed when the process that delivered it
-// ends, as by a restart during an outage. A process appends to a file of its own and removes it once nothing is owed; a process
-// that starts takes over the files of those that are gone. A settlement that is done twice has the effect of one.
+// Settlements that the database has not taken, on disk: a delivered answer remains owed when its process ends, for example by a
+// restart during an outage. A process appends to a file of its own and removes it once nothing is owed. A process that starts
+// takes over the files of ended ones. A settlement that is done twice has the effect of one.
 
 import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { uptime } from "node:os";
@@ -26,7 +26,7 @@ export class OwedSpool {
     this.#path = join(folder, `owed-${pid}-${Date.now()}`);
   }
 
-  /** Keeps a settlement. It is on disk once `flush` returns. */
+  /** Stores a settlement. It is on disk once `flush` returns. */
   add(settlement: Settlement): void {
     this.#waiting.push(settlement);
     if (this.#waiting.length === 1) this.#then(() => this.#write());
@@ -42,12 +42,12 @@ export class OwedSpool {
     });
   }
 
-  /** Waits until what was kept is on disk. Errors: those of the file system, of the last step. */
+  /** Waits until the stored settlements are on disk. Errors: those of the file system, of the last step. */
   async flush(): Promise<void> {
     await this.#work;
   }
 
-  /** Keeps what processes have left that are gone, and gives it. */
+  /** Takes over the settlements of ended processes, and returns them. */
   async takeOver(): Promise<Settlement[]> {
     const taken: Settlement[] = [];
     const names = await readdir(this.#folder).catch((): string[] => []); // nothing was ever owed
@@ -59,7 +59,7 @@ export class OwedSpool {
       if (text === null) continue;
       const settlements = text.split("\n").flatMap(settlementIn);
       for (const settlement of settlements) this.add(settlement);
-      // Kept under our own name before it is removed under theirs.
+      // Stored under our own name before it is removed under the other one.
       await this.flush();
       await rm(path, { force: true });
       taken.push(...settlements);
@@ -67,17 +67,17 @@ export class OwedSpool {
     return taken;
   }
 
-  /** Whether the process that wrote a file still runs. Whatever is no file of a spool is left alone like one of theirs. */
+  /** Whether the process that wrote a file still runs. Files of another kind are left alone, like those of a running process. */
   #isOfTheLiving(name: string): boolean {
     const [, pid, madeAtMs] = FILE.exec(name) ?? [];
     if (pid === undefined) return true;
-    // In a container each start has the same number, and behind a restart of the machine it may be anybody's.
+    // In a container each start has the same number, and after a restart of the machine any process may have it.
     if (Number(pid) === this.#pid || Number(madeAtMs) < Date.now() - uptime() * 1_000) return false;
     return isAlive(Number(pid));
   }
 
   #then(step: () => Promise<void>): void {
-    // A step that failed has told so to whoever waited for it, and keeps no other from running.
+    // A failed step has rejected its own caller, and must not prevent the next one.
     this.#work = this.#work.catch(() => {}).then(step);
     this.#work.catch(() => {});
   }
@@ -103,7 +103,7 @@ function nullIfGone(error: unknown): null {
   throw error;
 }
 
-/** The last line may be cut: its process died while it wrote. */
+/** The last line may be incomplete: its process died while writing. */
 function settlementIn(line: string): Settlement[] {
   if (line === "") return [];
   try {

@@ -1,7 +1,7 @@
-// Settlement: the hold is deleted, the usage record is written and the account is updated, in one statement, by the
-// functions settle_request and commit_requests of the database. Whoever deletes the hold settles; a settlement that finds
-// no hold changes nothing and reads what the first one wrote, and whether that was recovery (late-usage.ts goes on there). The
-// charge is min(cost, hold + available), decided on the locked account row; what that leaves is booked as our loss.
+// Settlement: the database functions settle_request and commit_requests delete the hold, write the usage record and update the
+// account, in one statement. The statement that deletes the hold settles. A settlement that finds no hold changes nothing: it
+// reads the first record, and whether recovery wrote it (late-usage.ts continues there). The charge is min(cost, hold +
+// available), decided on the locked account row; the rest is posted as our loss.
 
 import { InvariantError } from "../../kernel/invariant.ts";
 import { columnsOf, type Parameter, textsOf } from "./columns.ts";
@@ -11,19 +11,19 @@ import { meteringColumn, otherTokensColumn } from "./token-columns.ts";
 
 const LONE = `SELECT * FROM settle_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`;
 
-// $1 accounts, $2 requests: what is settled of these.
+// $1 accounts, $2 requests: the settled ones of these.
 const RECALL = `
 SELECT request_id, cost, charge, basis = 'recovered' FROM usage_record
 WHERE account_id = ANY ($1::uuid[]) AND request_id = ANY ($2::uuid[])`;
 
-/** What a settlement wrote, or what had been written before it. Only recovery writes the basis `recovered`. */
+/** The written record of a settlement, new or old. Only recovery writes the basis `recovered`. */
 export type WrittenUsage = SettledUsage & { readonly isRecovered: boolean };
 
-/** The settlement of a lane. Where the hold is gone somebody has settled before, and the record of the first is read. */
+/** The settlement of a lane. Where the hold is gone an earlier settlement has deleted it, and the first record is read. */
 export const settlementStatement: LaneStatement<Settlement, WrittenUsage> = {
   name: "settlement",
   letter: "s",
-  // Something was delivered, or a hold has to be given back: that is worth waiting for.
+  // An answer was delivered, or a hold has to be released: both are worth waiting for.
   awayPatienceMs: 60_000,
   lockPatienceMs: 60_000,
   maxAttempts: 100,
@@ -51,7 +51,7 @@ export const settlementStatement: LaneStatement<Settlement, WrittenUsage> = {
   missing: ({ requestId }) => new InvariantError(`a request without a hold has been settled: ${requestId}`),
 };
 
-/** A settlement as the database functions take it. */
+/** A settlement as parameters of the database functions. */
 export function settlementParameters(settlement: Settlement): Parameter[] {
   return [
     settlement.accountId,

@@ -1,10 +1,10 @@
-// Several named statements in one transaction, one packet and one answer: bound and executed one behind the other, with a
-// single Sync at the end. The driver runs one statement per round trip, each with a description of its rows that never
-// changes; a lane knows its rows, so it leaves both out. The driver takes such an object as it takes its own queries.
+// Several named statements in one transaction, one packet and one answer: bound and executed one after the other, with a single
+// Sync at the end. The driver runs one statement per round trip, each with a description of its rows that never changes. A lane
+// knows its rows, so it omits both. The driver accepts such an object in place of its own queries.
 
 import { sqlState, sqlStates } from "../../database/transactions.ts";
 
-/** One statement: its parameters and its rows are text, as they travel. */
+/** One statement: its parameters and its rows are text, as the protocol sends them. */
 export type PipelinedStatement = {
   /** The name it is prepared under, once per connection. */
   readonly name: string;
@@ -15,7 +15,7 @@ export type PipelinedStatement = {
 /** The rows of one statement. */
 export type TextRows = readonly (readonly (string | null)[])[];
 
-/** What the driver's connection offers to a query that speaks the protocol itself. */
+/** The part of the driver's connection that a query uses which speaks the protocol itself. */
 type Wire = {
   readonly stream: { cork(): void; uncork(): void };
   readonly parsedStatements: Record<string, string>;
@@ -29,7 +29,7 @@ type Wire = {
 export class StatementPipeline {
   /** Read by the driver: after so many milliseconds without the whole answer it calls handleError. */
   readonly query_timeout: number;
-  /** Called by us when all is over; the driver puts its own in here, to stop its clock. */
+  /** Called by us at the end; the driver sets its own function here, to stop its clock. */
   callback: (error?: unknown) => void = () => {};
   /** The rows of each statement, once all are committed. */
   readonly rows: Promise<TextRows[]>;
@@ -48,13 +48,13 @@ export class StatementPipeline {
     });
   }
 
-  /** Sends everything. Called by the driver when it is this one's turn. */
+  /** Sends everything. The driver calls it when this query is next. */
   submit(wire: Wire): null {
     wire.stream.cork();
     try {
       for (const { name, text, values } of this.statements) {
         if (wire.parsedStatements[name] === undefined) {
-          // Whether an earlier try got so far is not known; closing what is not there is no error.
+          // Whether an earlier try got this far is unknown; closing a missing statement is no error.
           wire.close({ type: "S", name });
           wire.parse({ name, text });
           wire.parsedStatements[name] = text;
@@ -84,7 +84,7 @@ export class StatementPipeline {
   }
 
   handleError(error: unknown, wire: Wire): void {
-    // A backend that lacks one may lack them all: somebody has reset the session, or a pooler has given us another.
+    // A backend that lacks one may lack them all: the session was reset, or a pooler has given us another backend.
     const isReset = sqlState(error) === sqlStates.noSuchStatement;
     const lost = isReset ? this.statements.map(({ name }) => name) : this.#parsed;
     for (const name of lost) delete wire.parsedStatements[name];

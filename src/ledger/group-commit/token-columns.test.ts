@@ -11,7 +11,7 @@ import {
   readOtherTokens,
 } from "./token-columns.ts";
 
-/** What comes back from a column of the type jsonb. */
+/** The value that a column of the type jsonb returns. */
 function stored(text: string | null): unknown {
   return JSON.parse(text ?? "null");
 }

@@ -1,5 +1,5 @@
-// Tokens and prices of the rarer kinds, and how counts came about, as the JSON of their columns. Most rows have none. Numbers are
-// written as text, so that no price passes through a JavaScript number.
+// Tokens and prices of the rarer kinds, and the origin of counts, as the JSON of their columns. Most rows have none. Numbers are
+// text, so that no price passes through a JavaScript number.
 
 import type { OtherPrices, OtherTokens, PriceSnapshot, TokenCounts } from "../../kernel/token-prices.ts";
 import type { Metering } from "../ledger.ts";
@@ -84,7 +84,7 @@ export function readOtherPrices(json: OtherPricesJson | null): OtherPrices | nul
   return prices;
 }
 
-/** The column `metering`; null where the counts are simply what the upstream reported. */
+/** The column `metering`; null where the counts are exactly those that the upstream reported. */
 export function meteringColumn({ metering }: { readonly metering?: Metering | null }): string | null {
   if (!metering) return null;
   const { reported, rules = [], reportedCostUsd } = metering;

@@ -1,5 +1,5 @@
-// The ticks that keep holds from outliving their requests: renewing our lease, resolving the holds of dead processes,
-// giving back holds of our own that a lost statement placed.
+// The jobs that end holds with their requests: they renew our lease, resolve the holds of dead processes, and release our holds
+// that a lost statement placed.
 
 import type { Pool } from "pg";
 import type { GroupCommitLedger } from "../group-commit/group-commit.ts";
@@ -34,16 +34,16 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
   ];
 }
 
-/** What differs from the database's clock is logged with each renewal, until it is set right. */
+/** The difference from the database's clock is logged with each renewal until the clock is right. */
 async function renewLease(lease: ProcessLease): Promise<void> {
   await lease.renew();
   lease.requireRightClock();
 }
 
-/** Gives back the holds of this process that its memory does not know: the admission's reply was lost and not replayed. */
+/** Releases holds of this process that its memory does not know: the reply to the admission was lost and not replayed. */
 export async function sweepOwnHolds({ pool, lease, ledger }: HoldWork): Promise<number> {
   const forgotten = (await listOldHolds(pool, lease.processId)).filter(({ requestId }) => !ledger.isOpen(requestId));
-  // One that cannot be given back now must not keep the others.
+  // A hold that cannot be released now must not block the others.
   const released = await Promise.allSettled(forgotten.map((hold) => ledger.release(hold)));
   return released.filter(({ status }) => status === "fulfilled").length;
 }

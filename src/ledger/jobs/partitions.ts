@@ -4,7 +4,7 @@ import type { Tick } from "../../workers/tick.ts";
 const SIX_HOURS_MS = 6 * 3_600_000;
 const MONTHS_AHEAD = 13;
 
-/** Makes the partitions of usage records for the months to come, long before they are needed. */
+/** Makes the partitions of usage records for the coming months, long before they are needed. */
 export function partitionTick(pool: Pool): Tick {
   return {
     name: "make partitions",
@@ -18,8 +18,8 @@ const ENSURE = "SELECT partition, failure FROM ensure_usage_partitions($1::date,
 type Ensured = { readonly partition: string; readonly failure: string | null };
 
 /**
- * Makes the partitions of so many months from a day on, each by itself. Gives the names of those that were made. Errors: one that
- * names every month that could not be made and why, after all others were made.
+ * Makes the partitions of so many months from a day on, each in a step of its own. Returns the names of the new ones. Errors: one
+ * that names every failed month and the reason, after all others were made.
  */
 export async function ensurePartitions(pool: Pool, from: Date, months: number): Promise<string[]> {
   const { rows } = await pool.query<Ensured>(ENSURE, [from.toISOString().slice(0, 10), months]);

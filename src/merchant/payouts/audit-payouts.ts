@@ -1,5 +1,5 @@
-// The audit of payouts: every nonce of a wallet is accounted for, each has one final effect, and that effect is what its
-// transfer says. An incremental run looks at the transfers that moved lately and at what is open, a full one at everything.
+// The audit of payouts: every nonce of a wallet is accounted for, each has one final effect, and that effect is its
+// transfer's state. An incremental run checks open transfers and those that changed lately, a full run checks all.
 
 import { missingConstraints } from "../../database/schema-checks.ts";
 import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";

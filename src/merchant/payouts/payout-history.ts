@@ -114,7 +114,7 @@ export async function readPayoutAttempts(
   return payouts.flatMap((payout) =>
     payout.attempts.map((attempt) => ({
       transactionHash: attempt.hash,
-      state: wordFor(payout, attempt),
+      state: stateOf(payout, attempt),
       nonce: BigInt(payout.nonce),
       confirmations: attempt.blockHash === null ? 0 : payout.confirmations,
       blockNumber: attempt.blockNumber === null ? null : BigInt(attempt.blockNumber),
@@ -124,7 +124,7 @@ export async function readPayoutAttempts(
   );
 }
 
-function wordFor({ state, endedAt }: PayoutRecord, attempt: AttemptRecord): string {
+function stateOf({ state, endedAt }: PayoutRecord, attempt: AttemptRecord): PayoutAttempt["state"] {
   if (attempt.state === "final") return state === "reverted" ? "failed" : "confirmed";
   if (endedAt !== null) return "replaced";
   if (attempt.state === "signed") return attempt.broadcastAt === null ? "signed" : "unknown";

@@ -13,8 +13,7 @@ import { getTransfer, type TransferScope, type TransferWithHistory } from "./tra
 export type PayoutAttempt = {
   /** Empty: it was not signed. */
   readonly transactionHash: string;
-  /** A word such as `signed`, `broadcast`, `confirmed`, `replaced`, `failed` or `unknown`. */
-  readonly state: string;
+  readonly state: "signed" | "unknown" | "broadcast" | "mined" | "confirmed" | "failed" | "replaced";
   /** Null on chains without one. */
   readonly nonce: bigint | null;
   readonly confirmations: number;

@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
+import { AuditKind as ProtoAuditKind } from "#gen/saldo/operator/v1/audit_pb.ts";
 import type { PostingFilter as ProtoFilter } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { reportMargin } from "../../billing/usage/margin.ts";
 import { NotFound } from "../../kernel/errors.ts";
@@ -110,9 +111,14 @@ function toProtoSum({ asset, debits, credits, balance }: TrialBalanceSum) {
   };
 }
 
+const protoAuditKind = {
+  incremental: ProtoAuditKind.INCREMENTAL,
+  full: ProtoAuditKind.FULL,
+} as const satisfies Record<AuditRun["kind"], ProtoAuditKind>;
+
 function toProtoAudit({ kind, startedAt, finishedAt, coveredAt, violations, found }: AuditRun) {
   return {
-    kind,
+    kind: protoAuditKind[kind],
     ...moment("startedAt", startedAt),
     ...moment("finishedAt", finishedAt),
     ...moment("coveredUntil", coveredAt),

@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import type { FeeTerms } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { formatMoney } from "../../kernel/money.ts";
+import { protoEnvironment } from "../../merchant/proto-environment.ts";
 import { toProtoLimit } from "../../merchant/proto-limit.ts";
 import { previewFee } from "../../merchant/merchants/preview-fee.ts";
 import type { Quote } from "../../merchant/transfers/quote.ts";
@@ -91,7 +92,12 @@ export function createMerchantAdminService({
 
 /** A merchant in a list. */
 export function toProtoMerchant({ merchantId, accountId, environment, createdAt }: ListedMerchant) {
-  return { id: merchantId, accountId, environment, createdAt: timestampFromDate(createdAt) };
+  return {
+    id: merchantId,
+    accountId,
+    environment: protoEnvironment[environment],
+    createdAt: timestampFromDate(createdAt),
+  };
 }
 
 function fromProtoTerms(terms: FeeTerms | undefined) {

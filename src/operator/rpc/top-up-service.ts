@@ -1,10 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { PaymentFinding } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import type { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import { protoState, toProtoTopUp } from "../../billing/proto-top-ups.ts";
 import { troubleOf } from "../../billing/top-ups/disputes.ts";
 import { findTopUps, readEvents } from "../../billing/top-ups/find-top-ups.ts";
-import { selectTopUps } from "../../billing/top-ups/store.ts";
+import { type PaymentEvent, selectTopUps } from "../../billing/top-ups/store.ts";
 import { type TopUp, TOP_UP_STATES } from "../../billing/top-ups/top-up.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { readPage } from "./paging.ts";
@@ -13,6 +14,13 @@ import { orderVerification } from "../commands/top-up-orders.ts";
 
 /** The most notifications that are shown with a top-up. */
 const MAX_EVENTS = 100;
+
+const protoFinding = {
+  as_ordered: PaymentFinding.AS_ORDERED,
+  unknown_order: PaymentFinding.UNKNOWN_ORDER,
+  other_provider: PaymentFinding.OTHER_PROVIDER,
+  other_amount: PaymentFinding.OTHER_AMOUNT,
+} as const satisfies Record<PaymentEvent["finding"], PaymentFinding>;
 
 /** TopUpService: top-ups of all accounts. */
 export function createTopUpService({
@@ -49,7 +57,7 @@ export function createTopUpService({
           eventKey,
           status,
           amount,
-          finding,
+          finding: protoFinding[finding],
           receivedAt: timestampFromDate(receivedAt),
         })),
       };

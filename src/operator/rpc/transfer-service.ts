@@ -1,9 +1,9 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
-import { ENVIRONMENTS } from "../../identity/principal.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { readPayoutAttempts } from "../../merchant/payouts/payout-history.ts";
+import { environmentOf } from "../../merchant/proto-environment.ts";
 import { toProtoStatement, toProtoTransfer } from "../../merchant/proto-transfer.ts";
 import { readStatement } from "../../merchant/transfers/statement.ts";
 import { TRANSFER_STATUSES } from "../../merchant/transfers/transfer.ts";
@@ -41,7 +41,7 @@ export function createTransferService({
       const search = {
         accountId: orNull(request.accountId),
         merchantId: orNull(request.merchantId),
-        environment: ENVIRONMENTS.find((environment) => environment === request.environment) ?? null,
+        environment: environmentOf(request.environment),
         status: TRANSFER_STATUSES.find((status) => status === request.status) ?? null,
         awaitsApproval: request.onlyAwaitingApproval,
         name: orNull(request.name),

@@ -3,7 +3,7 @@ import { ordinaryEvents, completion, json, stream, wire } from "../../gateway/sc
 import { agentRequests } from "./agent-requests.ts";
 import { type Customer, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
 
-/** What the model writes at most. */
+/** The most tokens that the model writes. */
 const MAX_OUTPUT_TOKENS = 16_384;
 
 let served: ServedSaldo;

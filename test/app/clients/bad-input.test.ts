@@ -73,7 +73,7 @@ describe("a body that cannot be served is a validation_error:", () => {
     ["a message that is null", chatText("", "[null]")],
     ["an unknown role", chatText("", '[{"role":"root","content":"Hi"}]')],
     ["content that is a number", chatText("", '[{"role":"user","content":5}]')],
-    ["a user who says null", chatText("", '[{"role":"user","content":null}]')],
+    ["a user with null content", chatText("", '[{"role":"user","content":null}]')],
     ["an unknown kind of part", chatText("", '[{"role":"user","content":[{"type":"smell"}]}]')],
     ["temperature below 0", chatText('"temperature":-0.1')],
     ["temperature above 2", chatText('"temperature":2.1')],

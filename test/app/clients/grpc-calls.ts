@@ -80,7 +80,7 @@ export function callStream<I extends DescMessage, O extends DescMessage>(
   );
 }
 
-/** What a call was refused with. */
+/** The error of a call. */
 export async function refusalOf(call: Promise<unknown>): Promise<ServiceError> {
   try {
     await call;

@@ -49,7 +49,7 @@ async function readAll(stream: AsyncIterable<OpenAI.ChatCompletionChunk>) {
   };
 }
 
-/** What a call was refused with. */
+/** The error of a call. */
 async function refusalOf(call: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   try {
     await call;

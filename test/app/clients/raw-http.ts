@@ -46,7 +46,7 @@ export function sendRaw(
   });
 }
 
-/** What the tables of errors fix of a refusal. */
+/** The fields of a refusal in the tables of errors. */
 export type Refusal = {
   readonly status: number;
   readonly error: string;

@@ -238,7 +238,7 @@ describe("a retry of an account that keeps answers", () => {
 
   test("finds no text of the answer in the database", async () => {
     const customer = await keepingCustomer();
-    const secret = "a sentence that nobody else may read";
+    const secret = "a sentence that no other caller may read";
     const message = { role: "assistant", content: secret };
     served.upstream.run(json(completion({ choices: [{ index: 0, message, finish_reason: "stop" }] })));
     await send(customer, "sealed");

@@ -71,7 +71,7 @@ export async function serveSaldo({
   return {
     server,
     upstream,
-    /** The server's database, for what no caller can see or do. */
+    /** The server's database, for facts and changes that no caller can reach. */
     database,
     /** Where that database is, for a connection as its owner. */
     databaseUrl: testDatabase.url,
@@ -112,7 +112,7 @@ export async function serveSaldo({
       return { merchantId, pair, authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
     },
 
-    /** What the account has now, in rupiah. */
+    /** The present balance of the account, in rupiah. */
     async balance(accountId: string): Promise<{ available: string; held: string; posted: string }> {
       const { available, held, posted } = await readBalance(database.pool, accountId);
       return {

@@ -60,10 +60,10 @@ describe("a silent upstream", () => {
     served.upstream.run((response, received, call) => {
       setTimeout(() => void stream(wire(ordinaryEvents()))(response, received, call), 1_500);
     });
-    let said = "";
+    let received = "";
     const events = await client.chat.completions.create({ model: "local/m", messages, stream: true });
-    for await (const { choices } of events) said += choices[0]?.delta.content ?? "";
-    expect(said).toBe("Halo dunia");
+    for await (const { choices } of events) received += choices[0]?.delta.content ?? "";
+    expect(received).toBe("Halo dunia");
   });
 
   it("costs nothing where the client leaves before any answer", async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** What a client was given, in the words of the tables. */
+/** The answer to a client, in the words of the tables. */
 async function play({ act }: Behaviour, stream: boolean): Promise<unknown> {
   const leaving = new AbortController();
   const [left, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -1,5 +1,5 @@
-// What clients were told by the ledger, and what must be in its books because of that: no model of what happened inside, only
-// what any order of it would leave.
+// The ledger's answers to clients, and their consequences for its books: no model of the inside, only the facts that any order of
+// the actions leaves.
 
 import type { AdmissionRequest, PriceSnapshot } from "../../../src/ledger/ledger.ts";
 import type { View } from "./intents.ts";
@@ -8,7 +8,7 @@ import type { Action, Answer } from "./actions.ts";
 type Credit = { readonly accountId: string; readonly amount: bigint };
 type Granted = AdmissionRequest & { held: bigint };
 
-/** What the books say of one request. */
+/** The books of one request. */
 export type Recorded = { readonly cost: bigint; readonly charge: bigint };
 
 export class Acknowledged implements View {
@@ -17,15 +17,15 @@ export class Acknowledged implements View {
   readonly keys: (readonly [keyId: string, accountId: string])[] = [];
   prices: PriceSnapshot;
   readonly #granted = new Map<string, Granted>();
-  /** Requests that were told they may not run. */
+  /** Requests that were refused. */
   readonly refused = new Set<string>();
   /** Every answer to a settlement of a request. */
   readonly settled = new Map<string, Recorded[]>();
-  /** All that was ever asked to be credited under a reference, of which one counts on each account. */
+  /** All credits that were ever requested under a reference, of which one counts on each account. */
   readonly credits = new Map<string, Credit[]>();
-  /** The top-ups that were bought: those of an action that may have failed are left alone. */
+  /** The top-ups that were bought, without those of an action that may have failed. */
   readonly topUps: (readonly [topUpId: string, amount: bigint])[] = [];
-  /** What was given back of each request. */
+  /** The credit notes of each request. */
   readonly givenBack = new Map<string, bigint>();
   readonly outcomes = new Map<string, number>();
 
@@ -50,7 +50,7 @@ export class Acknowledged implements View {
     return [...this.credits.keys()];
   }
 
-  /** As far as it was told: others may just be taking it. */
+  /** From the known answers only: parallel actions may be taking it. */
   available(accountId: string): bigint {
     let available = 0n;
     for (const asked of this.credits.values())
@@ -62,18 +62,18 @@ export class Acknowledged implements View {
 
   granted(requestId: string): { amount: bigint; accountId: string; prices: PriceSnapshot } {
     const request = this.#granted.get(requestId);
-    if (request === undefined) throw new Error(`nobody was granted ${requestId}`);
+    if (request === undefined) throw new Error(`no hold was granted for ${requestId}`);
     return { ...request, amount: request.held };
   }
 
-  /** Notes an action before it is done: it may have its effect without an answer. */
+  /** Records an action before it runs: it may have its effect without an answer. */
   begin(action: Action): void {
     if (action.do !== "credit") return;
     const { accountId, amount, reference } = action;
     this.credits.set(reference, [...(this.credits.get(reference) ?? []), { accountId, amount }]);
   }
 
-  /** Notes what it answered. */
+  /** Records its answer. */
   end(action: Action, { outcome, amount, cost, charge, isNew }: Answer): void {
     const name = typeof outcome === "string" ? `${action.do}: ${outcome}` : action.do;
     this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// What an intent of a request comes to: which request, key and account it is about, and which amount on or beside a boundary.
+// The action of a request's intent: its request, key and account, and an amount on or beside a boundary.
 
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import type { Action } from "./actions.ts";

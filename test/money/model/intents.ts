@@ -1,5 +1,5 @@
-// What the random walks of the ledger are made of. An intent is what a generator can write down without knowing what will have
-// happened by then: "settle the third open request at one unit above its hold". It becomes an action when its turn comes.
+// The steps of the ledger's random walks. A generator writes an intent without knowing the state in which it runs: "settle the
+// third open request at one unit above its hold". It becomes an action when its turn comes.
 
 import fc from "fast-check";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
@@ -7,7 +7,7 @@ import type { PriceSnapshot } from "../../../src/ledger/ledger.ts";
 import type { Action, Tokens } from "./actions.ts";
 import { admitting, extending, pick, settling } from "./aimed-actions.ts";
 
-/** What an intent has to know to become an action. The reference ledger knows it; so does what clients were told. */
+/** The state that turns an intent into an action. The reference ledger has it, and so have the clients' answers. */
 export type View = {
   readonly accounts: readonly string[];
   readonly processes: number;
@@ -19,7 +19,7 @@ export type View = {
   /** Each with its amount. */
   readonly topUps: readonly (readonly [topUpId: string, amount: bigint])[];
   available(accountId: string): bigint;
-  /** What a request was granted, and its prices and account. */
+  /** The hold of a request, and its prices and account. */
   granted(requestId: string): { readonly amount: bigint; readonly accountId: string; readonly prices: PriceSnapshot };
   readonly prices: PriceSnapshot;
 };
@@ -83,7 +83,7 @@ const amount: fc.Arbitrary<Amount> = fc.oneof(
 );
 const part = fc.oneof(fc.constant(0), fc.nat({ max: 3 }));
 
-/** Those that may run at the same time as others of them and have the effect of some order. */
+/** Intents that may run at the same time as others and have the effect of some order. */
 const ATOMIC_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
   {
     weight: 3,
@@ -187,7 +187,7 @@ const LONE_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
 export const atomicIntent: fc.Arbitrary<Intent> = fc.oneof(...ATOMIC_INTENTS);
 export const anyIntent: fc.Arbitrary<Intent> = fc.oneof(...ATOMIC_INTENTS, ...LONE_INTENTS);
 
-/** The action an intent comes to now. Null: there is nothing to do it to. */
+/** The present action of an intent. Null: there is nothing to act on. */
 export function actionOf(intent: Intent, view: View): Action | null {
   switch (intent.do) {
     case "credit":

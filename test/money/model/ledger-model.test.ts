@@ -19,9 +19,9 @@ const MOST_AT_ONCE = 9;
 /** An audit reads all the books of a database, so it follows some walks only, and a database is used for so many. */
 const WALKS_PER_AUDIT = 10;
 const WALKS_PER_DATABASE = 500;
-/** A walk is done well within this, also where others share the machine. */
+/** A walk ends well within this time, also on a shared machine. */
 const PATIENCE_PER_WALK_MS = 3_000;
-/** So long a shorter walk is looked for that fails as well. */
+/** How long a shorter failing walk is searched. */
 const SHRINKING_MS = 45_000;
 
 /** A failed walk as it was printed: its seed, its path and the steps that were run. */
@@ -39,7 +39,7 @@ const steps = fc.commands(
   { maxCommands: MOST_STEPS, size: "max", ...(replayPath === undefined ? {} : { replayPath }) },
 );
 
-/** What must have happened in two hundred walks, whatever their seed: a model of what never happens shows nothing. */
+/** Events of two hundred walks with any seed: a model of events that never happen shows nothing. */
 const USUAL =
   `credit, admit: granted, admit: refused, admit: limited, admit: revoked, admit: frozen, admit: crowded, settle, settle: cut off, release, give back, give back: refused,
   extend: granted, extend: refused, extend: gone, die, recover, sweep, buy, charge back, collect, revoke, freeze, crowd, limit, wait`.split(
@@ -87,7 +87,7 @@ async function walkOn(
       failedAtMs = Math.min(failedAtMs, performance.now());
       throw error;
     } finally {
-      // What one walk leaves open, the recovery of another would find.
+      // The recovery of another walk would find the open holds of this one.
       for (const requestId of model.holds.keys()) await real.perform({ do: "release", process: 0, requestId });
     }
   });

@@ -1,4 +1,4 @@
-// One step of a walk: a few intents at the same time, done to the real ledger and to the model, and everything compared.
+// One step of a walk: a few intents at the same time, run on the real ledger and on the model, and everything compared.
 
 import type { AsyncCommand } from "fast-check";
 import { expect } from "vitest";
@@ -9,10 +9,10 @@ import type { Action, Answer } from "./actions.ts";
 import type { ReferenceLedger } from "./reference.ts";
 import { findOrder, plainEffect } from "./some-order.ts";
 
-/** What a walk is in: the model, the prices of the moment, and how often what has happened in all walks. */
+/** The state of a walk: the model, the present prices, and how often each event has happened in all walks. */
 export type WalkState = { readonly model: ReferenceLedger; prices: PriceSnapshot; readonly seen: Map<string, number> };
 
-/** The list price changes; what is admitted from now on is priced by it. */
+/** The list price changes; later admissions have the new price. */
 export class PriceStep implements AsyncCommand<WalkState, RealLedger> {
   readonly #prices: PriceSnapshot;
   constructor(prices: PriceSnapshot) {
@@ -66,8 +66,8 @@ export class LedgerStep implements AsyncCommand<WalkState, RealLedger> {
 }
 
 /**
- * A worker leaves an account that is locked just then to its next round. A group also collects for those of its accounts that
- * had something free before it; when is not to be foretold, and what is left in the end is.
+ * A worker leaves a locked account to its next round. A group also collects for those of its accounts that had available money
+ * before it; the time is not predictable, and the result is.
  */
 function nextRounds(actions: readonly Action[]): Action[] {
   return [
@@ -90,7 +90,7 @@ function count(seen: Map<string, number>, name: string): void {
 function actionsOf(intents: readonly Intent[], { model, prices }: WalkState): Action[] {
   const view = viewOf(model, prices);
   const actions = intents.map((intent) => actionOf(intent, view)).filter((action) => action !== null);
-  // A request has one extension under way at a time: the ledger asks that of its callers.
+  // A request has one extension at a time: the ledger requires that of its callers.
   const extended = new Set<string>();
   return actions.filter((action) => {
     if (action.do !== "extend") return true;

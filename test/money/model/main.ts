@@ -1,5 +1,5 @@
-// `npm run ledger-model -- --seeds 100000 --seed 7`: the walks of the ledger model, as many as are asked for. A failure prints
-// a seed, a path and a replay path; `--replay "SEED PATH REPLAYPATH"` walks that one again.
+// `npm run ledger-model -- --seeds 100000 --seed 7`: walks of the ledger model, in the given number. A failure prints a seed, a
+// path and a replay path; `--replay "SEED PATH REPLAYPATH"` runs that walk again.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

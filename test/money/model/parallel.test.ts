@@ -1,5 +1,5 @@
-// The same actions as on the walks, by many clients over eight connections of four processes. What comes of it cannot be
-// foretold; what must hold of whatever comes can be said.
+// The actions of the walks, by many clients over eight connections of four processes. The result cannot be predicted; the test
+// checks what holds for every result.
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,14 +23,14 @@ const ROUNDS = 3;
 const MOST_TRIES = 50;
 const PRICES = PRICE_LISTS[1] as (typeof PRICE_LISTS)[number];
 
-/** Time and limits stay as they are, so that the log of slots can be held against them. */
+/** Time and limits do not change, so that the log of slots can be compared with them. */
 const intents = anyIntent.filter((intent) => intent.do !== "wait" && intent.do !== "limit");
 
-/** What the books say of a request, and what its customer paid. `late`: charged beyond what recovery had charged. */
+/** The books of a request, and its customer's payment. `late`: charged beyond the charge of recovery. */
 type UsageRecord = Recorded & { readonly isRecovered: boolean; readonly late: bigint };
 const paidFor = (record: UsageRecord | undefined): bigint => (record === undefined ? 0n : record.charge + record.late);
 
-/** What a caller can have been answered. Behind a recovery each gets its own cost, and what was charged in all by then. */
+/** The possible answers of a caller. After a recovery each gets its own cost, and the whole charge up to then. */
 function effectsOf(record: UsageRecord | undefined): unknown[] {
   if (record === undefined) return [];
   const { cost, charge, isRecovered } = record;
@@ -52,7 +52,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
     await setup.close();
   });
 
-  /** Actions of the operator and the workers wait their turn; a caller is told that we are busy, and nothing is known. */
+  /** Actions of the operator and the workers wait their turn; a caller is answered "busy", and its result is unknown. */
   async function attempt(known: Acknowledged, action: Action): Promise<void> {
     known.begin(action);
     for (let tries = 1; ; tries += 1) {
@@ -88,7 +88,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
   };
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
-    "keeps what it has told every client (round %i)",
+    "keeps its answers to every client (round %i)",
     async (round) => {
       const seed = chooseSeed() + round;
       const known = new Acknowledged({ processes: PROCESSES, prices: PRICES });
@@ -104,7 +104,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
         Array.from({ length: CLIENTS }, async (_, client) => {
           for (let next = client; next < drawn.length; next += CLIENTS) {
             const action = actionOf(drawn[next] as Intent, known);
-            // A request has one extension under way at a time: the ledger asks that of its callers.
+            // A request has one extension at a time: the ledger requires that of its callers.
             if (action === null || (action.do === "extend" && extending.has(action.requestId))) continue;
             if (action.do === "extend") extending.add(action.requestId);
             await attempt(known, action);
@@ -120,11 +120,11 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
 
       const records = await recordsOf(known.accounts);
       for (const requestId of known.grantedRequests) {
-        // Each has one effect, and everybody was told the same of it.
-        const told = known.settled.get(requestId) ?? [];
-        expect(told.length, `seed ${seed}`).toBeGreaterThan(0);
+        // Each has one effect, and all callers got the same answer.
+        const answers = known.settled.get(requestId) ?? [];
+        expect(answers.length, `seed ${seed}`).toBeGreaterThan(0);
         const effects = effectsOf(records.get(requestId));
-        for (const answer of told) expect(effects, `seed ${seed}`).toContainEqual(answer);
+        for (const answer of answers) expect(effects, `seed ${seed}`).toContainEqual(answer);
       }
       for (const requestId of known.refused) expect(records.has(requestId), `seed ${seed}`).toBe(false);
       const { rows: credited } = await setup.pool.query<{ reference: string; accountId: string; amount: string }>(
@@ -143,7 +143,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
         expect(known.credits.get(reference), `seed ${seed}`).toContainEqual({ accountId, amount: BigInt(amount) });
 
       const bought = await boughtBy(known.accounts);
-      // What is left is what came in less what everybody was told they paid; what is missing of it is owed.
+      // The balance is the income less the payments in all answers; the missing part is owed.
       for (const accountId of known.accounts) {
         let expected = bought.get(accountId) ?? 0n;
         for (const credit of credited) if (credit.accountId === accountId) expected += BigInt(credit.amount);
@@ -160,7 +160,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
     },
   );
 
-  it("has met every usual outcome in these rounds", () => {
+  it("had every usual outcome in these rounds", () => {
     const usual = [
       "admit: granted",
       "admit: refused",

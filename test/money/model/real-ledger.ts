@@ -1,4 +1,4 @@
-// The real ledger behind the actions of the model: PostgreSQL, group commit, leases, recovery, through their own doors.
+// The real ledger behind the actions of the model: PostgreSQL, group commit, leases, recovery, through their own interfaces.
 
 import { costOf } from "../../../src/billing/cost.ts";
 import { applyPayment } from "../../../src/billing/top-ups/apply-payment.ts";
@@ -44,7 +44,7 @@ SELECT a.id, a.posted::text, a.owed::text, a.held::text,
    FROM api_key k WHERE k.account_id = a.id) AS keys
 FROM account a WHERE a.id = ANY ($1::uuid[])`;
 
-/** What the ledger is told of a request when it is settled, beside its tokens. */
+/** The fields of a settlement besides its tokens. */
 export type RequestFacts = Pick<AdmissionRequest, "accountId" | "requestId"> & { readonly prices: PriceSnapshot };
 
 export class RealLedger {
@@ -98,12 +98,12 @@ export class RealLedger {
           outputTokens: tokens.output,
         };
         const known = settlement(facts.accountId, requestId, 0);
-        const told = { ...known, ...counts, cost: costOf(counts, facts.prices), basis };
-        return settled(this.#ledgerOf(action.process).settle(told));
+        const request = { ...known, ...counts, cost: costOf(counts, facts.prices), basis };
+        return settled(this.#ledgerOf(action.process).settle(request));
       }
       case "release": {
         const { accountId } = this.#factsOf(action.requestId);
-        // A release says nothing; what it came to is read by settling once more, which changes nothing.
+        // A release has no answer; a second settlement reads its result, and changes nothing.
         await this.#ledgerOf(action.process).release({ accountId, requestId: action.requestId });
         return settled(this.#ledgerOf(action.process).settle(settlement(accountId, action.requestId, 0)));
       }
@@ -161,7 +161,7 @@ export class RealLedger {
     }
   }
 
-  /** What the database holds of these accounts. */
+  /** The database's books of these accounts. */
   async books(accounts: readonly string[]): Promise<Record<string, Books>> {
     const { rows } = await this.#setup.pool.query<Books & { id: string }>({
       name: "model_books",
@@ -175,7 +175,7 @@ export class RealLedger {
     const from = systemAccounts.operatorAdjustments;
     const credit = { accountId, amount, from, reason: "operator_credit", reference };
     const { database } = this.#setup.opened;
-    // As every caller of it does: a deadlock has written nothing.
+    // As every caller of the ledger: a deadlock has written nothing.
     const { available } = await withRetry(() => withTransaction(database, (client) => creditAccount(client, credit)));
     return { available };
   }
@@ -233,7 +233,7 @@ export class RealLedger {
   }
 }
 
-/** What a settlement answered: what was written, or that there was nothing to settle. */
+/** The answer to a settlement: its record, or that there was nothing to settle. */
 async function settled(settling: Promise<SettledUsage>): Promise<Answer> {
   try {
     const { cost, charge } = await settling;

@@ -1,4 +1,4 @@
-// What the database should hold of an account by the reference ledger.
+// The books that the reference ledger expects in the database for an account.
 
 import type { Books } from "./actions.ts";
 import { type ReferenceLedger, slotsTaken } from "./reference.ts";

@@ -1,5 +1,5 @@
-// What the ledger should be, in plain TypeScript: no database and no concurrency. It predicts the answer of every action and the
-// books behind it. It uses nothing of the code under test but the types of its interface.
+// The expected ledger, in plain TypeScript: no database and no concurrency. It predicts the answer of every action and the books
+// after it. It imports nothing of the code under test but the types of its interface.
 
 import type { AdmissionRequest, UsageBasis } from "../../../src/ledger/ledger.ts";
 import type { Action, Answer, Tokens } from "./actions.ts";
@@ -17,17 +17,17 @@ export class ReferenceLedger {
   readonly posted = new Map<string, bigint>();
   /** What each account owes of top-ups that were given back. */
   readonly owed = new Map<string, bigint>();
-  /** What each top-up was and how much of it was given back, by its name. */
+  /** Each top-up with its amount and the part that was given back, by its name. */
   readonly topUps = new Map<string, { readonly accountId: string; readonly amount: bigint; givenBack: bigint }>();
   readonly limits = new Map<string, Limits>();
   readonly keys = new Map<string, Key>();
   readonly holds = new Map<string, Hold>();
   readonly resolved = new Map<string, Resolved>();
-  /** What was charged, and what was lost, beyond what recovery had charged. */
+  /** The charge and the loss beyond the charge of recovery. */
   readonly late = new Map<string, { readonly charge: bigint; readonly loss: bigint }>();
-  /** Every request that was ever granted, with what was fixed at its admission. */
+  /** Every request that was ever granted, with the facts of its admission. */
   readonly requests = new Map<string, AdmissionRequest>();
-  /** The amount of each reference on each account that it was credited to. */
+  /** The amount of each reference on each account that it credited. */
   readonly credits = new Map<string, Map<string, bigint>>();
   /** The credit notes of each request by their names. */
   readonly notes = new Map<string, Map<string, bigint>>();
@@ -71,7 +71,7 @@ export class ReferenceLedger {
     return costAt(this.#request(requestId).prices, tokens);
   }
 
-  /** Does what an action should do, and gives what it should answer. */
+  /** Does what an action should do, and returns its expected answer. */
   apply(action: Action): Answer {
     switch (action.do) {
       case "credit":
@@ -135,7 +135,7 @@ export class ReferenceLedger {
     return { available: this.available(accountId) };
   }
 
-  /** A name counts once, and all notes of a request come to its charge at most. */
+  /** A name counts once, and the notes of a request never exceed its charge. */
   #giveBack({ requestId, amount, name }: Extract<Action, { do: "give back" }>): Answer {
     const before = this.resolved.get(requestId);
     if (before === undefined) return { error: "not_found" };
@@ -156,7 +156,7 @@ export class ReferenceLedger {
     return { amount: wanted, credited: given + wanted, left: charge - given - wanted, isNew: true };
   }
 
-  /** What is not held is taken, and the rest is owed: what a payment was can be given back once. */
+  /** Unheld money is taken, and the rest is owed: a payment can be given back once. */
   #chargeBack({ topUpId, amount }: Extract<Action, { do: "charge back" }>): Answer {
     const topUp = this.topUps.get(topUpId);
     if (topUp === undefined) throw new Error(`the test charges back a top-up that was never bought: ${topUpId}`);
@@ -210,7 +210,7 @@ export class ReferenceLedger {
     return { outcome: "granted", amount: granted, limit, remaining };
   }
 
-  /** A hold grows to what is wanted, or to what there is if that is enough. The progress is kept in either case. */
+  /** A hold grows to the requested amount, or to the available one if that is enough. The progress is recorded in either case. */
   #extend({ requestId, amount, least, input, output }: Extract<Action, { do: "extend" }>): Answer {
     const hold = this.holds.get(requestId);
     if (hold === undefined) return { outcome: "gone" };
@@ -239,12 +239,12 @@ export class ReferenceLedger {
     this.holds.delete(requestId);
     this.resolved.set(requestId, { cost, charge, basis });
     this.#add(accountId, -charge);
-    // What a recovery frees is collected by the worker.
+    // The worker collects from the money that a recovery frees.
     if (basis !== "recovered") this.#collect(accountId);
     return { cost, charge };
   }
 
-  /** The first settlement behind a recovery is charged for what it comes to beyond what that has charged. */
+  /** The first settlement after a recovery is charged the cost beyond the charge of recovery. */
   #settleLate(requestId: string, cost: bigint, recovered: Resolved): Answer {
     const known = this.late.get(requestId);
     if (known !== undefined) return { cost, charge: recovered.charge + known.charge };
@@ -258,7 +258,7 @@ export class ReferenceLedger {
     return { cost, charge: recovered.charge + charge };
   }
 
-  /** What a dead process's request had come to, as far as that was recorded, and never more than its hold. */
+  /** The recorded progress of a dead process's request, limited by its hold. */
   #recover(): Answer {
     for (const [requestId, { owner, amount, input, output }] of this.holds) {
       if (this.deaths.some((_, process) => owner === this.#owner(process))) continue;

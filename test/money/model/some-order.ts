@@ -4,12 +4,12 @@ import type { Action, Answer, Books } from "./actions.ts";
 import type { ReferenceLedger } from "./reference.ts";
 import { booksOf } from "./reference-books.ts";
 
-/** The answers of actions, and the books of the accounts behind them. */
+/** The answers of actions, and the books of the accounts after them. */
 export type Effect = { readonly answers: readonly Answer[]; readonly books: Readonly<Record<string, Books>> };
 
 export type Happened = {
   readonly actions: readonly Action[];
-  /** What was done behind them. */
+  /** The books after the actions. */
   readonly next: readonly Action[];
   readonly effect: Effect;
 };
@@ -17,13 +17,15 @@ export type Happened = {
 /** No more orders are tried than this: where thousands explain nothing, none does. */
 const MOST_TRIES = 20_000;
 
-/** The model behind an order that explains what was seen; undefined: there is none. An order ends at the first answer it does not explain. */
+/**
+ * The model after an order that explains the answers; undefined: there is none. An order ends at the first unexplained answer.
+ */
 export function findOrder(model: ReferenceLedger, { actions, next, effect }: Happened): ReferenceLedger | undefined {
   const isAlone = actions.length === 1;
   const seen = effect.answers.map((answer) => textOfAnswer(answer, isAlone));
   const books = comparableText(effect.books);
   let tries = 0;
-  /** What leads nowhere: the actions that were left, and the books of that moment. Most orders come to the same. */
+  /** Dead ends: the remaining actions with their books. Most orders reach the same ones. */
   const deadEnds = new Set<string>();
   const search = (before: ReferenceLedger, left: readonly number[]): ReferenceLedger | undefined => {
     if (left.length === 0) {
@@ -49,7 +51,7 @@ export function findOrder(model: ReferenceLedger, { actions, next, effect }: Hap
   );
 }
 
-/** What the actions should have come to one after the other: to be shown beside what was seen. */
+/** The expected answers in one order, shown beside the real ones. */
 export function plainEffect(model: ReferenceLedger, { actions, next }: Pick<Happened, "actions" | "next">): Effect {
   const future = model.clone();
   const answers = actions.map((action) => future.apply(action));
@@ -66,7 +68,7 @@ function textOfAnswer(answer: Answer, isAlone: boolean): string {
   return comparableText(isAlone ? answer : { ...answer, remaining: null });
 }
 
-/** Text that is the same for what is the same, whatever the order of its members. */
+/** A text that is equal for equal values, whatever the order of their members. */
 function comparableText(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (typeof member === "bigint") return `${member}n`;

@@ -13,7 +13,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
         "",
       ),
     ],
-    noticedBy: money("admission", "holds what there is when that is still useful"),
+    noticedBy: money("admission", "holds the available amount when it is still useful, and refuses one unit below"),
   },
   {
     name: "a group is admitted without a look at the balance",
@@ -23,12 +23,12 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   {
     name: "a request alone holds more than there is",
     edits: [statement("admit_request", "amount := least(wanted, other);", "amount := wanted;")],
-    noticedBy: money("admission", "holds what there is when that is still useful"),
+    noticedBy: money("admission", "holds the available amount when it is still useful, and refuses one unit below"),
   },
   {
     name: "a group holds more than there is, and the database has to refuse it",
     edits: [statement("commit_requests", "amount := least(a_amount[i], other);", "amount := a_amount[i];")],
-    noticedBy: money("admission", "never leans on the database's own guard"),
+    noticedBy: money("admission", "never needs the database's own constraint to refuse a group"),
   },
   {
     name: "the database allows a negative balance",
@@ -50,7 +50,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
         "frozen\n  FROM account a WHERE a.id = account",
       ),
     ],
-    noticedBy: money("races", "they see it once the row is theirs"),
+    noticedBy: money("races", "admissions against a credit: they see it once they have locked the row"),
   },
   {
     name: "the accounts are read and not locked, for a group",
@@ -82,7 +82,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
         "t := statement_timestamp();\n    used := slots_used(slots,",
       ),
     ],
-    noticedBy: money("races", "they are counted when they were let in"),
+    noticedBy: money("races", "admissions against a lock: they are counted at their admission"),
   },
   {
     name: "the clock is read before the locks, for a group",
@@ -93,7 +93,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
         "t := statement_timestamp();\n        used := slots_used(key.",
       ),
     ],
-    noticedBy: money("races", "they are counted when they were let in"),
+    noticedBy: money("races", "admissions against a lock: they are counted at their admission"),
   },
   {
     name: "the rate window lets one too many in, alone",
@@ -156,7 +156,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   {
     name: "one request too many runs at once, alone",
     edits: [statement("admit_request", "open_holds >= max_open_holds THEN", "open_holds > max_open_holds THEN")],
-    noticedBy: money("admission", "lets as many requests run at once"),
+    noticedBy: money("admission", "admits as many simultaneous requests as the account's limit"),
   },
   {
     name: "one request too many runs at once, in a group",
@@ -167,7 +167,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
         "open_holds[here] > max_open_holds[here] THEN",
       ),
     ],
-    noticedBy: money("admission", "lets as many requests run at once"),
+    noticedBy: money("admission", "admits as many simultaneous requests as the account's limit"),
   },
   {
     name: "the name of a request is read before its account is locked",
@@ -189,6 +189,6 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
         replace: "IF is_running THEN",
       },
     ],
-    noticedBy: money("idempotency", "say what the first one was charged"),
+    noticedBy: money("idempotency", "return the charge of the first one"),
   },
 ];

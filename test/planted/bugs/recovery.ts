@@ -49,12 +49,18 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
   {
     name: "a process without a whole term buries others",
     edits: [ledger("process-lease.ts", "\n      AND m.gapless_since <= clock_timestamp() - ${TERM})", ")")],
-    noticedBy: money("recovery", "only if the gravedigger had no gap for a term"),
+    noticedBy: money(
+      "recovery",
+      "declares a process with an ended lease dead, and only after a term without a gap of its own",
+    ),
   },
   {
     name: "a record of recovery is taken for the settlement's own",
     edits: [ledger("group-commit/settlement.ts", 'isRecovered: recovered === "t"', "isRecovered: recovered === null")],
-    noticedBy: money("recovery", "lets a process that wakes up dead only post the difference"),
+    noticedBy: money(
+      "recovery",
+      "lets a process that was declared dead only post the difference, ends its requests, and continues under a new id",
+    ),
   },
   {
     name: "a late answer that was refused keeps its name",
@@ -96,7 +102,7 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
   {
     name: "the sweep gives back holds that are in use",
     edits: [{ file: "src/ledger/jobs/holds.ts", find: "!ledger.isOpen(requestId)", replace: 'requestId !== ""' }],
-    noticedBy: money("recovery", "gives back an old hold of its own that it does not know"),
+    noticedBy: money("recovery", "releases an old hold of its own that it does not know, and keeps those it knows"),
   },
   {
     name: "a statement is replayed while its lost backend may still commit",
@@ -106,6 +112,9 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
   {
     name: "a lost statement is decided anew without a look at what it wrote",
     edits: [ledger("group-commit/lane.ts", "for (const waiting of group) waiting.perhapsWritten = true;", "")],
-    noticedBy: money("faults", "finds what a lost statement has written"),
+    noticedBy: money(
+      "faults",
+      "finds the rows of a lost statement, even where it took the last money and the last slot",
+    ),
   },
 ];

@@ -50,6 +50,6 @@ export const SCHEMA_BUGS: readonly PlantedBug[] = [
         "credited_merchant.account_id, (SELECT min(id::text)::uuid FROM account WHERE used.account_id IS NOT NULL),",
       ),
     ],
-    noticedBy: adopted("has every posting under the account that it is about"),
+    noticedBy: adopted("has every posting under its account"),
   },
 ];

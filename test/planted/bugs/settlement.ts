@@ -20,7 +20,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
         "charge := cost;",
       ),
     ],
-    noticedBy: money("settlement", "takes above the hold only what is available"),
+    noticedBy: money("settlement", "takes above the hold only available money, and posts the rest as our loss"),
   },
   {
     name: "a settlement charges no more than its hold, though there is more",
@@ -31,17 +31,17 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
         "charge := least(cost, freed.amount);",
       ),
     ],
-    noticedBy: money("settlement", "takes above the hold only what is available"),
+    noticedBy: money("settlement", "takes above the hold only available money, and posts the rest as our loss"),
   },
   {
     name: "a settlement charges again what has a record already, alone",
     edits: [statement("settle_request", "    charge := 0;\n", "")],
-    noticedBy: money("settlement", "gives back a hold whose request has its record already"),
+    noticedBy: money("settlement", "releases a hold whose request has its record already, and charges nothing more"),
   },
   {
     name: "a settlement that meets a record fails, and its hold stays, alone",
     edits: [statement("settle_request", "ON CONFLICT DO NOTHING;\n  IF FOUND", ";\n  IF FOUND")],
-    noticedBy: money("settlement", "gives back a hold whose request has its record already"),
+    noticedBy: money("settlement", "releases a hold whose request has its record already, and charges nothing more"),
   },
   {
     name: "a settlement charges again what has a record already, in a group",
@@ -52,7 +52,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
         "WHERE key_id[n] IS NOT NULL ON CONFLICT DO NOTHING;",
       ),
     ],
-    noticedBy: money("settlement", "gives back a hold whose request has its record already"),
+    noticedBy: money("settlement", "releases a hold whose request has its record already, and charges nothing more"),
   },
   {
     name: "a group of settlements takes from what others hold",
@@ -118,7 +118,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   {
     name: "a settled request still counts as running",
     edits: [statement("settle_request", "held - freed.amount, open_holds = open_holds - 1", "held - freed.amount")],
-    noticedBy: money("admission", "lets as many requests run at once"),
+    noticedBy: money("admission", "admits as many simultaneous requests as the account's limit"),
   },
   {
     name: "a release charges",
@@ -134,7 +134,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
         "+ $5::bigint, held = l.held FROM acc l WHERE",
       ),
     ],
-    noticedBy: money("races", "between credits of one reference are won by one"),
+    noticedBy: money("races", "between credits with one reference are won by one, whatever the others contain"),
   },
   {
     name: "an extension grants more than there is",
@@ -145,7 +145,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
         "greatest(e_amount[i] - extended, 0)",
       ),
     ],
-    noticedBy: money("extension", "grants what there is when that is still useful"),
+    noticedBy: money("extension", "grants the available amount when it is still useful, and refuses one unit below"),
   },
   {
     name: "an extension takes back what is held",
@@ -156,16 +156,19 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
         "least(e_amount[i] - extended, greatest(0, posted[here] - held[here] - owed[here]))",
       ),
     ],
-    noticedBy: money("extension", "never takes back what is held or recorded"),
+    noticedBy: money("extension", "never reduces a hold or its progress"),
   },
   {
     name: "a loss is not under the customer whose request it was",
     edits: [statement("settle_request", "VALUES (account, request, request,", "VALUES (request, request, request,")],
-    noticedBy: money("audit", "finds a loss that is more than was cut off"),
+    noticedBy: money("audit", "finds a loss above the uncovered cost, and one without a record"),
   },
   {
     name: "two orders of one reference look for it at once",
     edits: [ledger("postings.ts", "  await client.query(CLAIM, [reference]);\n", "")],
-    noticedBy: money("races", "between orders of one reference on two accounts"),
+    noticedBy: money(
+      "races",
+      "between commands with one reference on two accounts are won by one, and the others are refused",
+    ),
   },
 ];

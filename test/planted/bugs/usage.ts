@@ -20,12 +20,12 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
         replace: "`0 AS ${column}`",
       },
     ],
-    noticedBy: money("usage-pages", "counts what was charged late with its request"),
+    noticedBy: money("usage-pages", "counts a late charge with its request, in sums, on its record and in the file"),
   },
   {
     name: "roll-ups are believed without a look at the balance",
     edits: [{ file: "src/billing/usage/summary.ts", find: "row?.is_whole === true", replace: "row !== undefined" }],
-    noticedBy: money("usage-roll-up", "are passed over while a request that came behind their back"),
+    noticedBy: money("usage-roll-up", "are skipped while a late request is missing in them, and then made again"),
   },
   {
     name: "a stretch is added to what was there",
@@ -36,7 +36,7 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
         replace: "quarter >= $2::int AND false AND quarter < $3::int RETURNING charge",
       },
     ],
-    noticedBy: money("usage-roll-up", "are passed over while a request that came behind their back"),
+    noticedBy: money("usage-roll-up", "are skipped while a late request is missing in them, and then made again"),
   },
   {
     name: "a page of the ledger begins at the balance of now, whatever came since",
@@ -58,7 +58,7 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
         replace: 'const SETTLED = "request_time(request_id)";',
       },
     ],
-    noticedBy: money("statements", "shows a charge above its hold behind the top-up that paid it"),
+    noticedBy: money("statements", "shows a charge above its hold after the top-up that paid it"),
   },
   {
     name: "the audit does not compare tokens of the rarer kinds",
@@ -74,12 +74,15 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
         replace: "`",
       },
     ],
-    noticedBy: money("usage-pages", "counts what was charged late with its request"),
+    noticedBy: money("usage-pages", "counts a late charge with its request, in sums, on its record and in the file"),
   },
   {
     name: "a low balance is mailed for as long as it is low",
     edits: [{ file: "src/billing/low-balance.ts", find: " AND l.is_below <> p.is_below", replace: "" }],
-    noticedBy: money("low-balance", "comes once when the balance falls below"),
+    noticedBy: money(
+      "low-balance",
+      "is sent once when the balance falls below the threshold, and again only after it has risen to it",
+    ),
   },
   {
     name: "a welcome credit has no reference",

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/accounts/v1/person.proto.
  */
 export const file_saldo_accounts_v1_person: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9hY2NvdW50cy92MS9wZXJzb24ucHJvdG8SEXNhbGRvLmFjY291bnRzLnYxIoUBCgZQZXJzb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgEIAEoCBImCgVyb2xlcxgFIAMoDjIXLnNhbGRvLmFjY291bnRzLnYxLlJvbGUSEgoKYWNjb3VudF9pZBgGIAEoCSJKCgxTZWNvbmRGYWN0b3ISEwoLaXNfcmVxdWlyZWQYASABKAgSEQoJaXNfc2V0X3VwGAIgASgIEhIKCmlzX21pc3NpbmcYAyABKAgiTAoIU2V0dGluZ3MSLQoIbGFuZ3VhZ2UYASABKA4yGy5zYWxkby5hY2NvdW50cy52MS5MYW5ndWFnZRIRCgl0aW1lX3pvbmUYAiABKAki4AEKB1Nlc3Npb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhZGRyZXNzGAUgASgJEhIKCnVzZXJfYWdlbnQYBiABKAkSEgoKaXNfY3VycmVudBgHIAEoCCLPAgoMU2VydmljZVRva2VuEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKYWNjb3VudF9pZBgDIAEoCRIOCgZwcmVmaXgYBCABKAkSEQoJbGFzdF9mb3VyGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKBnNjb3BlcxgIIAMoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZRIuCgpleHBpcmVzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIucBCg1TZWN1cml0eUV2ZW50EgoKAmlkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEg8KB291dGNvbWUYBCABKAkSEQoJcGVyc29uX2lkGAUgASgJEhIKCmVtYWlsX2hhc2gYBiABKAkSDwoHbmV0d29yaxgHIAEoCRIPCgdzdWJqZWN0GAggASgJEg4KBmRldGFpbBgJIAEoCRINCgV0aW1lcxgKIAEoDRISCgphY2NvdW50X2lkGAsgASgJKkAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9PUEVSQVRPUhACKlMKCExhbmd1YWdlEhgKFExBTkdVQUdFX1VOU1BFQ0lGSUVEEAASFwoTTEFOR1VBR0VfSU5ET05FU0lBThABEhQKEExBTkdVQUdFX0VOR0xJU0gQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_saldo_options_v1_options]);
+  fileDesc("Ch5zYWxkby9hY2NvdW50cy92MS9wZXJzb24ucHJvdG8SEXNhbGRvLmFjY291bnRzLnYxIoUBCgZQZXJzb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgEIAEoCBImCgVyb2xlcxgFIAMoDjIXLnNhbGRvLmFjY291bnRzLnYxLlJvbGUSEgoKYWNjb3VudF9pZBgGIAEoCSJKCgxTZWNvbmRGYWN0b3ISEwoLaXNfcmVxdWlyZWQYASABKAgSEQoJaXNfc2V0X3VwGAIgASgIEhIKCmlzX21pc3NpbmcYAyABKAgiTAoIU2V0dGluZ3MSLQoIbGFuZ3VhZ2UYASABKA4yGy5zYWxkby5hY2NvdW50cy52MS5MYW5ndWFnZRIRCgl0aW1lX3pvbmUYAiABKAki4AEKB1Nlc3Npb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhZGRyZXNzGAUgASgJEhIKCnVzZXJfYWdlbnQYBiABKAkSEgoKaXNfY3VycmVudBgHIAEoCCLPAgoMU2VydmljZVRva2VuEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKYWNjb3VudF9pZBgDIAEoCRIOCgZwcmVmaXgYBCABKAkSEQoJbGFzdF9mb3VyGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKBnNjb3BlcxgIIAMoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZRIuCgpleHBpcmVzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIosCCg1TZWN1cml0eUV2ZW50EgoKAmlkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEjMKB291dGNvbWUYBCABKA4yIi5zYWxkby5hY2NvdW50cy52MS5TZWN1cml0eU91dGNvbWUSEQoJcGVyc29uX2lkGAUgASgJEhIKCmVtYWlsX2hhc2gYBiABKAkSDwoHbmV0d29yaxgHIAEoCRIPCgdzdWJqZWN0GAggASgJEg4KBmRldGFpbBgJIAEoCRINCgV0aW1lcxgKIAEoDRISCgphY2NvdW50X2lkGAsgASgJKkAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9PUEVSQVRPUhACKlMKCExhbmd1YWdlEhgKFExBTkdVQUdFX1VOU1BFQ0lGSUVEEAASFwoTTEFOR1VBR0VfSU5ET05FU0lBThABEhQKEExBTkdVQUdFX0VOR0xJU0gQAipxCg9TZWN1cml0eU91dGNvbWUSIAocU0VDVVJJVFlfT1VUQ09NRV9VTlNQRUNJRklFRBAAEh4KGlNFQ1VSSVRZX09VVENPTUVfU1VDQ0VFREVEEAESHAoYU0VDVVJJVFlfT1VUQ09NRV9SRUZVU0VEEAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_saldo_options_v1_options]);
 
 /**
  * A person.
@@ -306,17 +306,18 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
 
   /**
    * What happened, such as `sign_in`, `password_reset`, `key_authentication` or `operator_read`.
+   * New kinds may appear.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * `succeeded` or `refused`.
+   * The outcome.
    *
-   * @generated from field: string outcome = 4;
+   * @generated from field: saldo.accounts.v1.SecurityOutcome outcome = 4;
    */
-  outcome: string;
+  outcome: SecurityOutcome;
 
   /**
    * The person's id. Empty: not known.
@@ -354,7 +355,7 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
   detail: string;
 
   /**
-   * How many equal events the line stands for, 1 or more.
+   * How many equal events the line counts, 1 or more.
    *
    * @generated from field: uint32 times = 10;
    */
@@ -456,4 +457,45 @@ export type Language = (typeof Language)[keyof typeof Language] | UnknownEnum;
  */
 export const LanguageSchema: GenEnum<Language> = /*@__PURE__*/
   enumDesc(file_saldo_accounts_v1_person, 1);
+
+/**
+ * The outcome of what a line of the security log is about.
+ *
+ * @generated from enum saldo.accounts.v1.SecurityOutcome
+ */
+export const SecurityOutcome = {
+  /**
+   * Not an outcome. In a request: both.
+   *
+   * @generated from enum value: SECURITY_OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It was done.
+   *
+   * @generated from enum value: SECURITY_OUTCOME_SUCCEEDED = 1;
+   */
+  SUCCEEDED: 1,
+
+  /**
+   * It was refused.
+   *
+   * @generated from enum value: SECURITY_OUTCOME_REFUSED = 2;
+   */
+  REFUSED: 2,
+} as const;
+
+/**
+ * The outcome of what a line of the security log is about.
+ *
+ * @generated from enum saldo.accounts.v1.SecurityOutcome
+ */
+export type SecurityOutcome = (typeof SecurityOutcome)[keyof typeof SecurityOutcome] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.accounts.v1.SecurityOutcome.
+ */
+export const SecurityOutcomeSchema: GenEnum<SecurityOutcome> = /*@__PURE__*/
+  enumDesc(file_saldo_accounts_v1_person, 2);
 

@@ -28,7 +28,7 @@ export const file_saldo_billing_v1_billing_service: GenFile = /*@__PURE__*/
   fileDesc("CiZzYWxkby9iaWxsaW5nL3YxL2JpbGxpbmdfc2VydmljZS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSITChFHZXRCYWxhbmNlUmVxdWVzdCJAChJHZXRCYWxhbmNlUmVzcG9uc2USKgoHYmFsYW5jZRgBIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZSJvChJDcmVhdGVUb3BVcFJlcXVlc3QSNQoGYW1vdW50GAEgASgJQiW6SCJyIDIeXihbMS05XVswLTldezQsOH18MTAwMDAwMDAwMCkkEiIKD2lkZW1wb3RlbmN5X2tleRgCIAEoCUIJukgGcgQQARhkIj4KE0NyZWF0ZVRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCIuCg9HZXRUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABASI7ChBHZXRUb3BVcFJlc3BvbnNlEicKBnRvcF91cBgBIAEoCzIXLnNhbGRvLmJpbGxpbmcudjEuVG9wVXAiMAoRV2F0Y2hUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABASI9ChJXYXRjaFRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCJOChFMaXN0VG9wVXBzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBIlcKEkxpc3RUb3BVcHNSZXNwb25zZRIoCgd0b3BfdXBzGAEgAygLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkifAoQTGlzdFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiXAoRTGlzdFVzYWdlUmVzcG9uc2USLgoHcmVjb3JkcxgBIAMoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKFUdldFVzYWdlUmVjb3JkUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABASJZChZHZXRVc2FnZVJlY29yZFJlc3BvbnNlEi0KBnJlY29yZBgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VSZWNvcmQSEAoIY3JlZGl0ZWQYAiABKAkinwEKFVN1bW1hcml6ZVVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQBI7Cghncm91cGluZxgDIAEoDjIfLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VHcm91cGluZ0IIukgFggECEAEiiAEKFlN1bW1hcml6ZVVzYWdlUmVzcG9uc2USLAoEcm93cxgBIAMoCzIeLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VTdW1tYXJ5Ei0KBnRvdGFscxgCIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VUb3RhbHMSEQoJdGltZV96b25lGAMgASgJIl8KEkV4cG9ydFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQCIiChNFeHBvcnRVc2FnZVJlc3BvbnNlEgsKA2NzdhgBIAEoDCJVChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxjIASJkChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEi4KB2VudHJpZXMYASADKAsyHS5zYWxkby5iaWxsaW5nLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIxChNFeHBvcnRMZWRnZXJSZXF1ZXN0EhoKCXRpbWVfem9uZRgBIAEoCUIHukgEcgIYQCIjChRFeHBvcnRMZWRnZXJSZXNwb25zZRILCgNjc3YYASABKAwiGwoZR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdCJOChpHZXRMb3dCYWxhbmNlQWxlcnRSZXNwb25zZRIwCgVhbGVydBgBIAEoCzIhLnNhbGRvLmJpbGxpbmcudjEuTG93QmFsYW5jZUFsZXJ0IjcKGVNldExvd0JhbGFuY2VBbGVydFJlcXVlc3QSGgoJdGhyZXNob2xkGAEgASgJQge6SARyAhgeIk4KGlNldExvd0JhbGFuY2VBbGVydFJlc3BvbnNlEjAKBWFsZXJ0GAEgASgLMiEuc2FsZG8uYmlsbGluZy52MS5Mb3dCYWxhbmNlQWxlcnQy6g0KDkJpbGxpbmdTZXJ2aWNlEpIBCgpHZXRCYWxhbmNlEiMuc2FsZG8uYmlsbGluZy52MS5HZXRCYWxhbmNlUmVxdWVzdBokLnNhbGRvLmJpbGxpbmcudjEuR2V0QmFsYW5jZVJlc3BvbnNlIjmQAgGquxgEAgMFBpi8GAGivBgKcmF0ZV9saW1pdILT5JMCFmIHYmFsYW5jZRILL3YxL2JhbGFuY2USqgEKC0NyZWF0ZVRvcFVwEiQuc2FsZG8uYmlsbGluZy52MS5DcmVhdGVUb3BVcFJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkNyZWF0ZVRvcFVwUmVzcG9uc2UiTqq7GAIDBZi8GAOivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmSivBgNdXBzdHJlYW1fYnVzeaK8GA5saW1pdF9leGNlZWRlZBJuCghHZXRUb3BVcBIhLnNhbGRvLmJpbGxpbmcudjEuR2V0VG9wVXBSZXF1ZXN0GiIuc2FsZG8uYmlsbGluZy52MS5HZXRUb3BVcFJlc3BvbnNlIhuQAgGquxgDAwUGmLwYAaK8GAlub3RfZm91bmQSgwEKCldhdGNoVG9wVXASIy5zYWxkby5iaWxsaW5nLnYxLldhdGNoVG9wVXBSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5XYXRjaFRvcFVwUmVzcG9uc2UiKKq7GAIDBZi8GAGivBgJbm90X2ZvdW5korwYDXVwc3RyZWFtX2J1c3kwARJnCgpMaXN0VG9wVXBzEiMuc2FsZG8uYmlsbGluZy52MS5MaXN0VG9wVXBzUmVxdWVzdBokLnNhbGRvLmJpbGxpbmcudjEuTGlzdFRvcFVwc1Jlc3BvbnNlIg6QAgGquxgDAwUGmLwYARJ5CglMaXN0VXNhZ2USIi5zYWxkby5iaWxsaW5nLnYxLkxpc3RVc2FnZVJlcXVlc3QaIy5zYWxkby5iaWxsaW5nLnYxLkxpc3RVc2FnZVJlc3BvbnNlIiOQAgGquxgEAgMFBpi8GAGivBgQdmFsaWRhdGlvbl9lcnJvchKAAQoOR2V0VXNhZ2VSZWNvcmQSJy5zYWxkby5iaWxsaW5nLnYxLkdldFVzYWdlUmVjb3JkUmVxdWVzdBooLnNhbGRvLmJpbGxpbmcudjEuR2V0VXNhZ2VSZWNvcmRSZXNwb25zZSIbkAIBqrsYAwMFBpi8GAGivBgJbm90X2ZvdW5kEocBCg5TdW1tYXJpemVVc2FnZRInLnNhbGRvLmJpbGxpbmcudjEuU3VtbWFyaXplVXNhZ2VSZXF1ZXN0Giguc2FsZG8uYmlsbGluZy52MS5TdW1tYXJpemVVc2FnZVJlc3BvbnNlIiKQAgGquxgDAwUGmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yEoEBCgtFeHBvcnRVc2FnZRIkLnNhbGRvLmJpbGxpbmcudjEuRXhwb3J0VXNhZ2VSZXF1ZXN0GiUuc2FsZG8uYmlsbGluZy52MS5FeHBvcnRVc2FnZVJlc3BvbnNlIiOquxgDAwUG8LsYApi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcjABEpABChFMaXN0TGVkZ2VyRW50cmllcxIqLnNhbGRvLmJpbGxpbmcudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gisuc2FsZG8uYmlsbGluZy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIiKQAgGquxgDAwUGmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yEoQBCgxFeHBvcnRMZWRnZXISJS5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydExlZGdlclJlcXVlc3QaJi5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydExlZGdlclJlc3BvbnNlIiOquxgDAwUG8LsYApi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcjABEn8KEkdldExvd0JhbGFuY2VBbGVydBIrLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdBosLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVzcG9uc2UiDpACAaq7GAMDBQaYvBgBEo8BChJTZXRMb3dCYWxhbmNlQWxlcnQSKy5zYWxkby5iaWxsaW5nLnYxLlNldExvd0JhbGFuY2VBbGVydFJlcXVlc3QaLC5zYWxkby5iaWxsaW5nLnYxLlNldExvd0JhbGFuY2VBbGVydFJlc3BvbnNlIh6quxgCAwWYvBgEorwYEHZhbGlkYXRpb25fZXJyb3JiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_saldo_billing_v1_balance, file_saldo_billing_v1_ledger_entry, file_saldo_billing_v1_low_balance_alert, file_saldo_billing_v1_top_up, file_saldo_billing_v1_usage, file_saldo_options_v1_options]);
 
 /**
- * Asks for the balance of the caller's account.
+ * A request for the balance of the caller's account.
  *
  * @generated from message saldo.billing.v1.GetBalanceRequest
  */
@@ -113,7 +113,7 @@ export const CreateTopUpResponseSchema: GenMessage<CreateTopUpResponse> = /*@__P
   messageDesc(file_saldo_billing_v1_billing_service, 3);
 
 /**
- * Asks for a top-up.
+ * A request for a top-up.
  *
  * @generated from message saldo.billing.v1.GetTopUpRequest
  */
@@ -197,7 +197,7 @@ export const WatchTopUpResponseSchema: GenMessage<WatchTopUpResponse> = /*@__PUR
   messageDesc(file_saldo_billing_v1_billing_service, 7);
 
 /**
- * Asks for the account's top-ups.
+ * A request for the account's top-ups.
  *
  * @generated from message saldo.billing.v1.ListTopUpsRequest
  */
@@ -238,7 +238,7 @@ export type ListTopUpsResponse = Message<"saldo.billing.v1.ListTopUpsResponse"> 
   topUps: TopUp[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -253,7 +253,7 @@ export const ListTopUpsResponseSchema: GenMessage<ListTopUpsResponse> = /*@__PUR
   messageDesc(file_saldo_billing_v1_billing_service, 9);
 
 /**
- * Asks for usage records.
+ * A request for usage records.
  *
  * @generated from message saldo.billing.v1.ListUsageRequest
  */
@@ -301,7 +301,7 @@ export type ListUsageResponse = Message<"saldo.billing.v1.ListUsageResponse"> & 
   records: UsageRecord[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -316,7 +316,7 @@ export const ListUsageResponseSchema: GenMessage<ListUsageResponse> = /*@__PURE_
   messageDesc(file_saldo_billing_v1_billing_service, 11);
 
 /**
- * Asks for a usage record.
+ * A request for a usage record.
  *
  * @generated from message saldo.billing.v1.GetUsageRecordRequest
  */
@@ -365,7 +365,7 @@ export const GetUsageRecordResponseSchema: GenMessage<GetUsageRecordResponse> = 
   messageDesc(file_saldo_billing_v1_billing_service, 13);
 
 /**
- * Asks for sums by model and day, or by key.
+ * A request for sums by model and day, or by key.
  *
  * @generated from message saldo.billing.v1.SummarizeUsageRequest
  */
@@ -435,7 +435,7 @@ export const SummarizeUsageResponseSchema: GenMessage<SummarizeUsageResponse> = 
   messageDesc(file_saldo_billing_v1_billing_service, 15);
 
 /**
- * Asks for usage records as CSV.
+ * A request for usage records as CSV.
  *
  * @generated from message saldo.billing.v1.ExportUsageRequest
  */
@@ -484,7 +484,7 @@ export const ExportUsageResponseSchema: GenMessage<ExportUsageResponse> = /*@__P
   messageDesc(file_saldo_billing_v1_billing_service, 17);
 
 /**
- * Asks for the ledger.
+ * A request for the ledger.
  *
  * @generated from message saldo.billing.v1.ListLedgerEntriesRequest
  */
@@ -525,7 +525,7 @@ export type ListLedgerEntriesResponse = Message<"saldo.billing.v1.ListLedgerEntr
   entries: LedgerEntry[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -540,7 +540,7 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
   messageDesc(file_saldo_billing_v1_billing_service, 19);
 
 /**
- * Asks for the ledger as CSV.
+ * A request for the ledger as CSV.
  *
  * @generated from message saldo.billing.v1.ExportLedgerRequest
  */
@@ -582,7 +582,7 @@ export const ExportLedgerResponseSchema: GenMessage<ExportLedgerResponse> = /*@_
   messageDesc(file_saldo_billing_v1_billing_service, 21);
 
 /**
- * Asks for the account's low-balance alert.
+ * A request for the account's low-balance alert.
  *
  * @generated from message saldo.billing.v1.GetLowBalanceAlertRequest
  */
@@ -680,9 +680,8 @@ export const BillingService: GenService<{
   /**
    * Opens a top-up at the payment provider. Nothing is credited before the provider confirms the payment.
    *
-   * Errors: validation_error, also when the idempotency key was used for another amount; limit_exceeded when twenty top-ups
-   * wait to be paid; not_found where no provider is set up; upstream_busy when the provider does not answer: the same key
-   * then goes on.
+   * Errors: validation_error, also when the idempotency key was used for another amount. limit_exceeded when twenty top-ups wait to be
+   * paid. not_found where no provider is set up. upstream_busy when the provider does not answer; the same key then continues.
    *
    * @generated from rpc saldo.billing.v1.BillingService.CreateTopUp
    */

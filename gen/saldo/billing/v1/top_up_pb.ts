@@ -37,7 +37,7 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
   amount: string;
 
   /**
-   * Where it stands.
+   * Its state.
    *
    * @generated from field: saldo.billing.v1.TopUpState state = 3;
    */
@@ -72,7 +72,8 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
   paidAt?: Timestamp | undefined;
 
   /**
-   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes.
+   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes. New names may
+   * appear.
    *
    * @generated from field: string provider = 8;
    */
@@ -101,7 +102,7 @@ export const TopUpSchema: GenMessage<TopUp> = /*@__PURE__*/
   messageDesc(file_saldo_billing_v1_top_up, 0);
 
 /**
- * Where a top-up stands.
+ * The state of a top-up.
  *
  * @generated from enum saldo.billing.v1.TopUpState
  */
@@ -185,7 +186,7 @@ export const TopUpState = {
 } as const;
 
 /**
- * Where a top-up stands.
+ * The state of a top-up.
  *
  * @generated from enum saldo.billing.v1.TopUpState
  */

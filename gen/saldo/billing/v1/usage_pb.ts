@@ -649,8 +649,8 @@ export const UsageBasis = {
   DRAINED: 2,
 
   /**
-   * The upstream had begun to answer and gave no usable count; our count of the input and of what was relayed, or of the
-   * whole answer where the client had left and it was read to its end.
+   * The upstream began to answer and gave no usable count. The count is ours: of the input and of what was relayed. Where the client
+   * had left, it is of the whole answer.
    *
    * @generated from enum value: USAGE_BASIS_ESTIMATED = 3;
    */

@@ -177,7 +177,7 @@ export type CreateChatCompletionResponse = Message<"saldo.gateway.v1.CreateChatC
   object: string;
 
   /**
-   * When it was made, in Unix seconds.
+   * When it was made, in Unix seconds, as OpenAI has it.
    *
    * @generated from field: uint32 created = 3;
    */
@@ -233,7 +233,7 @@ export type StreamChatCompletionResponse = Message<"saldo.gateway.v1.StreamChatC
   object: string;
 
   /**
-   * When the answer was begun, in Unix seconds.
+   * When the answer was begun, in Unix seconds, as OpenAI has it.
    *
    * @generated from field: uint32 created = 3;
    */
@@ -269,7 +269,7 @@ export const StreamChatCompletionResponseSchema: GenMessage<StreamChatCompletion
   messageDesc(file_saldo_gateway_v1_gateway_service, 2);
 
 /**
- * Asks for the catalog.
+ * A request for the catalog.
  *
  * @generated from message saldo.gateway.v1.ListModelsRequest
  */
@@ -312,7 +312,7 @@ export const ListModelsResponseSchema: GenMessage<ListModelsResponse> = /*@__PUR
   messageDesc(file_saldo_gateway_v1_gateway_service, 4);
 
 /**
- * Asks for one model.
+ * A request for one model.
  *
  * @generated from message saldo.gateway.v1.GetModelRequest
  */
@@ -361,7 +361,7 @@ export const GetModelResponseSchema: GenMessage<GetModelResponse> = /*@__PURE__*
 export const GatewayService: GenService<{
   /**
    * Answers a conversation. In REST the body and the answer are OpenAI's JSON, and `"stream": true` gives
-   * server-sent events; parameters not named here are passed on to the model.
+   * server-sent events. Parameters not named here are passed on to the model.
    *
    * The header `Idempotency-Key` names a request: of the requests of a key under one name one is billed within 24 hours.
    *

@@ -36,7 +36,7 @@ export type Model = Message<"saldo.gateway.v1.Model"> & {
   object: string;
 
   /**
-   * When it entered the catalog, in Unix seconds.
+   * When it entered the catalog, in Unix seconds, as OpenAI has it.
    *
    * @generated from field: uint32 created = 3;
    */
@@ -235,7 +235,7 @@ export const ModelPricingSchema: GenMessage<ModelPricing> = /*@__PURE__*/
 
 /**
  * Prices of a whole request whose input exceeds a threshold. The last threshold that the input exceeds counts. Prices of
- * audio, of images and of a request stay; cache writes that are kept for an hour cost at least as much as other cache writes.
+ * audio, of images and of a request stay. Cache writes that are kept for an hour cost at least as much as other cache writes.
  *
  * @generated from message saldo.gateway.v1.LongContextPricing
  */

@@ -41,7 +41,7 @@ export const RetrySettingsSchema: GenMessage<RetrySettings> = /*@__PURE__*/
   messageDesc(file_saldo_keys_v1_keys_service, 0);
 
 /**
- * Asks for the settings.
+ * A request for the settings.
  *
  * @generated from message saldo.keys.v1.GetRetrySettingsRequest
  */
@@ -168,7 +168,7 @@ export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE_
   messageDesc(file_saldo_keys_v1_keys_service, 6);
 
 /**
- * Asks for the account's keys.
+ * A request for the account's keys.
  *
  * @generated from message saldo.keys.v1.ListKeysRequest
  */
@@ -209,7 +209,7 @@ export type ListKeysResponse = Message<"saldo.keys.v1.ListKeysResponse"> & {
   keys: ApiKey[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */

@@ -93,7 +93,7 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   transferId: string;
 
   /**
-   * The status the transfer came to.
+   * The status the transfer came to, as the callback spells it.
    *
    * @generated from field: string status = 4;
    */
@@ -107,7 +107,7 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   url: string;
 
   /**
-   * Where it stands.
+   * Its state.
    *
    * @generated from field: saldo.merchant.v1.CallbackState state = 6;
    */
@@ -192,7 +192,7 @@ export const CallbackAttemptSchema: GenMessage<CallbackAttempt> = /*@__PURE__*/
   messageDesc(file_saldo_merchant_v1_callback, 2);
 
 /**
- * Where a delivery stands.
+ * The state of a delivery.
  *
  * @generated from enum saldo.merchant.v1.CallbackState
  */
@@ -227,7 +227,7 @@ export const CallbackState = {
 } as const;
 
 /**
- * Where a delivery stands.
+ * The state of a delivery.
  *
  * @generated from enum saldo.merchant.v1.CallbackState
  */

@@ -157,7 +157,7 @@ export type Currency = Message<"saldo.merchant.v1.Currency"> & {
 
   /**
    * The chains it can travel on, its usual one first where that is served. An order that names none travels on the chain of its
-   * address; of several that write addresses alike on the usual one, and is refused where that is not served.
+   * address. Where several chains write addresses alike, it travels on the usual one, and is refused where that is not served.
    *
    * @generated from field: repeated saldo.merchant.v1.CurrencyNetwork networks = 2;
    */

@@ -84,7 +84,7 @@ export const CreateMerchantResponseSchema: GenMessage<CreateMerchantResponse> = 
   messageDesc(file_saldo_merchant_v1_merchant_service, 1);
 
 /**
- * Asks for the account's merchants.
+ * A request for the account's merchants.
  *
  * @generated from message saldo.merchant.v1.ListMerchantsRequest
  */
@@ -176,7 +176,7 @@ export const CreateCredentialResponseSchema: GenMessage<CreateCredentialResponse
   messageDesc(file_saldo_merchant_v1_merchant_service, 5);
 
 /**
- * Asks for a merchant's credentials.
+ * A request for a merchant's credentials.
  *
  * @generated from message saldo.merchant.v1.ListCredentialsRequest
  */
@@ -330,7 +330,7 @@ export const UseFaucetResponseSchema: GenMessage<UseFaucetResponse> = /*@__PURE_
   messageDesc(file_saldo_merchant_v1_merchant_service, 11);
 
 /**
- * Asks for a merchant's limits.
+ * A request for a merchant's limits.
  *
  * @generated from message saldo.merchant.v1.ListLimitsRequest
  */
@@ -372,7 +372,7 @@ export const ListLimitsResponseSchema: GenMessage<ListLimitsResponse> = /*@__PUR
   messageDesc(file_saldo_merchant_v1_merchant_service, 13);
 
 /**
- * Asks for currencies.
+ * A request for currencies.
  *
  * @generated from message saldo.merchant.v1.ListCurrenciesRequest
  */
@@ -475,7 +475,7 @@ export const MerchantService: GenService<{
     output: typeof RevokeCredentialResponseSchema;
   },
   /**
-   * Puts coins that are worth nothing on a sandbox merchant's balance.
+   * Credits coins without value to a sandbox merchant's balance.
    *
    * @generated from rpc saldo.merchant.v1.MerchantService.UseFaucet
    */

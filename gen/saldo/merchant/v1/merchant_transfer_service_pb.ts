@@ -177,7 +177,7 @@ export const CreateTransferResponseSchema: GenMessage<CreateTransferResponse> = 
   messageDesc(file_saldo_merchant_v1_merchant_transfer_service, 3);
 
 /**
- * Asks for a transfer.
+ * A request for a transfer.
  *
  * @generated from message saldo.merchant.v1.GetTransferRequest
  */
@@ -219,7 +219,7 @@ export const GetTransferResponseSchema: GenMessage<GetTransferResponse> = /*@__P
   messageDesc(file_saldo_merchant_v1_merchant_transfer_service, 5);
 
 /**
- * Asks for the merchant's transfers. In REST paging is by page number, as in the public API this follows.
+ * A request for the merchant's transfers. In REST paging is by page number, as in the public API this follows.
  *
  * @generated from message saldo.merchant.v1.ListTransfersRequest
  */
@@ -387,7 +387,7 @@ export const CancelTransferResponseSchema: GenMessage<CancelTransferResponse> = 
   messageDesc(file_saldo_merchant_v1_merchant_transfer_service, 9);
 
 /**
- * Asks for the merchant's balances.
+ * A request for the merchant's balances.
  *
  * @generated from message saldo.merchant.v1.ListBalancesRequest
  */
@@ -429,7 +429,7 @@ export const ListBalancesResponseSchema: GenMessage<ListBalancesResponse> = /*@_
   messageDesc(file_saldo_merchant_v1_merchant_transfer_service, 11);
 
 /**
- * Asks for a transfer's statement.
+ * A request for a transfer's statement.
  *
  * @generated from message saldo.merchant.v1.GetTransferStatementRequest
  */

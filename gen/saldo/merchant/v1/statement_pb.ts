@@ -4,19 +4,19 @@
 // @generated from file saldo/merchant/v1/statement.proto (package saldo.merchant.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Transfer } from "./transfer_pb.ts";
 import { file_saldo_merchant_v1_transfer } from "./transfer_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/merchant/v1/statement.proto.
  */
 export const file_saldo_merchant_v1_statement: GenFile = /*@__PURE__*/
-  fileDesc("CiFzYWxkby9tZXJjaGFudC92MS9zdGF0ZW1lbnQucHJvdG8SEXNhbGRvLm1lcmNoYW50LnYxItsBChFUcmFuc2ZlclN0YXRlbWVudBItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEj4KDmxlZGdlcl9lbnRyaWVzGAIgAygLMiYuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXJMZWRnZXJFbnRyeRI5Cg9wYXlvdXRfYXR0ZW1wdHMYAyADKAsyIC5zYWxkby5tZXJjaGFudC52MS5QYXlvdXRBdHRlbXB0EgwKBGhlbGQYBCABKAkSDgoGZmVlX2lkGAUgASgJIokBChNUcmFuc2ZlckxlZGdlckVudHJ5EhIKCnBvc3RpbmdfaWQYASABKAkSDwoHYWNjb3VudBgCIAEoCRIOCgZhbW91bnQYAyABKAkSDgoGcmVhc29uGAQgASgJEi0KCXBvc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAitQEKDVBheW91dEF0dGVtcHQSGAoQdHJhbnNhY3Rpb25faGFzaBgBIAEoCRINCgVzdGF0ZRgCIAEoCRINCgVub25jZRgDIAEoCRIVCg1jb25maXJtYXRpb25zGAQgASgNEhQKDGJsb2NrX251bWJlchgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwcm9ibGVtGAcgASgJYgZwcm90bzM", [file_google_protobuf_timestamp, file_saldo_merchant_v1_transfer]);
+  fileDesc("CiFzYWxkby9tZXJjaGFudC92MS9zdGF0ZW1lbnQucHJvdG8SEXNhbGRvLm1lcmNoYW50LnYxItsBChFUcmFuc2ZlclN0YXRlbWVudBItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEj4KDmxlZGdlcl9lbnRyaWVzGAIgAygLMiYuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXJMZWRnZXJFbnRyeRI5Cg9wYXlvdXRfYXR0ZW1wdHMYAyADKAsyIC5zYWxkby5tZXJjaGFudC52MS5QYXlvdXRBdHRlbXB0EgwKBGhlbGQYBCABKAkSDgoGZmVlX2lkGAUgASgJIq0BChNUcmFuc2ZlckxlZGdlckVudHJ5EhIKCnBvc3RpbmdfaWQYASABKAkSMwoHYWNjb3VudBgCIAEoDjIiLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyQWNjb3VudBIOCgZhbW91bnQYAyABKAkSDgoGcmVhc29uGAQgASgJEi0KCXBvc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3AEKDVBheW91dEF0dGVtcHQSGAoQdHJhbnNhY3Rpb25faGFzaBgBIAEoCRI0CgVzdGF0ZRgCIAEoDjIlLnNhbGRvLm1lcmNoYW50LnYxLlBheW91dEF0dGVtcHRTdGF0ZRINCgVub25jZRgDIAEoCRIVCg1jb25maXJtYXRpb25zGAQgASgNEhQKDGJsb2NrX251bWJlchgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwcm9ibGVtGAcgASgJKqkCChJQYXlvdXRBdHRlbXB0U3RhdGUSJAogUEFZT1VUX0FUVEVNUFRfU1RBVEVfVU5TUEVDSUZJRUQQABIfChtQQVlPVVRfQVRURU1QVF9TVEFURV9TSUdORUQQARIgChxQQVlPVVRfQVRURU1QVF9TVEFURV9VTktOT1dOEAISIgoeUEFZT1VUX0FUVEVNUFRfU1RBVEVfQlJPQURDQVNUEAMSHgoaUEFZT1VUX0FUVEVNUFRfU1RBVEVfTUlORUQQBBIiCh5QQVlPVVRfQVRURU1QVF9TVEFURV9DT05GSVJNRUQQBRIfChtQQVlPVVRfQVRURU1QVF9TVEFURV9GQUlMRUQQBhIhCh1QQVlPVVRfQVRURU1QVF9TVEFURV9SRVBMQUNFRBAHKtwBCg9UcmFuc2ZlckFjY291bnQSIAocVFJBTlNGRVJfQUNDT1VOVF9VTlNQRUNJRklFRBAAEh0KGVRSQU5TRkVSX0FDQ09VTlRfTUVSQ0hBTlQQARIcChhUUkFOU0ZFUl9BQ0NPVU5UX1JFVkVOVUUQAhIkCiBUUkFOU0ZFUl9BQ0NPVU5UX1BBWU9VVF9DTEVBUklORxADEiYKIlRSQU5TRkVSX0FDQ09VTlRfTUVSQ0hBTlRfQ0xFQVJJTkcQBBIcChhUUkFOU0ZFUl9BQ0NPVU5UX1NBTkRCT1gQBWIGcHJvdG8z", [file_google_protobuf_timestamp, file_saldo_merchant_v1_transfer]);
 
 /**
  * The statement of a transfer.
@@ -81,11 +81,11 @@ export type TransferLedgerEntry = Message<"saldo.merchant.v1.TransferLedgerEntry
   postingId: string;
 
   /**
-   * The ledger account of the line: `merchant`, `revenue`, `payout_clearing`, `merchant_clearing`.
+   * The ledger account of the line.
    *
-   * @generated from field: string account = 2;
+   * @generated from field: saldo.merchant.v1.TransferAccount account = 2;
    */
-  account: string;
+  account: TransferAccount;
 
   /**
    * What came to the account, in whole coins; negative: what left it.
@@ -130,11 +130,11 @@ export type PayoutAttempt = Message<"saldo.merchant.v1.PayoutAttempt"> & {
   transactionHash: string;
 
   /**
-   * Where the attempt stands, such as `signed`, `broadcast`, `confirmed`, `replaced`, `failed` or `unknown`.
+   * The state of the attempt.
    *
-   * @generated from field: string state = 2;
+   * @generated from field: saldo.merchant.v1.PayoutAttemptState state = 2;
    */
-  state: string;
+  state: PayoutAttemptState;
 
   /**
    * The wallet's nonce, a whole number. Empty on chains without one.
@@ -178,4 +178,142 @@ export type PayoutAttempt = Message<"saldo.merchant.v1.PayoutAttempt"> & {
  */
 export const PayoutAttemptSchema: GenMessage<PayoutAttempt> = /*@__PURE__*/
   messageDesc(file_saldo_merchant_v1_statement, 2);
+
+/**
+ * The state of an attempt.
+ *
+ * @generated from enum saldo.merchant.v1.PayoutAttemptState
+ */
+export const PayoutAttemptState = {
+  /**
+   * Not a state. Never on an attempt.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Signed, and not sent yet.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_SIGNED = 1;
+   */
+  SIGNED: 1,
+
+  /**
+   * Sent, and not seen on the network since.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_UNKNOWN = 2;
+   */
+  UNKNOWN: 2,
+
+  /**
+   * Seen on the network.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_BROADCAST = 3;
+   */
+  BROADCAST: 3,
+
+  /**
+   * In a block.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_MINED = 4;
+   */
+  MINED: 4,
+
+  /**
+   * Final.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_CONFIRMED = 5;
+   */
+  CONFIRMED: 5,
+
+  /**
+   * Final, and it moved nothing.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_FAILED = 6;
+   */
+  FAILED: 6,
+
+  /**
+   * Another transaction has used its nonce.
+   *
+   * @generated from enum value: PAYOUT_ATTEMPT_STATE_REPLACED = 7;
+   */
+  REPLACED: 7,
+} as const;
+
+/**
+ * The state of an attempt.
+ *
+ * @generated from enum saldo.merchant.v1.PayoutAttemptState
+ */
+export type PayoutAttemptState = (typeof PayoutAttemptState)[keyof typeof PayoutAttemptState] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.merchant.v1.PayoutAttemptState.
+ */
+export const PayoutAttemptStateSchema: GenEnum<PayoutAttemptState> = /*@__PURE__*/
+  enumDesc(file_saldo_merchant_v1_statement, 0);
+
+/**
+ * A ledger account that transfers are posted to.
+ *
+ * @generated from enum saldo.merchant.v1.TransferAccount
+ */
+export const TransferAccount = {
+  /**
+   * Not an account. Never on a line.
+   *
+   * @generated from enum value: TRANSFER_ACCOUNT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The merchant's balance.
+   *
+   * @generated from enum value: TRANSFER_ACCOUNT_MERCHANT = 1;
+   */
+  MERCHANT: 1,
+
+  /**
+   * Revenue from fees.
+   *
+   * @generated from enum value: TRANSFER_ACCOUNT_REVENUE = 2;
+   */
+  REVENUE: 2,
+
+  /**
+   * Amounts whose payout is under way.
+   *
+   * @generated from enum value: TRANSFER_ACCOUNT_PAYOUT_CLEARING = 3;
+   */
+  PAYOUT_CLEARING: 3,
+
+  /**
+   * Coins on the chains.
+   *
+   * @generated from enum value: TRANSFER_ACCOUNT_MERCHANT_CLEARING = 4;
+   */
+  MERCHANT_CLEARING: 4,
+
+  /**
+   * The other side of all sandbox coins.
+   *
+   * @generated from enum value: TRANSFER_ACCOUNT_SANDBOX = 5;
+   */
+  SANDBOX: 5,
+} as const;
+
+/**
+ * A ledger account that transfers are posted to.
+ *
+ * @generated from enum saldo.merchant.v1.TransferAccount
+ */
+export type TransferAccount = (typeof TransferAccount)[keyof typeof TransferAccount] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.merchant.v1.TransferAccount.
+ */
+export const TransferAccountSchema: GenEnum<TransferAccount> = /*@__PURE__*/
+  enumDesc(file_saldo_merchant_v1_statement, 1);
 

@@ -148,7 +148,7 @@ export const MoneyOrderSchema: GenMessage<MoneyOrder> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_account, 2);
 
 /**
- * Asks for accounts.
+ * A request for accounts.
  *
  * @generated from message saldo.operator.v1.ListAccountsRequest
  */
@@ -196,7 +196,7 @@ export type ListAccountsResponse = Message<"saldo.operator.v1.ListAccountsRespon
   accounts: AccountSummary[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -211,7 +211,7 @@ export const ListAccountsResponseSchema: GenMessage<ListAccountsResponse> = /*@_
   messageDesc(file_saldo_operator_v1_account, 4);
 
 /**
- * Asks for one account.
+ * A request for one account.
  *
  * @generated from message saldo.operator.v1.GetAccountRequest
  */
@@ -274,7 +274,7 @@ export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PUR
   messageDesc(file_saldo_operator_v1_account, 6);
 
 /**
- * Puts rupiah on an account.
+ * Credits rupiah to an account.
  *
  * @generated from message saldo.operator.v1.CreditAccountRequest
  */
@@ -294,7 +294,7 @@ export type CreditAccountRequest = Message<"saldo.operator.v1.CreditAccountReque
   amount: string;
 
   /**
-   * Why. It stands in the ledger.
+   * The reason. It is recorded in the ledger.
    *
    * @generated from field: string reason = 3;
    */
@@ -364,7 +364,7 @@ export type AdjustAccountRequest = Message<"saldo.operator.v1.AdjustAccountReque
   amount: string;
 
   /**
-   * Why. It stands in the ledger.
+   * The reason. It is recorded in the ledger.
    *
    * @generated from field: string reason = 3;
    */
@@ -476,7 +476,7 @@ export type UnfreezeAccountRequest = Message<"saldo.operator.v1.UnfreezeAccountR
   accountId: string;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 2;
    */
@@ -532,7 +532,7 @@ export type SetAccountLimitRequest = Message<"saldo.operator.v1.SetAccountLimitR
   maxOpenRequests: number;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 3;
    */
@@ -581,7 +581,7 @@ export type RecountAccountRequest = Message<"saldo.operator.v1.RecountAccountReq
   accountId: string;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 2;
    */
@@ -644,7 +644,7 @@ export type CreditUsageRequest = Message<"saldo.operator.v1.CreditUsageRequest">
   amount: string;
 
   /**
-   * Why. It stands in the ledger.
+   * The reason. It is recorded in the ledger.
    *
    * @generated from field: string reason = 3;
    */

@@ -21,7 +21,7 @@ export const file_saldo_operator_v1_account_service: GenFile = /*@__PURE__*/
  */
 export const AccountService: GenService<{
   /**
-   * Lists accounts, newest first, all or those that a query finds.
+   * Lists all accounts, or those that a query finds, newest first.
    *
    * @generated from rpc saldo.operator.v1.AccountService.ListAccounts
    */
@@ -41,7 +41,7 @@ export const AccountService: GenService<{
     output: typeof GetAccountResponseSchema;
   },
   /**
-   * Puts rupiah on an account, once for each idempotency key.
+   * Credits rupiah to an account, once for each idempotency key.
    *
    * Errors: validation_error, also when the key was used for something else.
    *
@@ -53,7 +53,7 @@ export const AccountService: GenService<{
     output: typeof CreditAccountResponseSchema;
   },
   /**
-   * Puts rupiah on an account or takes some off, once for each idempotency key.
+   * Corrects the balance of an account up or down, once for each idempotency key.
    *
    * Errors: validation_error, also when the key was used for something else.
    *
@@ -65,7 +65,7 @@ export const AccountService: GenService<{
     output: typeof AdjustAccountResponseSchema;
   },
   /**
-   * Admits none of an account's chat requests any more. What is running is finished and billed; reading goes on.
+   * Freezes an account: new chat requests are refused. Running ones are finished and billed, and reading stays possible.
    *
    * @generated from rpc saldo.operator.v1.AccountService.FreezeAccount
    */
@@ -75,7 +75,7 @@ export const AccountService: GenService<{
     output: typeof FreezeAccountResponseSchema;
   },
   /**
-   * Admits an account's chat requests again.
+   * Ends the freeze of an account: its chat requests are admitted again.
    *
    * @generated from rpc saldo.operator.v1.AccountService.UnfreezeAccount
    */
@@ -85,7 +85,7 @@ export const AccountService: GenService<{
     output: typeof UnfreezeAccountResponseSchema;
   },
   /**
-   * Bounds how many chat requests of an account run at once.
+   * Sets how many chat requests of an account may run at once.
    *
    * @generated from rpc saldo.operator.v1.AccountService.SetAccountLimit
    */
@@ -105,7 +105,7 @@ export const AccountService: GenService<{
     output: typeof RecountAccountResponseSchema;
   },
   /**
-   * Writes a credit note: gives back what a request was charged, never more than its charge.
+   * Writes a credit note: gives back the charge of a request or a part of it.
    *
    * Errors: validation_error, also when the name was used with another amount.
    *

@@ -53,7 +53,7 @@ export const AdmissionSchema: GenMessage<Admission> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_admission, 0);
 
 /**
- * Asks whether chat requests are admitted.
+ * A request for the switch of admissions.
  *
  * @generated from message saldo.operator.v1.GetAdmissionRequest
  */

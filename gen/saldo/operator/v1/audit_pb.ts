@@ -4,17 +4,17 @@
 // @generated from file saldo/operator/v1/audit.proto (package saldo.operator.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/operator/v1/audit.proto.
  */
 export const file_saldo_operator_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zYWxkby9vcGVyYXRvci92MS9hdWRpdC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEiQAoOQXVkaXRWaW9sYXRpb24SDQoFY2hlY2sYASABKAkSDwoHc3ViamVjdBgCIAEoCRIOCgZkZXRhaWwYAyABKAki/gEKCkF1ZGl0U3RhdGUSDAoEa2luZBgBIAEoCRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNY292ZXJlZF91bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPdmlvbGF0aW9uX2NvdW50GAUgASgNEjUKCnZpb2xhdGlvbnMYBiADKAsyIS5zYWxkby5vcGVyYXRvci52MS5BdWRpdFZpb2xhdGlvbiITChFMaXN0QXVkaXRzUmVxdWVzdCJDChJMaXN0QXVkaXRzUmVzcG9uc2USLQoGYXVkaXRzGAEgAygLMh0uc2FsZG8ub3BlcmF0b3IudjEuQXVkaXRTdGF0ZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch1zYWxkby9vcGVyYXRvci92MS9hdWRpdC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEiQAoOQXVkaXRWaW9sYXRpb24SDQoFY2hlY2sYASABKAkSDwoHc3ViamVjdBgCIAEoCRIOCgZkZXRhaWwYAyABKAkinAIKCkF1ZGl0U3RhdGUSKgoEa2luZBgBIAEoDjIcLnNhbGRvLm9wZXJhdG9yLnYxLkF1ZGl0S2luZBIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNY292ZXJlZF91bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPdmlvbGF0aW9uX2NvdW50GAUgASgNEjUKCnZpb2xhdGlvbnMYBiADKAsyIS5zYWxkby5vcGVyYXRvci52MS5BdWRpdFZpb2xhdGlvbiITChFMaXN0QXVkaXRzUmVxdWVzdCJDChJMaXN0QXVkaXRzUmVzcG9uc2USLQoGYXVkaXRzGAEgAygLMh0uc2FsZG8ub3BlcmF0b3IudjEuQXVkaXRTdGF0ZSpYCglBdWRpdEtpbmQSGgoWQVVESVRfS0lORF9VTlNQRUNJRklFRBAAEhoKFkFVRElUX0tJTkRfSU5DUkVNRU5UQUwQARITCg9BVURJVF9LSU5EX0ZVTEwQAmIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Something the audit found that must never be.
@@ -52,17 +52,17 @@ export const AuditViolationSchema: GenMessage<AuditViolation> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_audit, 0);
 
 /**
- * Where a kind of audit stands.
+ * The state of a kind of audit.
  *
  * @generated from message saldo.operator.v1.AuditState
  */
 export type AuditState = Message<"saldo.operator.v1.AuditState"> & {
   /**
-   * `incremental`: what is new, every minute. `full`: everything, every day.
+   * The kind.
    *
-   * @generated from field: string kind = 1;
+   * @generated from field: saldo.operator.v1.AuditKind kind = 1;
    */
-  kind: string;
+  kind: AuditKind;
 
   /**
    * When the last run began. Unset: never.
@@ -108,7 +108,7 @@ export const AuditStateSchema: GenMessage<AuditState> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_audit, 1);
 
 /**
- * Asks where the audits stand.
+ * A request for the states of the audits.
  *
  * @generated from message saldo.operator.v1.ListAuditsRequest
  */
@@ -123,7 +123,7 @@ export const ListAuditsRequestSchema: GenMessage<ListAuditsRequest> = /*@__PURE_
   messageDesc(file_saldo_operator_v1_audit, 2);
 
 /**
- * Where the audits stand.
+ * The states of the audits.
  *
  * @generated from message saldo.operator.v1.ListAuditsResponse
  */
@@ -142,4 +142,45 @@ export type ListAuditsResponse = Message<"saldo.operator.v1.ListAuditsResponse">
  */
 export const ListAuditsResponseSchema: GenMessage<ListAuditsResponse> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_audit, 3);
+
+/**
+ * A kind of audit.
+ *
+ * @generated from enum saldo.operator.v1.AuditKind
+ */
+export const AuditKind = {
+  /**
+   * Not a kind. Never in an answer.
+   *
+   * @generated from enum value: AUDIT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Checks what is new, every minute.
+   *
+   * @generated from enum value: AUDIT_KIND_INCREMENTAL = 1;
+   */
+  INCREMENTAL: 1,
+
+  /**
+   * Checks everything, every day.
+   *
+   * @generated from enum value: AUDIT_KIND_FULL = 2;
+   */
+  FULL: 2,
+} as const;
+
+/**
+ * A kind of audit.
+ *
+ * @generated from enum saldo.operator.v1.AuditKind
+ */
+export type AuditKind = (typeof AuditKind)[keyof typeof AuditKind] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.operator.v1.AuditKind.
+ */
+export const AuditKindSchema: GenEnum<AuditKind> = /*@__PURE__*/
+  enumDesc(file_saldo_operator_v1_audit, 0);
 

@@ -347,7 +347,7 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
   id: string;
 
   /**
-   * `openai-compatible` or `demo`. Empty: `openai-compatible`.
+   * `openai-compatible` or `demo`. Empty: `openai-compatible`. A string as in a catalog file: an unknown kind is a problem of the draft.
    *
    * @generated from field: string kind = 2;
    */
@@ -419,7 +419,7 @@ export const CatalogUpstreamSchema: GenMessage<CatalogUpstream> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_catalog, 5);
 
 /**
- * All that a catalog file says.
+ * The content of a catalog file.
  *
  * @generated from message saldo.operator.v1.Catalog
  */
@@ -665,7 +665,7 @@ export const CatalogLongContextDifferenceSchema: GenMessage<CatalogLongContextDi
  */
 export type CatalogWarning = Message<"saldo.operator.v1.CatalogWarning"> & {
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: saldo.operator.v1.CatalogWarningReason reason = 1;
    */
@@ -841,7 +841,7 @@ export const CatalogVersionSchema: GenMessage<CatalogVersion> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_catalog, 13);
 
 /**
- * Asks for the catalog.
+ * A request for the catalog.
  *
  * @generated from message saldo.operator.v1.GetCatalogRequest
  */
@@ -856,7 +856,7 @@ export const GetCatalogRequestSchema: GenMessage<GetCatalogRequest> = /*@__PURE_
   messageDesc(file_saldo_operator_v1_catalog, 14);
 
 /**
- * The catalog as it stands in the database, not as a cache has it.
+ * The catalog as the database has it, not as a cache has it.
  *
  * @generated from message saldo.operator.v1.GetCatalogResponse
  */
@@ -967,7 +967,7 @@ export type PublishCatalogRequest = Message<"saldo.operator.v1.PublishCatalogReq
   baseVersion: number;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 3;
    */
@@ -1017,7 +1017,7 @@ export const PublishCatalogResponseSchema: GenMessage<PublishCatalogResponse> = 
   messageDesc(file_saldo_operator_v1_catalog, 19);
 
 /**
- * Asks for the versions there were.
+ * A request for the versions there were.
  *
  * @generated from message saldo.operator.v1.ListCatalogVersionsRequest
  */
@@ -1058,7 +1058,7 @@ export type ListCatalogVersionsResponse = Message<"saldo.operator.v1.ListCatalog
   versions: CatalogVersion[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1073,7 +1073,7 @@ export const ListCatalogVersionsResponseSchema: GenMessage<ListCatalogVersionsRe
   messageDesc(file_saldo_operator_v1_catalog, 21);
 
 /**
- * Asks for one version.
+ * A request for one version.
  *
  * @generated from message saldo.operator.v1.GetCatalogVersionRequest
  */

@@ -23,7 +23,7 @@ export const file_saldo_operator_v1_catalog_service: GenFile = /*@__PURE__*/
  */
 export const CatalogService: GenService<{
   /**
-   * Shows the catalog that is live.
+   * Shows the live catalog.
    *
    * @generated from rpc saldo.operator.v1.CatalogService.GetCatalog
    */
@@ -33,7 +33,7 @@ export const CatalogService: GenService<{
     output: typeof GetCatalogResponseSchema;
   },
   /**
-   * Returns what a draft would change, prices with their difference, and changes nothing.
+   * Returns what a draft would change, with the differences of prices. It changes nothing.
    *
    * Errors: validation_error with every problem of the draft.
    *
@@ -45,8 +45,8 @@ export const CatalogService: GenService<{
     output: typeof PreviewCatalogResponseSchema;
   },
   /**
-   * Makes the catalog what a draft says, all of it or nothing. What the draft leaves out is not sold any more. Every node serves it
-   * within a minute.
+   * Publishes a draft as the catalog, whole or not at all. Models that the draft omits are no longer sold. Every node serves it within a
+   * minute.
    *
    * Errors: validation_error with every problem of the draft; with the rule `catalog.base_version` when another version was published since.
    *
@@ -58,7 +58,7 @@ export const CatalogService: GenService<{
     output: typeof PublishCatalogResponseSchema;
   },
   /**
-   * Lists what was published, newest first.
+   * Lists the published versions, newest first.
    *
    * @generated from rpc saldo.operator.v1.CatalogService.ListCatalogVersions
    */

@@ -123,7 +123,7 @@ export const FeeRowSchema: GenMessage<FeeRow> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_fee, 1);
 
 /**
- * Asks for the fee schedule.
+ * A request for the fee schedule.
  *
  * @generated from message saldo.operator.v1.ListFeesRequest
  */
@@ -178,7 +178,7 @@ export type ListFeesResponse = Message<"saldo.operator.v1.ListFeesResponse"> & {
   rows: FeeRow[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -220,7 +220,7 @@ export type SetFeeRequest = Message<"saldo.operator.v1.SetFeeRequest"> & {
   terms?: FeeTerms | undefined;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 4;
    */
@@ -263,7 +263,7 @@ export const SetFeeResponseSchema: GenMessage<SetFeeResponse> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_fee, 5);
 
 /**
- * Asks what a transfer costs, and would cost on other terms.
+ * A request for the price of a transfer, also on other terms.
  *
  * @generated from message saldo.operator.v1.PreviewFeeRequest
  */

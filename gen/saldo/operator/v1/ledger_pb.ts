@@ -193,7 +193,7 @@ export const PostingFilterSchema: GenMessage<PostingFilter> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_ledger, 2);
 
 /**
- * Asks for postings.
+ * A request for postings.
  *
  * @generated from message saldo.operator.v1.ListPostingsRequest
  */
@@ -241,7 +241,7 @@ export type ListPostingsResponse = Message<"saldo.operator.v1.ListPostingsRespon
   postings: Posting[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -256,7 +256,7 @@ export const ListPostingsResponseSchema: GenMessage<ListPostingsResponse> = /*@_
   messageDesc(file_saldo_operator_v1_ledger, 4);
 
 /**
- * Asks for all postings of one event.
+ * A request for all postings of one event.
  *
  * @generated from message saldo.operator.v1.GetPostingGroupRequest
  */
@@ -298,7 +298,7 @@ export const GetPostingGroupResponseSchema: GenMessage<GetPostingGroupResponse> 
   messageDesc(file_saldo_operator_v1_ledger, 6);
 
 /**
- * Asks for the trial balance.
+ * A request for the trial balance.
  *
  * @generated from message saldo.operator.v1.GetTrialBalanceRequest
  */
@@ -438,7 +438,7 @@ export type GetTrialBalanceResponse = Message<"saldo.operator.v1.GetTrialBalance
   sums: TrialBalanceSum[];
 
   /**
-   * Whether every sum is 0 and every class has what it says.
+   * Whether every sum is 0 and every class has its kept balance.
    *
    * @generated from field: bool is_balanced = 4;
    */

@@ -25,7 +25,7 @@ export const file_saldo_operator_v1_ledger_service: GenFile = /*@__PURE__*/
  */
 export const LedgerService: GenService<{
   /**
-   * Sums the books: what every class of accounts has in every asset.
+   * Returns the trial balance: the sums of every class of accounts in every asset.
    *
    * Errors: upstream_busy when it takes too long.
    *
@@ -57,7 +57,7 @@ export const LedgerService: GenService<{
     output: typeof GetPostingGroupResponseSchema;
   },
   /**
-   * Returns what the audits last found, and when.
+   * Returns the last findings of the audits, with their times.
    *
    * @generated from rpc saldo.operator.v1.LedgerService.ListAudits
    */
@@ -67,7 +67,7 @@ export const LedgerService: GenService<{
     output: typeof ListAuditsResponseSchema;
   },
   /**
-   * Returns what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
+   * Returns the revenue of requests and the cost of their upstreams. It takes some seconds for many days.
    *
    * @generated from rpc saldo.operator.v1.LedgerService.ReportMargin
    */

@@ -93,7 +93,7 @@ export const MarginLineSchema: GenMessage<MarginLine> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_margin, 0);
 
 /**
- * Asks for the margin of some days.
+ * A request for the margin of some days.
  *
  * @generated from message saldo.operator.v1.ReportMarginRequest
  */

@@ -33,7 +33,7 @@ export const MerchantAdminService: GenService<{
     output: typeof ListMerchantsResponseSchema;
   },
   /**
-   * Puts coins that came in on a merchant's balance, once for each idempotency key.
+   * Credits received coins to a merchant's balance, once for each idempotency key.
    *
    * Errors: validation_error, also when the key was used for something else.
    *
@@ -55,8 +55,8 @@ export const MerchantAdminService: GenService<{
     output: typeof ListFeesResponseSchema;
   },
   /**
-   * Adds a version of the terms of a merchant and currency, a merchant, a currency, or all others. Terms that are in force there
-   * already are left as they are.
+   * Adds a version of the terms of a merchant and currency, a merchant, a currency, or all others. Equal terms in force are left as they
+   * are.
    *
    * Errors: not_found when there is no such merchant.
    *
@@ -68,7 +68,7 @@ export const MerchantAdminService: GenService<{
     output: typeof SetFeeResponseSchema;
   },
   /**
-   * Returns what a transfer costs, and would cost on other terms.
+   * Returns the price of a transfer, also on other terms.
    *
    * Errors: not_found when there is no such merchant.
    *
@@ -80,7 +80,7 @@ export const MerchantAdminService: GenService<{
     output: typeof PreviewFeeResponseSchema;
   },
   /**
-   * Sets what a merchant may order of a currency, in place of what was set before.
+   * Sets the limits of a merchant in a currency, in place of those set before.
    *
    * @generated from rpc saldo.operator.v1.MerchantAdminService.SetLimit
    */

@@ -9,7 +9,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { TransferLimit } from "../../merchant/v1/merchant_pb.ts";
+import type { Environment, TransferLimit } from "../../merchant/v1/merchant_pb.ts";
 import { file_saldo_merchant_v1_merchant } from "../../merchant/v1/merchant_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/merchant.proto.
  */
 export const file_saldo_operator_v1_merchant: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEidgoPTWVyY2hhbnRTdW1tYXJ5EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLZW52aXJvbm1lbnQYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipQEKFExpc3RNZXJjaGFudHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiZwoVTGlzdE1lcmNoYW50c1Jlc3BvbnNlEjUKCW1lcmNoYW50cxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLk1lcmNoYW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkizQEKFUNyZWRpdE1lcmNoYW50UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESIAoNY3VycmVuY3lfY29kZRgCIAEoCUIJukgGcgQQARgQEhgKB25ldHdvcmsYAyABKAlCB7pIBHICGCASGQoGYW1vdW50GAQgASgJQgm6SAZyBBABGEASGgoGcmVhc29uGAUgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgGIAEoCUIJukgGcgQQARhkImkKFkNyZWRpdE1lcmNoYW50UmVzcG9uc2USEgoKcG9zdGluZ19pZBgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDgoGaXNfbmV3GAMgASgIEhgKEHBlbmRpbmdfb3JkZXJfaWQYBCABKAkiuAEKD1NldExpbWl0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSHQoMcGVyX3RyYW5zZmVyGAMgASgJQge6SARyAhhAEhYKBWRhaWx5GAQgASgJQge6SARyAhhAEh8KDmFwcHJvdmFsX2Fib3ZlGAUgASgJQge6SARyAhhAIl0KEFNldExpbWl0UmVzcG9uc2USLwoFbGltaXQYASABKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0EhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_merchant]);
+  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEilgEKD01lcmNoYW50U3VtbWFyeRIKCgJpZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEjMKC2Vudmlyb25tZW50GAMgASgOMh4uc2FsZG8ubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipQEKFExpc3RNZXJjaGFudHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiZwoVTGlzdE1lcmNoYW50c1Jlc3BvbnNlEjUKCW1lcmNoYW50cxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLk1lcmNoYW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkizQEKFUNyZWRpdE1lcmNoYW50UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESIAoNY3VycmVuY3lfY29kZRgCIAEoCUIJukgGcgQQARgQEhgKB25ldHdvcmsYAyABKAlCB7pIBHICGCASGQoGYW1vdW50GAQgASgJQgm6SAZyBBABGEASGgoGcmVhc29uGAUgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgGIAEoCUIJukgGcgQQARhkImkKFkNyZWRpdE1lcmNoYW50UmVzcG9uc2USEgoKcG9zdGluZ19pZBgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDgoGaXNfbmV3GAMgASgIEhgKEHBlbmRpbmdfb3JkZXJfaWQYBCABKAkiuAEKD1NldExpbWl0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSHQoMcGVyX3RyYW5zZmVyGAMgASgJQge6SARyAhhAEhYKBWRhaWx5GAQgASgJQge6SARyAhhAEh8KDmFwcHJvdmFsX2Fib3ZlGAUgASgJQge6SARyAhhAIl0KEFNldExpbWl0UmVzcG9uc2USLwoFbGltaXQYASABKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0EhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_merchant]);
 
 /**
  * A merchant of an account.
@@ -40,11 +40,11 @@ export type MerchantSummary = Message<"saldo.operator.v1.MerchantSummary"> & {
   accountId: string;
 
   /**
-   * `sandbox` or `production`.
+   * The environment it orders in.
    *
-   * @generated from field: string environment = 3;
+   * @generated from field: saldo.merchant.v1.Environment environment = 3;
    */
-  environment: string;
+  environment: Environment;
 
   /**
    * When it was made.
@@ -62,7 +62,7 @@ export const MerchantSummarySchema: GenMessage<MerchantSummary> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_merchant, 0);
 
 /**
- * Asks for merchants.
+ * A request for merchants.
  *
  * @generated from message saldo.operator.v1.ListMerchantsRequest
  */
@@ -110,7 +110,7 @@ export type ListMerchantsResponse = Message<"saldo.operator.v1.ListMerchantsResp
   merchants: MerchantSummary[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -125,7 +125,7 @@ export const ListMerchantsResponseSchema: GenMessage<ListMerchantsResponse> = /*
   messageDesc(file_saldo_operator_v1_merchant, 2);
 
 /**
- * Puts coins that came in on a merchant's balance.
+ * Credits received coins to a merchant's balance.
  *
  * @generated from message saldo.operator.v1.CreditMerchantRequest
  */
@@ -159,7 +159,7 @@ export type CreditMerchantRequest = Message<"saldo.operator.v1.CreditMerchantReq
   amount: string;
 
   /**
-   * Why. It stands in the ledger.
+   * The reason. It is recorded in the ledger.
    *
    * @generated from field: string reason = 5;
    */

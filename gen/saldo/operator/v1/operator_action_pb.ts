@@ -38,7 +38,7 @@ export type OperatorAction = Message<"saldo.operator.v1.OperatorAction"> & {
   operator: string;
 
   /**
-   * What, such as `account freeze`.
+   * What, such as `account freeze`. A string, because every version of the service adds names and old ones are kept for ever.
    *
    * @generated from field: string action = 3;
    */
@@ -130,7 +130,7 @@ export const OperatorActionFilterSchema: GenMessage<OperatorActionFilter> = /*@_
   messageDesc(file_saldo_operator_v1_operator_action, 1);
 
 /**
- * Asks what operators did.
+ * A request for the actions of operators.
  *
  * @generated from message saldo.operator.v1.ListOperatorActionsRequest
  */
@@ -178,7 +178,7 @@ export type ListOperatorActionsResponse = Message<"saldo.operator.v1.ListOperato
   actions: OperatorAction[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */

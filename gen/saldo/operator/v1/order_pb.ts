@@ -32,6 +32,7 @@ export type PendingOrder = Message<"saldo.operator.v1.PendingOrder"> & {
 
   /**
    * What is ordered: `account credit`, `account adjust`, `usage credit`, `merchant credit`, `merchant limit` or `transfer approve`.
+   * OperatorAction has the same names.
    *
    * @generated from field: string action = 2;
    */
@@ -66,7 +67,7 @@ export type PendingOrder = Message<"saldo.operator.v1.PendingOrder"> & {
   facts: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 7;
    */
@@ -137,7 +138,7 @@ export const PendingOrderSchema: GenMessage<PendingOrder> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_order, 0);
 
 /**
- * Asks for orders.
+ * A request for orders.
  *
  * @generated from message saldo.operator.v1.ListOrdersRequest
  */
@@ -185,7 +186,7 @@ export type ListOrdersResponse = Message<"saldo.operator.v1.ListOrdersResponse">
   orders: PendingOrder[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -213,7 +214,7 @@ export type ApproveOrderRequest = Message<"saldo.operator.v1.ApproveOrderRequest
   orderId: string;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 2;
    */
@@ -269,7 +270,7 @@ export type RefuseOrderRequest = Message<"saldo.operator.v1.RefuseOrderRequest">
   orderId: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 2;
    */

@@ -21,7 +21,7 @@ export const file_saldo_operator_v1_order_service: GenFile = /*@__PURE__*/
  */
 export const OrderService: GenService<{
   /**
-   * Lists orders that wait for a second operator, and those that were decided, newest first.
+   * Lists the orders that wait for a second operator and those that were decided, newest first.
    *
    * @generated from rpc saldo.operator.v1.OrderService.ListOrders
    */
@@ -31,10 +31,10 @@ export const OrderService: GenService<{
     output: typeof ListOrdersResponseSchema;
   },
   /**
-   * Approves an order of another operator and carries it out, in one transaction. One that was approved before is left as it is.
+   * Approves an order of another operator and carries it out, in one transaction. An approved order is left as it is.
    *
-   * Errors: validation_error with the rule `order.second_person` when the caller ordered it, `order.state` when it was
-   * refused or has expired; those of the order itself, which then stays pending.
+   * Errors: validation_error with the rule `order.second_person` when the caller ordered it, and `order.state` when it was refused or
+   * has expired. Errors of the order itself leave it pending.
    *
    * @generated from rpc saldo.operator.v1.OrderService.ApproveOrder
    */
@@ -44,7 +44,7 @@ export const OrderService: GenService<{
     output: typeof ApproveOrderResponseSchema;
   },
   /**
-   * Refuses an order, or withdraws an own one. One that was refused before is left as it is.
+   * Refuses an order of another operator, or withdraws an own one. A refused order is left as it is.
    *
    * Errors: validation_error with the rule `order.state` when it was approved or has expired.
    *

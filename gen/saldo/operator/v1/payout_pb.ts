@@ -185,7 +185,7 @@ export type PayoutStop = Message<"saldo.operator.v1.PayoutStop"> & {
   operator: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 4;
    */
@@ -227,7 +227,7 @@ export type StopPayoutsRequest = Message<"saldo.operator.v1.StopPayoutsRequest">
   address: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: string reason = 3;
    */
@@ -361,7 +361,7 @@ export const WalletBalanceSchema: GenMessage<WalletBalance> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_payout, 7);
 
 /**
- * Asks for the wallets.
+ * A request for the wallets.
  *
  * @generated from message saldo.operator.v1.ListPayoutWalletsRequest
  */
@@ -404,7 +404,7 @@ export const ListPayoutWalletsResponseSchema: GenMessage<ListPayoutWalletsRespon
   messageDesc(file_saldo_operator_v1_payout, 9);
 
 /**
- * Lets a wallet sign again.
+ * A wallet to resume.
  *
  * @generated from message saldo.operator.v1.ResumePayoutWalletRequest
  */
@@ -439,7 +439,7 @@ export const ResumePayoutWalletRequestSchema: GenMessage<ResumePayoutWalletReque
   messageDesc(file_saldo_operator_v1_payout, 10);
 
 /**
- * What has come of it.
+ * The outcome.
  *
  * @generated from message saldo.operator.v1.ResumePayoutWalletResponse
  */

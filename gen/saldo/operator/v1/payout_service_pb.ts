@@ -21,7 +21,7 @@ export const file_saldo_operator_v1_payout_service: GenFile = /*@__PURE__*/
  */
 export const PayoutService: GenService<{
   /**
-   * Lists the wallets that pay transfers out, with what their chains say they have.
+   * Lists the wallets that pay transfers out, with their balances on their chains.
    *
    * @generated from rpc saldo.operator.v1.PayoutService.ListPayoutWallets
    */
@@ -31,12 +31,12 @@ export const PayoutService: GenService<{
     output: typeof ListPayoutWalletsResponseSchema;
   },
   /**
-   * Lets a wallet sign again that stopped because another signer had used its key. The nonces of others are written down. The chain
-   * is asked first, for that is never done inside a transaction.
+   * Resumes a wallet that stopped because another signer used its key. The nonces of that signer are recorded. The chain is read
+   * before the transaction begins.
    *
-   * Errors: not_found when the wallet has never paid; validation_error when its chain is not configured, when a transaction of
-   * another signer is not final, or with the rule `wallet.stop` when the wallet has stopped again since the stop that is meant;
-   * upstream_busy when the chain does not answer.
+   * Errors: not_found when the wallet has never paid. validation_error when its chain is not configured or a transaction of another
+   * signer is not final; with the rule `wallet.stop` when the wallet has stopped again since. upstream_busy when the chain does not
+   * answer.
    *
    * @generated from rpc saldo.operator.v1.PayoutService.ResumePayoutWallet
    */
@@ -46,8 +46,8 @@ export const PayoutService: GenService<{
     output: typeof ResumePayoutWalletResponseSchema;
   },
   /**
-   * Stops payouts: no nonce is taken, nothing is signed and nothing is handed to a network, on every node and across restarts.
-   * Payouts that a network has are still followed. A stop of the same scope that exists is left as it is.
+   * Stops payouts on every node and across restarts: no nonce is taken, nothing is signed, and nothing is sent to a network. Payouts
+   * that a network has are still followed. A stop of the same scope is left as it is.
    *
    * @generated from rpc saldo.operator.v1.PayoutService.StopPayouts
    */

@@ -37,7 +37,7 @@ export const SettingsSchema: GenMessage<Settings> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_settings, 0);
 
 /**
- * Asks for the settings.
+ * A request for the settings.
  *
  * @generated from message saldo.operator.v1.GetSettingsRequest
  */
@@ -86,7 +86,7 @@ export type UpdateSettingsRequest = Message<"saldo.operator.v1.UpdateSettingsReq
   settings?: Settings | undefined;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 2;
    */

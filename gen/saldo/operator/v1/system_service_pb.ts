@@ -57,7 +57,7 @@ export const SystemService: GenService<{
     output: typeof GetAdmissionResponseSchema;
   },
   /**
-   * Refuses new chat requests on every process within seconds. What is running is finished, reading goes on.
+   * Refuses new chat requests on every process within seconds. Running ones are finished, and reading stays possible.
    *
    * @generated from rpc saldo.operator.v1.SystemService.StopAdmission
    */
@@ -67,7 +67,7 @@ export const SystemService: GenService<{
     output: typeof StopAdmissionResponseSchema;
   },
   /**
-   * Lets chat requests be admitted again.
+   * Admits chat requests again.
    *
    * @generated from rpc saldo.operator.v1.SystemService.StartAdmission
    */
@@ -77,7 +77,7 @@ export const SystemService: GenService<{
     output: typeof StartAdmissionResponseSchema;
   },
   /**
-   * Lists what operators did, newest first.
+   * Lists the actions of operators, newest first.
    *
    * @generated from rpc saldo.operator.v1.SystemService.ListOperatorActions
    */

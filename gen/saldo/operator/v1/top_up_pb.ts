@@ -4,20 +4,20 @@
 // @generated from file saldo/operator/v1/top_up.proto (package saldo.operator.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { TopUp, TopUpState } from "../../billing/v1/top_up_pb.ts";
 import { file_saldo_billing_v1_top_up } from "../../billing/v1/top_up_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/operator/v1/top_up.proto.
  */
 export const file_saldo_operator_v1_top_up: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9vcGVyYXRvci92MS90b3BfdXAucHJvdG8SEXNhbGRvLm9wZXJhdG9yLnYxIqgBCgxBY2NvdW50VG9wVXASJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcBISCgphY2NvdW50X2lkGAIgASgJEhoKEnByb3ZpZGVyX3JlZmVyZW5jZRgDIAEoCRIPCgdwcm9ibGVtGAQgASgJEi4KCmNoYW5nZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIo8BCgxQYXltZW50RXZlbnQSCgoCaWQYASABKAkSEQoJZXZlbnRfa2V5GAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZhbW91bnQYBCABKAkSDwoHZmluZGluZxgFIAEoCRIvCgtyZWNlaXZlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiwIKEUxpc3RUb3BVcHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhkKCHByb3ZpZGVyGAIgASgJQge6SARyAhgoEjUKBXN0YXRlGAMgASgOMhwuc2FsZG8uYmlsbGluZy52MS5Ub3BVcFN0YXRlQgi6SAWCAQIQARIVCg1vbmx5X3Byb2JsZW1zGAQgASgIEhsKCXBhZ2Vfc2l6ZRgFIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgGIAEoCUIIukgFcgMYyAEiXwoSTGlzdFRvcFVwc1Jlc3BvbnNlEjAKB3RvcF91cHMYASADKAsyHy5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50VG9wVXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIi4KD0dldFRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBInQKEEdldFRvcFVwUmVzcG9uc2USLwoGdG9wX3VwGAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRvcFVwEi8KBmV2ZW50cxgCIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLlBheW1lbnRFdmVudCJLChJWZXJpZnlUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIkYKE1ZlcmlmeVRvcFVwUmVzcG9uc2USLwoGdG9wX3VwGAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRvcFVwYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_top_up]);
+  fileDesc("Ch5zYWxkby9vcGVyYXRvci92MS90b3BfdXAucHJvdG8SEXNhbGRvLm9wZXJhdG9yLnYxIqgBCgxBY2NvdW50VG9wVXASJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcBISCgphY2NvdW50X2lkGAIgASgJEhoKEnByb3ZpZGVyX3JlZmVyZW5jZRgDIAEoCRIPCgdwcm9ibGVtGAQgASgJEi4KCmNoYW5nZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrIBCgxQYXltZW50RXZlbnQSCgoCaWQYASABKAkSEQoJZXZlbnRfa2V5GAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZhbW91bnQYBCABKAkSMgoHZmluZGluZxgFIAEoDjIhLnNhbGRvLm9wZXJhdG9yLnYxLlBheW1lbnRGaW5kaW5nEi8KC3JlY2VpdmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKLAgoRTGlzdFRvcFVwc1JlcXVlc3QSUgoKYWNjb3VudF9pZBgBIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSGQoIcHJvdmlkZXIYAiABKAlCB7pIBHICGCgSNQoFc3RhdGUYAyABKA4yHC5zYWxkby5iaWxsaW5nLnYxLlRvcFVwU3RhdGVCCLpIBYIBAhABEhUKDW9ubHlfcHJvYmxlbXMYBCABKAgSGwoJcGFnZV9zaXplGAUgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAYgASgJQgi6SAVyAxjIASJfChJMaXN0VG9wVXBzUmVzcG9uc2USMAoHdG9wX3VwcxgBIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRUb3BVcBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiLgoPR2V0VG9wVXBSZXF1ZXN0EhsKCXRvcF91cF9pZBgBIAEoCUIIukgFcgOwAQEidAoQR2V0VG9wVXBSZXNwb25zZRIvCgZ0b3BfdXAYASABKAsyHy5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50VG9wVXASLwoGZXZlbnRzGAIgAygLMh8uc2FsZG8ub3BlcmF0b3IudjEuUGF5bWVudEV2ZW50IksKElZlcmlmeVRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiRgoTVmVyaWZ5VG9wVXBSZXNwb25zZRIvCgZ0b3BfdXAYASABKAsyHy5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50VG9wVXAqugEKDlBheW1lbnRGaW5kaW5nEh8KG1BBWU1FTlRfRklORElOR19VTlNQRUNJRklFRBAAEh4KGlBBWU1FTlRfRklORElOR19BU19PUkRFUkVEEAESIQodUEFZTUVOVF9GSU5ESU5HX1VOS05PV05fT1JERVIQAhIiCh5QQVlNRU5UX0ZJTkRJTkdfT1RIRVJfUFJPVklERVIQAxIgChxQQVlNRU5UX0ZJTkRJTkdfT1RIRVJfQU1PVU5UEARiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_top_up]);
 
 /**
  * A top-up with the facts that its customer does not see.
@@ -47,7 +47,7 @@ export type AccountTopUp = Message<"saldo.operator.v1.AccountTopUp"> & {
   providerReference: string;
 
   /**
-   * Why it needs a look, such as that the provider says paid and the amount is another. Empty: it needs none.
+   * Why an operator has to look at it, such as another amount than ordered. Empty: nothing is wrong.
    *
    * @generated from field: string problem = 4;
    */
@@ -89,7 +89,7 @@ export type PaymentEvent = Message<"saldo.operator.v1.PaymentEvent"> & {
   eventKey: string;
 
   /**
-   * The status in the notification.
+   * The status in the notification, in the words of the provider.
    *
    * @generated from field: string status = 3;
    */
@@ -103,11 +103,11 @@ export type PaymentEvent = Message<"saldo.operator.v1.PaymentEvent"> & {
   amount: string;
 
   /**
-   * `as_ordered`, `unknown_order`, `other_provider` or `other_amount`.
+   * How it compares with the top-up.
    *
-   * @generated from field: string finding = 5;
+   * @generated from field: saldo.operator.v1.PaymentFinding finding = 5;
    */
-  finding: string;
+  finding: PaymentFinding;
 
   /**
    * When it came.
@@ -125,7 +125,7 @@ export const PaymentEventSchema: GenMessage<PaymentEvent> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_top_up, 1);
 
 /**
- * Asks for top-ups. All that is set must fit.
+ * A request for top-ups. All that is set must fit.
  *
  * @generated from message saldo.operator.v1.ListTopUpsRequest
  */
@@ -194,7 +194,7 @@ export type ListTopUpsResponse = Message<"saldo.operator.v1.ListTopUpsResponse">
   topUps: AccountTopUp[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -209,7 +209,7 @@ export const ListTopUpsResponseSchema: GenMessage<ListTopUpsResponse> = /*@__PUR
   messageDesc(file_saldo_operator_v1_top_up, 3);
 
 /**
- * Asks for one top-up.
+ * A request for one top-up.
  *
  * @generated from message saldo.operator.v1.GetTopUpRequest
  */
@@ -271,7 +271,7 @@ export type VerifyTopUpRequest = Message<"saldo.operator.v1.VerifyTopUpRequest">
   topUpId: string;
 
   /**
-   * Why. May be empty.
+   * The reason. May be empty.
    *
    * @generated from field: string reason = 2;
    */
@@ -305,4 +305,59 @@ export type VerifyTopUpResponse = Message<"saldo.operator.v1.VerifyTopUpResponse
  */
 export const VerifyTopUpResponseSchema: GenMessage<VerifyTopUpResponse> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_top_up, 7);
+
+/**
+ * How a notification compares with the top-up.
+ *
+ * @generated from enum saldo.operator.v1.PaymentFinding
+ */
+export const PaymentFinding = {
+  /**
+   * Not a finding. Never on a notification.
+   *
+   * @generated from enum value: PAYMENT_FINDING_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It names the top-up and its amount.
+   *
+   * @generated from enum value: PAYMENT_FINDING_AS_ORDERED = 1;
+   */
+  AS_ORDERED: 1,
+
+  /**
+   * It names no top-up of ours.
+   *
+   * @generated from enum value: PAYMENT_FINDING_UNKNOWN_ORDER = 2;
+   */
+  UNKNOWN_ORDER: 2,
+
+  /**
+   * It names a top-up at another provider.
+   *
+   * @generated from enum value: PAYMENT_FINDING_OTHER_PROVIDER = 3;
+   */
+  OTHER_PROVIDER: 3,
+
+  /**
+   * It names another amount.
+   *
+   * @generated from enum value: PAYMENT_FINDING_OTHER_AMOUNT = 4;
+   */
+  OTHER_AMOUNT: 4,
+} as const;
+
+/**
+ * How a notification compares with the top-up.
+ *
+ * @generated from enum saldo.operator.v1.PaymentFinding
+ */
+export type PaymentFinding = (typeof PaymentFinding)[keyof typeof PaymentFinding] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.operator.v1.PaymentFinding.
+ */
+export const PaymentFindingSchema: GenEnum<PaymentFinding> = /*@__PURE__*/
+  enumDesc(file_saldo_operator_v1_top_up, 0);
 

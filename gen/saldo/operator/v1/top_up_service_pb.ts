@@ -43,8 +43,8 @@ export const TopUpService: GenService<{
     output: typeof GetTopUpResponseSchema;
   },
   /**
-   * Asks the provider now what has become of a top-up, and lets its answer count. The line of the order is written first, for the
-   * provider is never asked inside a transaction.
+   * Asks the provider for the state of a top-up now and applies its answer. The action is recorded first, because the provider is not
+   * called inside a transaction.
    *
    * Errors: upstream_busy when the provider does not answer.
    *

@@ -7,6 +7,8 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Environment } from "../../merchant/v1/merchant_pb.ts";
+import { file_saldo_merchant_v1_merchant } from "../../merchant/v1/merchant_pb.ts";
 import type { TransferStatement } from "../../merchant/v1/statement_pb.ts";
 import { file_saldo_merchant_v1_statement } from "../../merchant/v1/statement_pb.ts";
 import type { Transfer } from "../../merchant/v1/transfer_pb.ts";
@@ -17,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/transfer.proto.
  */
 export const file_saldo_operator_v1_transfer: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS90cmFuc2Zlci5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEiggEKD0FjY291bnRUcmFuc2ZlchItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEhMKC21lcmNoYW50X2lkGAIgASgJEhIKCmFjY291bnRfaWQYAyABKAkSFwoPYXdhaXRzX2FwcHJvdmFsGAQgASgIIroDChRMaXN0VHJhbnNmZXJzUmVxdWVzdBJSCgphY2NvdW50X2lkGAEgASgJQj66SDtyOTI3XihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSk/JBJTCgttZXJjaGFudF9pZBgCIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSMQoLZW52aXJvbm1lbnQYAyABKAlCHLpIGXIXUgBSB3NhbmRib3hSCnByb2R1Y3Rpb24SUwoGc3RhdHVzGAQgASgJQkO6SEByPlIAUgdQRU5ESU5HUgdXQUlUSU5HUglTVUJNSVRURURSCUNPTkZJUk1FRFIIUkVKRUNURURSCENBTkNFTEVEEh4KFm9ubHlfYXdhaXRpbmdfYXBwcm92YWwYBSABKAgSFgoEbmFtZRgGIAEoCUIIukgFcgMYgAESGwoJcGFnZV9zaXplGAcgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAggASgJQgi6SAVyAxjIASJnChVMaXN0VHJhbnNmZXJzUmVzcG9uc2USNQoJdHJhbnNmZXJzGAEgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzChJHZXRUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBIoQBChNHZXRUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEjcKCXN0YXRlbWVudBgCIAEoCzIkLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyU3RhdGVtZW50IlMKFkFwcHJvdmVUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJ5ChdBcHByb3ZlVHJhbnNmZXJSZXNwb25zZRI0Cgh0cmFuc2ZlchgBIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRUcmFuc2ZlchIOCgZpc19uZXcYAiABKAgSGAoQcGVuZGluZ19vcmRlcl9pZBgDIAEoCSJSChVSZWplY3RUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJeChZSZWplY3RUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEg4KBmlzX25ldxgCIAEoCGIGcHJvdG8z", [file_buf_validate_validate, file_saldo_merchant_v1_statement, file_saldo_merchant_v1_transfer]);
+  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS90cmFuc2Zlci5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEiggEKD0FjY291bnRUcmFuc2ZlchItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEhMKC21lcmNoYW50X2lkGAIgASgJEhIKCmFjY291bnRfaWQYAyABKAkSFwoPYXdhaXRzX2FwcHJvdmFsGAQgASgIIsYDChRMaXN0VHJhbnNmZXJzUmVxdWVzdBJSCgphY2NvdW50X2lkGAEgASgJQj66SDtyOTI3XihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSk/JBJTCgttZXJjaGFudF9pZBgCIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSPQoLZW52aXJvbm1lbnQYAyABKA4yHi5zYWxkby5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIIukgFggECEAESUwoGc3RhdHVzGAQgASgJQkO6SEByPlIAUgdQRU5ESU5HUgdXQUlUSU5HUglTVUJNSVRURURSCUNPTkZJUk1FRFIIUkVKRUNURURSCENBTkNFTEVEEh4KFm9ubHlfYXdhaXRpbmdfYXBwcm92YWwYBSABKAgSFgoEbmFtZRgGIAEoCUIIukgFcgMYgAESGwoJcGFnZV9zaXplGAcgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAggASgJQgi6SAVyAxjIASJnChVMaXN0VHJhbnNmZXJzUmVzcG9uc2USNQoJdHJhbnNmZXJzGAEgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzChJHZXRUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBIoQBChNHZXRUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEjcKCXN0YXRlbWVudBgCIAEoCzIkLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyU3RhdGVtZW50IlMKFkFwcHJvdmVUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJ5ChdBcHByb3ZlVHJhbnNmZXJSZXNwb25zZRI0Cgh0cmFuc2ZlchgBIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRUcmFuc2ZlchIOCgZpc19uZXcYAiABKAgSGAoQcGVuZGluZ19vcmRlcl9pZBgDIAEoCSJSChVSZWplY3RUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJeChZSZWplY3RUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEg4KBmlzX25ldxgCIAEoCGIGcHJvdG8z", [file_buf_validate_validate, file_saldo_merchant_v1_merchant, file_saldo_merchant_v1_statement, file_saldo_merchant_v1_transfer]);
 
 /**
  * A transfer with whose it is.
@@ -62,7 +64,7 @@ export const AccountTransferSchema: GenMessage<AccountTransfer> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_transfer, 0);
 
 /**
- * Asks for transfers. All that is set must fit.
+ * A request for transfers. All that is set must fit.
  *
  * @generated from message saldo.operator.v1.ListTransfersRequest
  */
@@ -82,14 +84,14 @@ export type ListTransfersRequest = Message<"saldo.operator.v1.ListTransfersReque
   merchantId: string;
 
   /**
-   * Only in this environment. Empty: in both.
+   * Only in this environment. Unspecified: in both.
    *
-   * @generated from field: string environment = 3;
+   * @generated from field: saldo.merchant.v1.Environment environment = 3;
    */
-  environment: string;
+  environment: Environment;
 
   /**
-   * Only this status. Empty: all.
+   * Only this status, spelled as `Transfer.status`. Empty: all.
    *
    * @generated from field: string status = 4;
    */
@@ -145,7 +147,7 @@ export type ListTransfersResponse = Message<"saldo.operator.v1.ListTransfersResp
   transfers: AccountTransfer[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * The token of the next page. Empty: this was the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -160,7 +162,7 @@ export const ListTransfersResponseSchema: GenMessage<ListTransfersResponse> = /*
   messageDesc(file_saldo_operator_v1_transfer, 2);
 
 /**
- * Asks for one transfer.
+ * A request for one transfer.
  *
  * @generated from message saldo.operator.v1.GetTransferRequest
  */

@@ -43,7 +43,7 @@ export const TransferService: GenService<{
     output: typeof GetTransferResponseSchema;
   },
   /**
-   * Lets a transfer go on that waits for approval. One that was approved before stays as it has become since.
+   * Approves a transfer that waits for approval. An approved transfer is left as it is.
    *
    * Errors: validation_error when it never waited for approval or has ended without it.
    *
@@ -55,8 +55,8 @@ export const TransferService: GenService<{
     output: typeof ApproveTransferResponseSchema;
   },
   /**
-   * Rejects a transfer of which nothing is signed, and gives back what its merchant's balance holds for it. One that is rejected
-   * stays so.
+   * Rejects a transfer of which nothing is signed, and releases what its merchant's balance holds for it. A rejected transfer is left
+   * as it is.
    *
    * Errors: validation_error when it is too late.
    *

@@ -176,7 +176,7 @@ export const UpstreamHealthSchema: GenMessage<UpstreamHealth> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_upstream, 1);
 
 /**
- * Asks for the upstreams.
+ * A request for the upstreams.
  *
  * @generated from message saldo.operator.v1.ListUpstreamsRequest
  */

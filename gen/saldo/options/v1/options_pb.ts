@@ -51,8 +51,8 @@ export const RequestBoundsSchema: GenMessage<RequestBounds> = /*@__PURE__*/
  */
 export type RestField = Message<"saldo.options.v1.RestField"> & {
   /**
-   * The string holds a decimal number and is written and read as a JSON number, digit for digit: the source text of the
-   * number is kept, so that no amount passes through binary floating point.
+   * The string holds a decimal number and is written and read as a JSON number, digit for digit. The source text of the
+   * number is kept: no amount passes through binary floating point.
    *
    * @generated from field: bool decimal_number = 1;
    */
@@ -73,7 +73,7 @@ export type RestField = Message<"saldo.options.v1.RestField"> & {
   orArrayOf: string;
 
   /**
-   * The field stands in `meta` of the answer, beside `message` and `statusCode`. Only with ENVELOPE_DATA_META.
+   * The field is in `meta` of the answer, beside `message` and `statusCode`. Only with ENVELOPE_DATA_META.
    *
    * @generated from field: bool in_meta = 4;
    */
@@ -95,7 +95,7 @@ export const RestFieldSchema: GenMessage<RestField> = /*@__PURE__*/
   messageDesc(file_saldo_options_v1_options, 1);
 
 /**
- * A kind of caller. What identifies each is said in src/identity/README.md.
+ * A kind of caller. src/identity/README.md describes the credentials of each.
  *
  * @generated from enum saldo.options.v1.Caller
  */
@@ -151,7 +151,7 @@ export const Caller = {
 } as const;
 
 /**
- * A kind of caller. What identifies each is said in src/identity/README.md.
+ * A kind of caller. src/identity/README.md describes the credentials of each.
  *
  * @generated from enum saldo.options.v1.Caller
  */
@@ -349,8 +349,8 @@ export const token_scope: GenExtension<MethodOptions, TokenScope> = /*@__PURE__*
 
 /**
  * The error codes of the method, as `ErrorFacts.code` has them. The comment of the method explains those that need it. Every method
- * can also give the codes of its caller, its encoding and this service: `permission_denied`, `rate_limit`, `upstream_busy`,
- * `internal_error`, and `validation_error` where the request has fields.
+ * can also give `permission_denied`, `rate_limit`, `upstream_busy` and `internal_error`, and `validation_error` where the request has
+ * fields.
  *
  * @generated from extension: repeated string errors = 50116;
  */

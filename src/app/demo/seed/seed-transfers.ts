@@ -1,5 +1,5 @@
-// A few transfers of the demo's merchant, ordered now: no chain sends in the past. A server that runs carries them out within
-// seconds, but for one that is large enough to wait for an operator; the decimals of an amount say what comes of it.
+// A few transfers of the demo's merchant, ordered now: no chain sends in the past. A running server carries them out within
+// seconds, except one that is large enough to need an approval; the decimals of an amount choose its result.
 
 import type { OrderedBy } from "../../../operator/audit-log/operator-actions.ts";
 import type { Database } from "../../../database/database.ts";

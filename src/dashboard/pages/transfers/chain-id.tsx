@@ -1,4 +1,5 @@
 import { ExternalLink } from "lucide-react";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { explorerLink } from "./coins.ts";
@@ -16,7 +17,7 @@ export function ChainId({
   readonly id: string;
 }) {
   const messages = useMessages(TRANSFER_MESSAGES);
-  const link = environment === "production" ? explorerLink(network, what, id) : null;
+  const link = environment === Environment.PRODUCTION ? explorerLink(network, what, id) : null;
   const text = <code className="font-mono text-[0.8125rem] break-all">{id}</code>;
   if (link === null) return text;
   return (

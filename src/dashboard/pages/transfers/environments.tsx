@@ -4,7 +4,7 @@
 import { FlaskConical, Landmark } from "lucide-react";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { useMessages } from "../../i18n/language.tsx";
-import type { EnvironmentName } from "./environment-names.ts";
+import { type EnvironmentName, ENVIRONMENTS } from "./environment-names.ts";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
 /** The environment in the contract's terms. */
@@ -12,6 +12,11 @@ export const ENVIRONMENT_OF = {
   sandbox: Environment.SANDBOX,
   production: Environment.PRODUCTION,
 } as const satisfies Record<EnvironmentName, Environment>;
+
+/** The environment in an address. Undefined: this page does not know it. */
+export function environmentNameOf(environment: Environment): EnvironmentName | undefined {
+  return ENVIRONMENTS.find((name) => ENVIRONMENT_OF[name] === environment);
+}
 
 /** Text and background colours of an environment. */
 export const ENVIRONMENT_COLOURS = {

@@ -1,7 +1,13 @@
 // A transfer's ledger entries, and the transactions of its payout.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
+import {
+  type PayoutAttempt,
+  PayoutAttemptState,
+  TransferAccount,
+  type TransferLedgerEntry,
+  type TransferStatement,
+} from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -51,21 +57,27 @@ export function StatementCards({ statement, transfer }: StatementProps) {
   );
 }
 
-const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
-  final: "good",
-  mined: "info",
-  seen: "info",
-  confirmed: "good",
-  failed: "bad",
-  unknown: "warn",
-  broadcast: "info",
-  signed: "info",
+const ATTEMPT_TONES: Readonly<Partial<Record<PayoutAttemptState, Tone>>> = {
+  [PayoutAttemptState.SIGNED]: "info",
+  [PayoutAttemptState.UNKNOWN]: "warn",
+  [PayoutAttemptState.BROADCAST]: "info",
+  [PayoutAttemptState.MINED]: "info",
+  [PayoutAttemptState.CONFIRMED]: "good",
+  [PayoutAttemptState.FAILED]: "bad",
 };
 
 function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[] {
   const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
-  const states: Readonly<Record<string, string>> = messages;
+  const states: Readonly<Partial<Record<PayoutAttemptState, string>>> = {
+    [PayoutAttemptState.SIGNED]: messages.signed,
+    [PayoutAttemptState.UNKNOWN]: messages.unknown,
+    [PayoutAttemptState.BROADCAST]: messages.broadcast,
+    [PayoutAttemptState.MINED]: messages.mined,
+    [PayoutAttemptState.CONFIRMED]: messages.confirmed,
+    [PayoutAttemptState.FAILED]: messages.failed,
+    [PayoutAttemptState.REPLACED]: messages.replaced,
+  };
   return [
     {
       key: "hash",
@@ -83,7 +95,7 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
     {
       key: "state",
       head: messages.state,
-      cell: ({ state }) => <Badge tone={ATTEMPT_TONES[state] ?? "neutral"}>{states[state] ?? state}</Badge>,
+      cell: ({ state }) => <Badge tone={ATTEMPT_TONES[state] ?? "neutral"}>{states[state] ?? UNKNOWN}</Badge>,
     },
     { key: "nonce", head: messages.nonce, right: true, wide: true, cell: ({ nonce }) => nonce || UNKNOWN },
     { key: "block", head: messages.block, right: true, wide: true, cell: ({ blockNumber }) => blockNumber || UNKNOWN },
@@ -100,8 +112,14 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
 function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLedgerEntry>[] {
   const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
+  const accounts: Readonly<Partial<Record<TransferAccount, string>>> = {
+    [TransferAccount.MERCHANT]: messages.merchant,
+    [TransferAccount.REVENUE]: messages.revenue,
+    [TransferAccount.PAYOUT_CLEARING]: messages.payout_clearing,
+    [TransferAccount.MERCHANT_CLEARING]: messages.merchant_clearing,
+    [TransferAccount.SANDBOX]: messages.sandboxAccount,
+  };
   // By the server's names; an unknown one is shown unchanged.
-  const accounts: Readonly<Record<string, string>> = { ...messages, sandbox: messages.sandboxAccount };
   const reasons: Readonly<Record<string, string>> = messages;
   return [
     {
@@ -109,7 +127,7 @@ function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLe
       head: messages.account,
       cell: ({ account, postedAt }) => (
         <>
-          {accounts[account] ?? account}
+          {accounts[account] ?? UNKNOWN}
           <span className="block text-xs text-muted">
             {postedAt === undefined ? "" : formats.time(timestampDate(postedAt))}
           </span>

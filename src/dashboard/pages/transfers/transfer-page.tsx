@@ -3,6 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, Navigate, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
@@ -12,7 +13,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { CancelTransfer } from "./cancel-transfer.tsx";
-import { isEnvironmentName } from "./environment-names.ts";
+import { environmentNameOf } from "./environments.tsx";
 import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { StatementCards } from "./statement-cards.tsx";
@@ -37,9 +38,9 @@ export function TransferPage() {
     },
   );
   const { statement } = data ?? {};
-  const ordered = statement?.transfer?.environment ?? environment;
+  const ordered = environmentNameOf(statement?.transfer?.environment ?? Environment.UNSPECIFIED) ?? environment;
   // In the other environment's address it would be shown, and canceled, as a transfer of that environment.
-  if (isEnvironmentName(ordered) && ordered !== environment) {
+  if (ordered !== environment) {
     return <Navigate to="/transfers/$environment/$transferId" params={{ environment: ordered, transferId }} replace />;
   }
   return (

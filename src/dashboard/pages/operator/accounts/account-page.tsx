@@ -130,7 +130,7 @@ function Merchants({ merchants }: { readonly merchants: readonly MerchantSummary
     {
       key: "environment",
       head: messages.environment,
-      cell: ({ environment }) => <Environment name={environment} />,
+      cell: ({ environment }) => <Environment environment={environment} />,
     },
     {
       key: "opened",

@@ -1,7 +1,9 @@
-import { isEnvironmentName } from "../../transfers/environment-names.ts";
-import { EnvironmentBadge } from "../../transfers/environments.tsx";
+import type { Environment as ProtoEnvironment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { UNKNOWN } from "../../../i18n/format.ts";
+import { EnvironmentBadge, environmentNameOf } from "../../transfers/environments.tsx";
 
-/** The environment of a merchant as its owner sees it; one that only a newer server knows, by its own name. */
-export function Environment({ name }: { readonly name: string }) {
-  return isEnvironmentName(name) ? <EnvironmentBadge environment={name} /> : name;
+/** The environment of a merchant as its owner sees it. */
+export function Environment({ environment }: { readonly environment: ProtoEnvironment }) {
+  const name = environmentNameOf(environment);
+  return name === undefined ? UNKNOWN : <EnvironmentBadge environment={name} />;
 }

@@ -39,7 +39,7 @@ export function Merchants() {
         <>
           <Mono>{id}</Mono>
           <span className="mt-1 block md:hidden">
-            <Environment name={environment} />
+            <Environment environment={environment} />
           </span>
         </>
       ),
@@ -48,7 +48,7 @@ export function Merchants() {
       key: "environment",
       head: messages.environment,
       wide: true,
-      cell: ({ environment }) => <Environment name={environment} />,
+      cell: ({ environment }) => <Environment environment={environment} />,
     },
     {
       key: "account",

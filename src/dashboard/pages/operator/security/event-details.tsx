@@ -8,7 +8,7 @@ import { Fact, Facts, Mono, ShortId } from "../../../components/facts.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
-import { UUID } from "./security-search.ts";
+import { outcomeNameOf, UUID } from "./security-search.ts";
 import { SECURITY_MESSAGES } from "./security-messages.ts";
 
 /** The name of an event; one that only a newer server knows, by the server's name. */
@@ -54,7 +54,7 @@ export function EventDetails({ event }: Event) {
   const when = useWhen();
   const nameOf = useKindName();
   const { outcome, accountId, personId, emailHash, network, subject, times } = event;
-  const outcomes: Readonly<Record<string, string>> = messages;
+  const outcomeName = outcomeNameOf(outcome);
   const rows = [
     { name: shared.account, text: accountId },
     { name: messages.personId, text: personId },
@@ -69,7 +69,7 @@ export function EventDetails({ event }: Event) {
       <Facts>
         <Fact name={shared.time}>{when(event.occurredAt)}</Fact>
         <Fact name={messages.kind}>{nameOf(event.kind)}</Fact>
-        <Fact name={messages.outcome}>{outcomes[outcome] ?? outcome}</Fact>
+        <Fact name={messages.outcome}>{outcomeName === undefined ? UNKNOWN : messages[outcomeName]}</Fact>
         <Fact name={messages.count}>{formats.count(times)}</Fact>
         {rows.map(({ name, text }) => (
           <Fact key={name} name={name}>

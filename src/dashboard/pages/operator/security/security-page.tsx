@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { type SecurityEvent, SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -125,10 +125,10 @@ function useColumns(): readonly Column<SecurityEvent>[] {
 }
 
 /** The outcome of the event. */
-function OutcomeBadge({ outcome }: { readonly outcome: string }) {
+function OutcomeBadge({ outcome }: { readonly outcome: SecurityOutcome }) {
   const messages = useMessages(SECURITY_MESSAGES);
-  if (outcome === "succeeded") return <Badge tone="good">{messages.succeeded}</Badge>;
-  return <Badge tone="bad">{outcome === "refused" ? messages.refused : outcome}</Badge>;
+  if (outcome === SecurityOutcome.SUCCEEDED) return <Badge tone="good">{messages.succeeded}</Badge>;
+  return <Badge tone="bad">{messages.refused}</Badge>;
 }
 
 /** The account where the person has one; otherwise the little that is recorded. The log holds no e-mail address. */

@@ -1,8 +1,16 @@
 import { expect, it } from "vitest";
+import { SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { filterOf } from "./security-search.ts";
 
 const PERSON = "0198c0de-0000-7000-8000-00000000abcd";
-const NOTHING = { personId: "", email: "", accountId: "", kind: "", outcome: "", withoutOperatorReads: true };
+const NOTHING = {
+  personId: "",
+  email: "",
+  accountId: "",
+  kind: "",
+  outcome: SecurityOutcome.UNSPECIFIED,
+  withoutOperatorReads: true,
+};
 
 it("returns every event for an empty address", () => {
   expect(filterOf({})).toEqual(NOTHING);
@@ -17,7 +25,7 @@ it("omits an unknown event and an unknown outcome", () => {
   expect(filterOf({ kind: "sign_in", outcome: "refused" })).toEqual({
     ...NOTHING,
     kind: "sign_in",
-    outcome: "refused",
+    outcome: SecurityOutcome.REFUSED,
   });
   expect(filterOf({ kind: "constructor", outcome: "zzz" })).toEqual(NOTHING);
 });

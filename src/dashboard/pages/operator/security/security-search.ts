@@ -1,5 +1,6 @@
 // The security log's filters in the address, as the contract takes them.
 
+import { SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 
 /** The filters in the address. */
@@ -12,8 +13,17 @@ export type SecuritySearch = {
   readonly reads?: string | undefined;
 };
 
-/** The outcomes of an event, by the server's names. */
+/** The outcomes of an event in the address. */
 export const OUTCOMES = ["succeeded", "refused"] as const;
+const OUTCOME_OF = {
+  succeeded: SecurityOutcome.SUCCEEDED,
+  refused: SecurityOutcome.REFUSED,
+} as const satisfies Record<(typeof OUTCOMES)[number], SecurityOutcome>;
+
+/** The name of an outcome in the address. Undefined: this page does not know it. */
+export function outcomeNameOf(outcome: SecurityOutcome): (typeof OUTCOMES)[number] | undefined {
+  return OUTCOMES.find((name) => OUTCOME_OF[name] === outcome);
+}
 
 /** The id of a person, an account or a session. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -22,6 +32,7 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function filterOf({ person = "", account = "", kind = "", outcome = "", reads }: SecuritySearch) {
   const who = person.trim().toLowerCase();
   const isId = UUID.test(who);
+  const named = OUTCOMES.find((each) => each === outcome);
   return {
     personId: isId ? who : "",
     email: isId ? "" : who,
@@ -29,6 +40,6 @@ export function filterOf({ person = "", account = "", kind = "", outcome = "", r
     kind: Object.hasOwn(EVENT_KIND_MESSAGES.id, kind) ? kind : "",
     // An open page of operators reads every few seconds: sign-ins and refusals would be lost among those lines.
     withoutOperatorReads: reads === undefined,
-    outcome: OUTCOMES.find((each) => each === outcome) ?? "",
+    outcome: named === undefined ? SecurityOutcome.UNSPECIFIED : OUTCOME_OF[named],
   };
 }

@@ -1,7 +1,7 @@
 // The latest findings of the audits, and when they ran.
 
 import { useQuery } from "@connectrpc/connect-query";
-import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/audit_pb.ts";
+import { AuditKind, type AuditState, type AuditViolation } from "#gen/saldo/operator/v1/audit_pb.ts";
 import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -39,7 +39,7 @@ export function AuditsCard() {
 function Audit({ audit }: { readonly audit: AuditState }) {
   const messages = useMessages(SERVICE_MESSAGES);
   const when = useWhen();
-  const name = audit.kind === "full" ? messages.full : audit.kind === "incremental" ? messages.incremental : audit.kind;
+  const name = audit.kind === AuditKind.FULL ? messages.full : messages.incremental;
   const moment = (at: AuditState["startedAt"]) => (at === undefined ? messages.never : when(at));
   return (
     <Card flush title={`${messages.audits}: ${name}`} aside={<Outcome audit={audit} />}>

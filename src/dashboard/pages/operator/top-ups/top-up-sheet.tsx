@@ -4,9 +4,14 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
-import type { AccountTopUp, GetTopUpResponse, PaymentEvent } from "#gen/saldo/operator/v1/top_up_pb.ts";
+import {
+  type AccountTopUp,
+  type GetTopUpResponse,
+  type PaymentEvent,
+  PaymentFinding,
+} from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
-import { useFormats } from "../../../i18n/format.ts";
+import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
@@ -117,13 +122,18 @@ function Events({ events }: { readonly events: GetTopUpResponse["events"] }) {
 function OneEvent({ event }: { readonly event: PaymentEvent }) {
   const messages = useMessages(TOP_UPS_MESSAGES);
   const when = useWhen();
-  const findings: Readonly<Record<string, string>> = messages;
+  const findings: Readonly<Partial<Record<PaymentFinding, string>>> = {
+    [PaymentFinding.AS_ORDERED]: messages.as_ordered,
+    [PaymentFinding.UNKNOWN_ORDER]: messages.unknown_order,
+    [PaymentFinding.OTHER_PROVIDER]: messages.other_provider,
+    [PaymentFinding.OTHER_AMOUNT]: messages.other_amount,
+  };
   return (
     <div className="rounded-lg border border-line p-3">
       <Facts>
         <Fact name={<Mono>{event.status}</Mono>}>
-          <Badge tone={event.finding === "as_ordered" ? "good" : "bad"}>
-            {findings[event.finding] ?? event.finding}
+          <Badge tone={event.finding === PaymentFinding.AS_ORDERED ? "good" : "bad"}>
+            {findings[event.finding] ?? UNKNOWN}
           </Badge>
         </Fact>
         <Fact name={messages.amount}>

@@ -17,7 +17,7 @@ export function TransferBadges({
   return (
     <span className="flex flex-wrap items-center gap-1.5">
       {awaitsApproval ? <Badge tone="warn">{messages.needsApproval}</Badge> : <StatusBadge status={status} />}
-      <Environment name={environment} />
+      <Environment environment={environment} />
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -12,6 +13,7 @@ import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { ENVIRONMENTS, isEnvironmentName } from "../../transfers/environment-names.ts";
+import { ENVIRONMENT_OF } from "../../transfers/environments.tsx";
 import { MERCHANT_MESSAGES } from "../../transfers/merchant-messages.ts";
 import { isOpen, isStatus, STATUSES } from "../../transfers/transfer-status.tsx";
 import { useChangeAddress } from "../components/address.ts";
@@ -31,6 +33,11 @@ const FOLLOWED_EVERY_MS = 5_000;
 
 const TransferSheet = later(() => import("./transfer-sheet.tsx"), "TransferSheet");
 
+/** The environment of the address. One that there is not means both. */
+function environmentOf(name = ""): Environment {
+  return isEnvironmentName(name) ? ENVIRONMENT_OF[name] : Environment.UNSPECIFIED;
+}
+
 /** The transfers of all merchants, including those that wait for an operator, and the wallets that pay them. */
 export function TransfersPage() {
   const messages = useMessages(TRANSFERS_MESSAGES);
@@ -40,7 +47,7 @@ export function TransfersPage() {
     TransferService.method.listTransfers,
     {
       accountId: search.account ?? "",
-      environment: isEnvironmentName(search.environment ?? "") ? (search.environment ?? "") : "",
+      environment: environmentOf(search.environment),
       status: isStatus(search.status) ? search.status : "",
       onlyAwaitingApproval: search.approval !== undefined,
       name: search.name ?? "",

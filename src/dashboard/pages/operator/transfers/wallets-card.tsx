@@ -3,6 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import type { PayoutWallet } from "#gen/saldo/operator/v1/payout_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -64,7 +65,7 @@ function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly 
   const formats = useFormats();
   const when = useWhen();
   const chainName = useChainName();
-  const environment = wallet.chain === "sandbox" ? "sandbox" : "production";
+  const environment = wallet.chain === "sandbox" ? Environment.SANDBOX : Environment.PRODUCTION;
   const ago = (seconds: number) => (seconds === 0 ? "" : ` · ${messages.oldestPayout} ${formats.age(seconds)}`);
   return (
     <Card title={chainName(wallet.chain)} aside={<WalletBadge wallet={wallet} />}>
