@@ -36,6 +36,8 @@ import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
+import { createCountWindows } from "../../gateway/conversation/count-window.ts";
+import { createMessagesService } from "../../gateway/messages-service.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
@@ -203,6 +205,13 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       gateway: createGatewayService({
         gateway: running.gateway,
         catalog,
+        caller,
+      }),
+      messages: createMessagesService({
+        gateway: running.gateway,
+        keys,
+        catalog,
+        takeCountSlot: createCountWindows(),
         caller,
       }),
       responses: createResponsesService({

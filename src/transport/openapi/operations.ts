@@ -3,6 +3,7 @@
 import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
@@ -23,6 +24,13 @@ const STREAMED: ReadonlyMap<string, Streamed> = new Map([
       pieces: GatewayService.method.streamChatCompletion.name,
       ending:
         "After the last one of a complete answer comes `data: [DONE]`, which is no JSON. An event with `error` ends an answer that broke off.",
+    },
+  ],
+  [
+    fullName(MessagesService.method.createMessage),
+    {
+      pieces: MessagesService.method.streamMessage.name,
+      ending: "Each event is named by its type. The event `error` ends an answer that broke off. There is no `[DONE]`.",
     },
   ],
   [
