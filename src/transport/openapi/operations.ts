@@ -7,6 +7,7 @@ import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts"
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { errorResponses } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
@@ -65,8 +66,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
       ...(streamed === undefined ? [] : [IDEMPOTENCY_PARAMETER]),
-      // Its clients read OpenAI's shape alone, and get it without the header.
-      ...(route.inEnvelope || isResponses ? [] : [ERROR_FORMAT_PARAMETER]),
+      ...(route.inEnvelope || protocolFormatAt(route.template) !== null ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
     ...(route.hasBody
       ? {

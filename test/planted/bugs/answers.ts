@@ -36,8 +36,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/rest/chat/chat-sink.ts",
-        find: "this.#end(errorEvent(error));",
-        replace: "this.#end(Buffer.concat([errorEvent(error), endEvents([])]));",
+        find: "this.#response.end(errorEvent(error));",
+        replace: "this.#response.end(Buffer.concat([errorEvent(error), endEvents([])]));",
       },
     ],
     noticedBy: { file: "test/transport/rest/chat-refusals.test.ts", test: "an error inside a stream has a message" },
