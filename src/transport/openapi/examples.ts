@@ -89,6 +89,35 @@ const confirmedEvent = {
 };
 const canceledEvent = { ...pendingEvent, id: confirmedEvent.id, status: "CANCELED", createdAt: confirmedAt };
 
+const response = {
+  id: "resp_01a20a18-90e1-71af-abb6-25530962f602",
+  object: "response",
+  created_at: piece.created,
+  status: "completed",
+  model: model.id,
+  output: [
+    {
+      id: "msg_01a20a18-90e1-71af-abb6-25530962f602_0",
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: "Halo!", annotations: [], logprobs: [] }],
+    },
+  ],
+  error: null,
+  incomplete_details: null,
+  store: false,
+  usage: {
+    input_tokens: 12,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 3,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 15,
+    cost_idr: "0.105",
+  },
+};
+const responseBody = { model: model.id, input: "Say hello in Indonesian.", max_output_tokens: 100, store: false };
+
 /** The examples by method. */
 export const examples: Readonly<Record<string, Example>> = {
   CreateChatCompletion: {
@@ -126,6 +155,34 @@ export const examples: Readonly<Record<string, Example>> = {
       },
     },
   },
+  CreateResponse: {
+    body: responseBody,
+    data: response,
+    events: {
+      text: {
+        type: "response.output_text.delta",
+        item_id: "msg_01a20a18-90e1-71af-abb6-25530962f602_0",
+        output_index: 0,
+        content_index: 0,
+        delta: "Halo!",
+        logprobs: [],
+        sequence_number: 3,
+      },
+      completed: { type: "response.completed", response, sequence_number: 7 },
+      failed: {
+        type: "response.failed",
+        response: {
+          ...response,
+          status: "failed",
+          output: [],
+          error: { code: "server_error", message: "The service is busy. Try again in 5 seconds." },
+          usage: null,
+        },
+        sequence_number: 1,
+      },
+    },
+  },
+  CountInputTokens: { body: responseBody, data: { object: "response.input_tokens", input_tokens: 12 } },
   ListModels: { data: { object: "list", data: [model] } },
   GetModel: { parameters: { id: model.id }, data: model },
   GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },

@@ -47,8 +47,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "rpc-sink.ts",
-        "fail(error: DomainError): void {\n    this.#stop(error);",
-        "fail(_: DomainError): void {\n    this.#stop(null);",
+        "fail(error: DomainError): void {\n    this.#queue.stop(error);",
+        "fail(_: DomainError): void {\n    this.#queue.stop(null);",
       ),
     ],
     noticedBy: { file: "test/gateway/rpc-answers.test.ts", test: "that is cut has an error, and what was billed" },
