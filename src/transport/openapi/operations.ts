@@ -56,7 +56,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
   const example = examples[method.name];
   invariant(example !== undefined, `${method.name} has an example`);
   const streamed = STREAMED.get(fullName(method));
-  const isResponses = method.parent.typeName === ResponsesService.typeName;
+  const isOther = protocolFormatAt(route.template) !== null;
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
     tags: [method.parent.name],
@@ -66,7 +66,8 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
       ...(streamed === undefined ? [] : [IDEMPOTENCY_PARAMETER]),
-      ...(route.inEnvelope || protocolFormatAt(route.template) !== null ? [] : [ERROR_FORMAT_PARAMETER]),
+      // Clients of another protocol read its shape alone, and get it without the header.
+      ...(route.inEnvelope || isOther ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
     ...(route.hasBody
       ? {
@@ -74,7 +75,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
             required: true,
             content: {
               "application/json": {
-                schema: book.request(method.input, { open: streamed !== undefined || isResponses }),
+                schema: book.request(method.input, { open: streamed !== undefined || isOther }),
                 example: example.body,
               },
             },
