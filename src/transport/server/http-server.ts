@@ -32,6 +32,7 @@ import { prepareToLeave } from "./graceful-shutdown.ts";
 import { createSameOriginCheck, readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { createPlainChat } from "../rest/chat/plain-chat.ts";
 import { registerPayments, type PaymentPorts } from "../web/payments.ts";
+import { PROTOCOL_ROUTES } from "../rest/protocols/protocol-routes.ts";
 import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
 import { routesOf } from "../rest/http-rules.ts";
 import { leaveBodyUnread } from "../http/unread-body.ts";
@@ -237,7 +238,7 @@ function registerRpc(
 }
 
 /** The routes that stream answers of models. They are at the paths of their contracts' options, like every other method. */
-const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE];
+const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, ...PROTOCOL_ROUTES];
 
 function registerModelRoute(app: FastifyInstance, ports: ModelPorts, route: ModelRoute): void {
   const onRequest = createModelHandler(ports, route);

@@ -1,0 +1,9 @@
+import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
+import { responsesProtocol } from "../../../gateway/conversation/responses/responses-protocol.ts";
+import type { ModelRoute } from "../model-request.ts";
+import { protocolRoute } from "./protocol-route.ts";
+
+/** The routes of protocols beside chat on which models answer. */
+export const PROTOCOL_ROUTES: readonly ModelRoute[] = [
+  protocolRoute(ResponsesService.method.createResponse, responsesProtocol),
+];
