@@ -18,6 +18,10 @@ const KEY_HEADER = { authorization: `Bearer ${SECRET}` };
 const COST = { units: 83_800n, text: "0.0838" };
 
 const PROTOCOLS = {
+  messages: {
+    path: "/v1/messages",
+    body: { model: "local/m", max_tokens: 100, messages: [{ role: "user", content: "hi" }] },
+  },
   responses: { path: "/v1/responses", body: { model: "local/m", input: "hi" } },
 } as const;
 type Protocol = keyof typeof PROTOCOLS;
@@ -89,7 +93,7 @@ describe.each(NAMES)("%s", (protocol) => {
   it("ends a stream that broke off in its own form", async () => {
     playground.upstream.run(stream(wire([chunk({ content: "Halo" })])));
     const last = (await eventsOf(await ask(protocol, { stream: true }))).at(-1);
-    expect(last?.name).toBe({ responses: "response.failed" }[protocol]);
+    expect(last?.name).toBe({ messages: "error", responses: "response.failed" }[protocol]);
     expect(playground.bench.ledger.settlement).toMatchObject({ basis: "estimated" });
   });
 
