@@ -4,6 +4,7 @@ import { create, type JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createHandlerContext, createRouterTransport } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { ResponseRequestSchema, ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
+import { createCountWindows } from "../../src/gateway/conversation/count-window.ts";
 import { createResponsesService } from "../../src/gateway/responses-service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
@@ -21,6 +22,7 @@ function serviceOf({ gateway }: Bench, requestId: string) {
   return createResponsesService({
     gateway,
     keys,
+    takeCountSlot: createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });
 }

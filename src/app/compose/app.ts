@@ -36,6 +36,7 @@ import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
+import { createCountWindows } from "../../gateway/conversation/count-window.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
@@ -208,6 +209,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       responses: createResponsesService({
         gateway: running.gateway,
         keys,
+        takeCountSlot: createCountWindows(),
         caller,
       }),
       keys: createKeysService({ database, accountOf }),
