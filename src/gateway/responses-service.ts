@@ -50,7 +50,8 @@ export function createResponsesService({
       const output = new RpcOutput(context.signal);
       for await (const data of output.eventsOf(answerConversation(deps, call, output))) {
         const event = toJsonObject(data);
-        yield { type: String(event["type"]), sequenceNumber: Number(event["sequence_number"]), event };
+        const { type, sequence_number: sequenceNumber } = event;
+        yield { type: textOf(type), sequenceNumber: Number(sequenceNumber), event };
       }
     },
 
@@ -60,6 +61,10 @@ export function createResponsesService({
       return { object, inputTokens };
     },
   };
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** The OpenAI JSON of a typed request. A field of the message wins over the same name in `extra`. */
