@@ -123,6 +123,8 @@ function modelOf(entry: unknown): CatalogModel[] {
   const fields = entry as Record<string, unknown>;
   const { id, name, context_length: context, max_output_tokens: output } = fields;
   if (typeof id !== "string" || id === "") return [];
+  // A coding agent has no use for vectors.
+  if (fields["kind"] === "embeddings") return [];
   const modalities = Object(fields["architecture"]).input_modalities as unknown;
   const { input: inputPrice, output: outputPrice } = Object(fields["pricing"]) as Record<string, unknown>;
   const hasPrice = typeof inputPrice === "string" && typeof outputPrice === "string";

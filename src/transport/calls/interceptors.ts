@@ -12,6 +12,7 @@ import type {
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Principal } from "../../identity/principal.ts";
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
@@ -233,13 +234,17 @@ function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccoun
   return null;
 }
 
-/** A key's window covers its reads too. Chat takes its slot in its own admission, in one statement with the hold. */
+/** They take the key's slot in their own admission, in one statement with the hold. */
+const ADMITTED_APART: ReadonlySet<DescMethod> = new Set([
+  GatewayService.method.createChatCompletion,
+  EmbeddingsService.method.createEmbeddings,
+]);
+
+/** A key's window covers its reads too. */
 function limitRate(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (req.stream || principal.kind !== "api_key" || req.method === GatewayService.method.createChatCompletion) {
-      return next(req);
-    }
+    if (req.stream || principal.kind !== "api_key" || ADMITTED_APART.has(req.method)) return next(req);
     // A read that fails takes no slot, so its slot is taken afterwards. A change needs its slot first.
     const early = isRead(req.method) ? null : await keys.takeSlot(principal);
     const res = await next(req);

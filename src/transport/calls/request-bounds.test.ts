@@ -7,6 +7,7 @@ const MIB = 1024 * KIB;
 
 /** The methods that may be larger than the rest, with what they may be. */
 const LARGER = {
+  CreateEmbeddings: 8 * MIB,
   CreateChatCompletion: 32 * MIB,
   StreamChatCompletion: 32 * MIB,
   PreviewCatalog: 4 * MIB,
@@ -22,5 +23,5 @@ test("gives every method 64 KiB, but those that carry model content or a catalog
 
 test("takes compressed requests only for model content", () => {
   const compressed = methods.filter((method) => requestBoundsOf(method).compression).map((method) => method.name);
-  expect(compressed).toEqual(["CreateChatCompletion", "StreamChatCompletion"]);
+  expect(compressed).toEqual(["CreateChatCompletion", "StreamChatCompletion", "CreateEmbeddings"]);
 });

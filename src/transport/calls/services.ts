@@ -4,6 +4,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
@@ -23,6 +24,7 @@ import { type BodyMeter, readMessagesLate } from "./read-message.ts";
 /** All services, by the name that the composition root gives their implementations. */
 export const services = {
   gateway: GatewayService,
+  embeddings: EmbeddingsService,
   keys: KeysService,
   billing: BillingService,
   accounts: AccountsService,

@@ -19,7 +19,7 @@ import { bindServices, registerServices, type Implementations } from "../calls/s
 import { createAnswerHeaders } from "../http/answer-headers.ts";
 import { registerAuth } from "../web/auth.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
-import { chatMethod, type ChatPorts, createChatHandler } from "../rest/chat/chat.ts";
+import { BYTES_ENDPOINTS, type ChatPorts, createChatHandler } from "../rest/chat/chat.ts";
 import { isPreflight, preflightHeaders } from "../http/cors.ts";
 import type { Dashboard } from "../web/dashboard.ts";
 import { type DocsOptions, registerDocs } from "../web/docs.ts";
@@ -187,7 +187,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     interceptors,
     isSameOrigin,
     intake,
-    except: new Set([chatMethod]),
+    except: new Set(BYTES_ENDPOINTS.map(({ method }) => method)),
   });
   registerChat(app, chat);
   const { payments } = options;
@@ -243,11 +243,13 @@ function registerRpc(
   });
 }
 
-/** The chat handler is at the path of the contract's option, like every other method. */
+/** These handlers are at the paths of the contracts' options, like every other method. */
 function registerChat(app: FastifyInstance, ports: ChatPorts): void {
-  const onRequest = createChatHandler(ports);
-  for (const { verb, path } of mountRoutes(routesOf(chatMethod)))
-    app.route({ method: verb, url: path, onRequest, handler: unreached });
+  for (const endpoint of BYTES_ENDPOINTS) {
+    const onRequest = createChatHandler(ports, endpoint);
+    for (const { verb, path } of mountRoutes(routesOf(endpoint.method)))
+      app.route({ method: verb, url: path, onRequest, handler: unreached });
+  }
 }
 
 /** Routes without a method: the OpenAPI document, the probes and the agents' package. */

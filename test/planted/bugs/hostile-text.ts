@@ -11,20 +11,12 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the values of a chat body are not counted",
-    edits: [
-      gateway(
-        "request/read-request.ts",
-        "return scanObject(body, MAX_JSON_TOKENS);",
-        "return scanObject(body, MAX_JSON_TOKENS * 1_000);",
-      ),
-    ],
+    edits: [gateway("request/read-json.ts", "scanObject(body, mostTokens);", "scanObject(body, mostTokens * 1_000);")],
     noticedBy: { file: "test/app/clients/hostile-bodies.test.ts", test: "one of ten million arrays" },
   },
   {
     name: "a large refused body takes no slot",
-    edits: [
-      gateway("answer/answer-chat.ts", "body.length > FREE_REFUSAL_BYTES", "body.length > 64 * FREE_REFUSAL_BYTES"),
-    ],
+    edits: [gateway("answer/serve.ts", "body.length > FREE_REFUSAL_BYTES", "body.length > 64 * FREE_REFUSAL_BYTES")],
     noticedBy: { file: "test/app/clients/hostile-bodies.test.ts", test: "takes a slot of its key" },
   },
   {

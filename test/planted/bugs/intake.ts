@@ -58,7 +58,7 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
       transport(
         "rest/chat/chat.ts",
         "if (known === null) principal = await authenticate(",
-        "received ??= await receiveJson(ports.intake, raw, { limit: CHAT_LIMIT, caller: null });\n" +
+        "received ??= await receiveJson(ports.intake, raw, { limit, caller: null });\n" +
           "    if (known === null) principal = await authenticate(",
       ),
     ],

@@ -1,11 +1,13 @@
-// POST /v1/chat/completions. Its format is OpenAI's JSON and server-sent events, not proto JSON, so it is bound to the contract's
-// method by name and passes bytes. This is the hot path: nothing is parsed here and Connect is not involved.
+// POST /v1/chat/completions and /v1/embeddings. Their formats are OpenAI's JSON and server-sent events, not proto JSON, so they are
+// bound to the contracts' methods by name and pass bytes. This is the hot path: nothing is parsed here and Connect is not involved.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { ApiKeyPrincipal, Principal } from "../../../identity/principal.ts";
-import type { Gateway } from "../../../gateway/chat.ts";
+import type { Endpoint, Gateway } from "../../../gateway/chat.ts";
 import { DomainError, InvalidApiKey, ValidationError } from "../../../kernel/errors.ts";
 import { timeOfUuidv7 } from "../../../kernel/ids.ts";
 import { authenticate, type Verifiers } from "../../calls/authenticate.ts";
@@ -23,16 +25,31 @@ import { answerError, ERROR_FORMAT_HEADER, errorFormatOf } from "../error-answer
 import { receiveJson } from "../json-body.ts";
 import { leaveBodyUnread } from "../../http/unread-body.ts";
 
-/** The method of the contract that this handler answers. */
-export const chatMethod = GatewayService.method.createChatCompletion;
+/** An endpoint whose bytes go to the gateway, and the method of the contract that it is. */
+export type BytesEndpoint = {
+  readonly endpoint: Endpoint;
+  readonly method: DescMethodUnary;
+  readonly name: string;
+  /** The most bytes of a request. */
+  readonly limit: number;
+  readonly wanted: Parameters<typeof authenticate>[2];
+};
 
-const METHOD_NAME = `${GatewayService.typeName}/${chatMethod.name}`;
+export const CHAT = bytesEndpoint("chat", GatewayService.method.createChatCompletion);
+export const EMBEDDINGS = bytesEndpoint("embeddings", EmbeddingsService.method.createEmbeddings);
+export const BYTES_ENDPOINTS: readonly BytesEndpoint[] = [CHAT, EMBEDDINGS];
 
-/** The most bytes of a request. */
-export const CHAT_LIMIT = requestLimitOf(chatMethod);
+function bytesEndpoint(endpoint: Endpoint, method: DescMethodUnary): BytesEndpoint {
+  return {
+    endpoint,
+    method,
+    name: `${method.parent.typeName}/${method.name}`,
+    limit: requestLimitOf(method),
+    wanted: { environment: null, callers: callersOf(method) },
+  };
+}
 
 const PUBLIC: Principal = { kind: "public" };
-const WANTED = { environment: null, callers: callersOf(chatMethod) };
 
 /** The parts of the handler. */
 export type ChatPorts = {
@@ -47,16 +64,21 @@ export type ChatPorts = {
   readonly logger: CallLogger;
 };
 
-/** Makes the hook that answers. It takes the response over from Fastify, since answers are streamed with their own back-pressure. */
-export function createChatHandler(ports: ChatPorts): (request: FastifyRequest, reply: FastifyReply) => void {
+/** Makes the hook that answers an endpoint. It takes the response over from Fastify, since answers are streamed with their own back-pressure. */
+export function createChatHandler(
+  ports: ChatPorts,
+  endpoint: BytesEndpoint,
+): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     reply.hijack();
-    void answerChatRequest(ports, { requestId: request.id, raw: request.raw, key: null, body: null }, reply.raw);
+    const received = { endpoint, requestId: request.id, raw: request.raw, key: null, body: null };
+    void answerChatRequest(ports, received, reply.raw);
   };
 }
 
-/** A chat request whose headers have arrived. */
+/** A request whose headers have arrived. */
 type ReceivedChat = {
+  readonly endpoint: BytesEndpoint;
   readonly requestId: string;
   readonly raw: IncomingMessage;
   /** The key of the caller; null where it has to be looked up first. */
@@ -66,13 +88,13 @@ type ReceivedChat = {
 };
 
 /**
- * Answers a chat request. The caller is known before the body is read: 401 and 403 come first, then the 429 of a key with a full
+ * Answers a request. The caller is known before the body is read: 401 and 403 come first, then the 429 of a key with a full
  * window, then 415, 413, 503, 429 and 408, and all of them before 400. Never rejects: every error is sent to the client, or
  * logged when the answer has begun.
  */
 export async function answerChatRequest(
   ports: ChatPorts,
-  { requestId, raw, key: known, body: received }: ReceivedChat,
+  { endpoint: { endpoint, method, name, limit, wanted }, requestId, raw, key: known, body: received }: ReceivedChat,
   response: ServerResponse,
 ): Promise<void> {
   const { gateway, logger } = ports;
@@ -82,15 +104,15 @@ export async function answerChatRequest(
   let principal: Principal = known ?? PUBLIC;
   let error: unknown;
   try {
-    if (known === null) principal = await authenticate(ports.verifiers, readCredentials(raw.rawHeaders, raw), WANTED);
-    authorise(chatMethod, principal);
+    if (known === null) principal = await authenticate(ports.verifiers, readCredentials(raw.rawHeaders, raw), wanted);
+    authorise(method, principal);
     const key = requireKey(principal);
     const idempotencyKey = readIdempotencyKey(raw.headers[IDEMPOTENCY_HEADER]);
     // Its body would be read for nothing, and would take from the budget of all bodies.
     if (received === null) ports.refuseWhileLimited(key);
-    const rules = { limit: CHAT_LIMIT, caller: key.keyId };
+    const rules = { limit, caller: key.keyId };
     const body = requireBody(received ?? (await receiveJson(ports.intake, raw, rules)));
-    await gateway.answerChat({ requestId, receivedAtMs, key, body, idempotencyKey }, sink);
+    await gateway.answerChat({ endpoint, requestId, receivedAtMs, key, body, idempotencyKey }, sink);
   } catch (thrown) {
     error = thrown;
     logFault(logger, requestId, thrown);
@@ -106,7 +128,7 @@ export async function answerChatRequest(
       response.end(answer.body);
     }
   }
-  logCall(logger, { method: METHOD_NAME, requestId, receivedAtMs, principal, error });
+  logCall(logger, { method: name, requestId, receivedAtMs, principal, error });
 }
 
 function requireKey(principal: Principal): ApiKeyPrincipal {

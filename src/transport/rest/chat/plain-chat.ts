@@ -6,25 +6,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiKeyPrincipal } from "../../../identity/principal.ts";
 import { uuidv7 } from "../../../kernel/ids.ts";
 import { readAuthorization } from "../../calls/call.ts";
-import { type ChatPorts, answerChatRequest, CHAT_LIMIT, chatMethod } from "./chat.ts";
+import { type ChatPorts, answerChatRequest, CHAT } from "./chat.ts";
 import { routesOf } from "../http-rules.ts";
 import { mountRoutes } from "../rest.ts";
 
 /** Makes the handler of plain chat requests. It returns false for all others and does not touch them. */
 export function createPlainChat(ports: ChatPorts): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const paths = new Set(mountRoutes(routesOf(chatMethod)).map(({ path }) => path));
+  const paths = new Set(mountRoutes(routesOf(CHAT.method)).map(({ path }) => path));
   return (request, response) => {
     if (!isPlainChat(request, paths)) return false;
     const requestId = uuidv7();
     const key = keyInMemory(ports, request);
     if (key === null || hasToWait(ports, key)) {
       // Such a key is looked up, or refused, before the body is read.
-      void answerChatRequest(ports, { requestId, raw: request, key, body: null }, response);
+      void answerChatRequest(ports, { endpoint: CHAT, requestId, raw: request, key, body: null }, response);
       return true;
     }
     // The key is known now, so a body that came with its headers is read in this turn of the event loop.
-    ports.intake.read(request, { limit: CHAT_LIMIT, caller: key.keyId }, (error, body) => {
-      void answerChatRequest(ports, { requestId, raw: request, key, body: error ?? body }, response);
+    ports.intake.read(request, { limit: CHAT.limit, caller: key.keyId }, (error, body) => {
+      void answerChatRequest(ports, { endpoint: CHAT, requestId, raw: request, key, body: error ?? body }, response);
     });
     return true;
   };
@@ -40,7 +40,7 @@ function isPlainChat({ method, url, headers }: IncomingMessage, paths: ReadonlyS
     headers["transfer-encoding"] === undefined &&
     // It is also false without a stated length.
     length > 0 &&
-    length <= CHAT_LIMIT
+    length <= CHAT.limit
   );
 }
 
