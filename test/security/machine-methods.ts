@@ -37,6 +37,7 @@ const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: 
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
   "GatewayService/StreamChatCompletion": { takes: ["key"], request: CHAT },
+  "EmbeddingsService/CreateEmbeddings": { takes: ["key"], request: { model: "demo/embed", input: ["Hello!"] } },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },

@@ -25,12 +25,12 @@ export const EMBEDDINGS_BUGS: readonly PlantedBug[] = [
   {
     name: "vectors are shown in the upstream's encoding",
     edits: [gateway("embeddings/vectors.ts", "if (vector.encoding === asked) {", "if (asked !== undefined) {")],
-    noticedBy: answers("hands on base64 as numbers"),
+    noticedBy: answers("base64 as numbers"),
   },
   {
     name: "an answer with too few vectors is billed",
     edits: [gateway("embeddings/vectors.ts", "return found === count ? vectors : null;", "return vectors;")],
-    noticedBy: failures("with too few: nothing is shown"),
+    noticedBy: failures("nothing is shown and nothing is charged"),
   },
   {
     name: "an embeddings model answers chat",
