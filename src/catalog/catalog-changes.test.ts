@@ -22,6 +22,7 @@ const model: FileModel = {
   contextLength: 1_000,
   maxOutputTokens: 100,
   mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+  kind: "chat",
   hiddenOutput: false,
   inputPrice: 5_000_000_000n,
   outputPrice: 15_000_000_000n,

@@ -2,8 +2,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { ValidationError } from "../kernel/errors.ts";
-import type { Modality, UpstreamConfig } from "./catalog-model.ts";
-import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
+import type { ModelKind, Modality, UpstreamConfig } from "./catalog-model.ts";
+import {
+  type CatalogFile,
+  DEFAULT_MEDIA_TOKENS,
+  type FileModel,
+  readCatalogFile,
+  writeCatalogFile,
+} from "./catalog-file.ts";
 import { MAX_PRICE } from "./prices.ts";
 import { isKeyVariable } from "./upstream-file.ts";
 
@@ -56,6 +62,23 @@ function problemsOf(content: unknown): string[] {
     return error.details.map(({ field, rule }) => `${field} ${rule}`);
   }
 }
+/** An embeddings model without what only chat models have. */
+function asItsKind(model: FileModel): FileModel {
+  if (model.kind === "chat") return model;
+  return {
+    ...model,
+    inputModalities: ["text"],
+    maxOutputTokens: 0,
+    mediaTokens: DEFAULT_MEDIA_TOKENS,
+    hiddenOutput: false,
+    outputPrice: 0n,
+    cacheHitPrice: null,
+    routes: model.routes.map(({ cost, ...route }) =>
+      cost === undefined ? route : { ...route, cost: { ...cost, output: 0n, cacheHit: null } },
+    ),
+  };
+}
+
 const problemsOfModel = (fields: Entry) => problemsOf({ models: [{ ...goodModel, ...fields }] });
 const problemsOfUpstream = (fields: Entry) => problemsOf({ upstreams: [{ ...goodUpstream, ...fields }], models: [] });
 
@@ -74,6 +97,7 @@ describe("a catalog file", () => {
     expect(models).toEqual([
       {
         id: "acme/large",
+        kind: "chat",
         name: "Acme Large",
         description: "One sentence.",
         badge: "-20%",
@@ -89,6 +113,7 @@ describe("a catalog file", () => {
       },
       {
         id: "small",
+        kind: "chat",
         name: "small",
         description: "",
         badge: null,
@@ -210,6 +235,24 @@ describe("a catalog file", () => {
     }
   });
 
+  test("takes an embeddings model with a price for its input, and refuses what only chat models have", () => {
+    const { max_output_tokens: _, ...embed }: Entry = { ...goodModel, kind: "embeddings", price: { input: "260" } };
+    const problems = (fields: Entry) => problemsOf({ models: [{ ...embed, ...fields }] });
+    expect(readCatalogFile(stringify({ models: [embed] }), [upstream]).models).toMatchObject([
+      { kind: "embeddings", maxOutputTokens: 0, inputPrice: 260_000_000n, outputPrice: 0n, inputModalities: ["text"] },
+    ]);
+    expect(problems({ price: { input: "260", output: "0", per_request: "0.5" } })).toEqual([]);
+    expect(problems({ kind: "rerank" })).toContain("models[0].kind one_of");
+    for (const fields of [{ max_output_tokens: 10 }, { media_tokens: { image: 9 } }, { hidden_output: false }]) {
+      expect(problems(fields)).toEqual([`models[0].${Object.keys(fields)[0]} embeddings`]);
+    }
+    expect(problems({ input_modalities: ["text", "image"] })).toEqual(["models[0].input_modalities embeddings"]);
+    expect(problems({ price: { input: "260", output: "1" } })).toEqual(["models[0].price.output embeddings"]);
+    expect(problems({ price: { input: "260", cache_hit: "1" } })).toEqual(["models[0].price unknown_key"]);
+    expect(problems({ price: {} })).toEqual(["models[0].price.input required"]);
+    expect(problemsOfModel({ max_output_tokens: undefined })).toEqual(["models[0].max_output_tokens required"]);
+  });
+
   test("is not mistaken for one when it is no YAML, no mapping, twice a key, a bomb, or without models", () => {
     expect(problemsOf("models: [")).toEqual([" yaml"]);
     expect(problemsOf("models: []\nmodels: []")).toEqual([" yaml"]);
@@ -253,31 +296,34 @@ describe("a catalog file", () => {
           ),
         ),
         models: fc.uniqueArray(
-          fc.record({
-            id: fc.stringMatching(/^[A-Za-z0-9][\w.:-]{0,20}(\/[A-Za-z0-9][\w.:-]{0,20})?$/),
-            name: named,
-            description: text,
-            badge: fc.option(named),
-            inputModalities: modalities,
-            contextLength: fc.integer({ min: 1_000, max: 100_000_000 }),
-            maxOutputTokens: fc.integer({ min: 1, max: 1_000 }),
-            mediaTokens: fc.record({ image: mediaTokens, audio: mediaTokens, video: mediaTokens }),
-            hiddenOutput: fc.boolean(),
-            inputPrice: price,
-            outputPrice: price,
-            cacheHitPrice: fc.option(price),
-            routes: fc.array(
-              fc.record(
-                {
-                  upstream: fc.constantFrom(...upstreamIds),
-                  model: named,
-                  cost: fc.record({ input: price, output: price, cacheHit: fc.option(price) }),
-                },
-                { requiredKeys: ["upstream", "model"] },
+          fc
+            .record({
+              kind: fc.constantFrom<ModelKind>("chat", "embeddings"),
+              id: fc.stringMatching(/^[A-Za-z0-9][\w.:-]{0,20}(\/[A-Za-z0-9][\w.:-]{0,20})?$/),
+              name: named,
+              description: text,
+              badge: fc.option(named),
+              inputModalities: modalities,
+              contextLength: fc.integer({ min: 1_000, max: 100_000_000 }),
+              maxOutputTokens: fc.integer({ min: 1, max: 1_000 }),
+              mediaTokens: fc.record({ image: mediaTokens, audio: mediaTokens, video: mediaTokens }),
+              hiddenOutput: fc.boolean(),
+              inputPrice: price,
+              outputPrice: price,
+              cacheHitPrice: fc.option(price),
+              routes: fc.array(
+                fc.record(
+                  {
+                    upstream: fc.constantFrom(...upstreamIds),
+                    model: named,
+                    cost: fc.record({ input: price, output: price, cacheHit: fc.option(price) }),
+                  },
+                  { requiredKeys: ["upstream", "model"] },
+                ),
+                { minLength: 1, maxLength: 3 },
               ),
-              { minLength: 1, maxLength: 3 },
-            ),
-          }),
+            })
+            .map(asItsKind),
           { selector: ({ id }) => id, maxLength: 5 },
         ),
       }),

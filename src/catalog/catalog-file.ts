@@ -2,9 +2,17 @@
 
 import { parseDocument, stringify } from "yaml";
 import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
-import type { CatalogModel, MediaModality, Modality, Route, UpstreamConfig } from "./catalog-model.ts";
+import type {
+  CatalogModel,
+  MediaModality,
+  Modality,
+  ModelKind,
+  Route,
+  RouteCost,
+  UpstreamConfig,
+} from "./catalog-model.ts";
 import { FileField } from "./file-field.ts";
-import { readPrices, writePrices } from "./price-file.ts";
+import { readEmbeddingsPrices, readPrices, writePrices } from "./price-file.ts";
 import { pricesOf } from "./prices.ts";
 import { readUpstream, TIMEOUT_RANGE_MS, writeUpstream } from "./upstream-file.ts";
 
@@ -24,6 +32,7 @@ const MAX_ALIASES = 100;
 /** Most pictures and clips come to less. What large ones cost beyond it is charged as far as the balance reaches. */
 export const DEFAULT_MEDIA_TOKENS = { image: 4_096, audio: 16_384, video: 65_536 } as const;
 const MEDIA = ["image", "audio", "video"] as const satisfies readonly MediaModality[];
+const KINDS = ["chat", "embeddings"] as const satisfies readonly ModelKind[];
 const MODALITIES = ["text", "image", "audio", "video"] as const satisfies readonly Modality[];
 // Parts between slashes begin with a letter or digit, so that an id is never mistaken for a path like `../x`.
 const MODEL_ID = /^[A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*$/;
@@ -53,12 +62,13 @@ export function writeCatalogFile({ upstreams, models }: CatalogFile): string {
 export function writeModel(model: FileModel) {
   return {
     id: model.id,
+    ...(model.kind === "chat" ? {} : { kind: model.kind }),
     name: model.name,
     ...(model.description === "" ? {} : { description: model.description }),
     ...(model.badge === null ? {} : { badge: model.badge }),
     input_modalities: [...model.inputModalities],
     context_length: model.contextLength,
-    max_output_tokens: model.maxOutputTokens,
+    ...(model.kind === "chat" ? { max_output_tokens: model.maxOutputTokens } : {}),
     ...writeMediaTokens(model.mediaTokens),
     ...(model.hiddenOutput ? { hidden_output: true } : {}),
     price: writePrices(pricesOf(model)),
@@ -109,6 +119,7 @@ function notYaml(message: string): ValidationError {
 function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileModel | null {
   const at = field.mapping([
     "id",
+    "kind",
     "name",
     "description",
     "badge",
@@ -123,15 +134,19 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
   if (at === null) return null;
   const id = at.id.text({ max: 200, pattern: MODEL_ID, rule: "letters, digits and . _ : - / as in acme/large" });
   const contextLength = at.context_length.integer({ min: 1, max: MAX_TOKENS });
-  const maxOutputTokens = at.max_output_tokens.integer({ min: 1, max: MAX_TOKENS });
-  if (maxOutputTokens > contextLength) at.max_output_tokens.note("max_output_tokens", "must not exceed context_length");
-  const price = readPrices(at.price, contextLength);
+  const kind = at.kind.oneOf(KINDS, "chat") ?? "chat";
+  const maxOutputTokens = kind === "chat" ? readMaxOutput(at.max_output_tokens, contextLength) : 0;
+  if (kind === "embeddings") {
+    for (const name of ["max_output_tokens", "media_tokens", "hidden_output"] as const) refuseForEmbeddings(at[name]);
+  }
+  const price = readPricesOf(kind, at.price, contextLength);
   return {
     id,
+    kind,
     name: at.name.text({ max: 200, fallback: id }),
     description: at.description.text({ max: 1_000, fallback: "" }),
     badge: at.badge.isAbsent ? null : at.badge.text({ max: 40 }),
-    inputModalities: readModalities(at.input_modalities),
+    inputModalities: readModalities(at.input_modalities, kind),
     contextLength,
     maxOutputTokens,
     mediaTokens: readMediaTokens(at.media_tokens),
@@ -142,16 +157,32 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     ...(price.other ? { otherPrices: price.other } : {}),
     routes: at.routes
       .list({ min: 1, max: MAX_ROUTES })
-      .map((route) => readRoute(route, { upstreamIds, contextLength }))
+      .map((route) => readRoute(route, { upstreamIds, contextLength, kind }))
       .filter((each) => each !== null),
   };
 }
 
+function readMaxOutput(field: FileField, contextLength: number): number {
+  const maxOutputTokens = field.integer({ min: 1, max: MAX_TOKENS });
+  if (maxOutputTokens > contextLength) field.note("max_output_tokens", "must not exceed context_length");
+  return maxOutputTokens;
+}
+
+function readPricesOf(kind: ModelKind, field: FileField, contextLength: number): RouteCost {
+  return kind === "chat" ? readPrices(field, contextLength) : readEmbeddingsPrices(field);
+}
+
+/** Notes a field that only chat models have. */
+function refuseForEmbeddings(field: FileField): void {
+  if (!field.isAbsent) field.note("embeddings", "must be left out of an embeddings model");
+}
+
 /** The modalities in one order, independent of the order in the file: a change of order is no change. */
-function readModalities(field: FileField): readonly Modality[] {
+function readModalities(field: FileField, kind: ModelKind): readonly Modality[] {
   if (field.isAbsent) return ["text"];
   const given = field.list({ min: 1, max: MODALITIES.length }).map((item) => item.oneOf(MODALITIES));
   if (!given.includes("text")) field.note("input_modalities", "must include text");
+  if (kind === "embeddings" && given.length > 1) field.note("embeddings", "must be text alone for an embeddings model");
   if (new Set(given).size < given.length) field.note("input_modalities", "must name each modality once");
   return MODALITIES.filter((modality) => given.includes(modality));
 }
@@ -166,7 +197,11 @@ function readMediaTokens(field: FileField): FileModel["mediaTokens"] {
 
 function readRoute(
   field: FileField,
-  { upstreamIds, contextLength }: { readonly upstreamIds: ReadonlySet<string>; readonly contextLength: number },
+  {
+    upstreamIds,
+    contextLength,
+    kind,
+  }: { readonly upstreamIds: ReadonlySet<string>; readonly contextLength: number; readonly kind: ModelKind },
 ): Route | null {
   const at = field.mapping(["upstream", "model", "first_byte_timeout_ms", "may_repeat_paid", "cost"]);
   if (at === null) return null;
@@ -181,7 +216,7 @@ function readRoute(
       ? {}
       : { firstByteTimeoutMs: at.first_byte_timeout_ms.integer(TIMEOUT_RANGE_MS) }),
     ...(at.may_repeat_paid.flag(false) ? { mayRepeatPaid: true } : {}),
-    ...(at.cost.isAbsent ? {} : { cost: readPrices(at.cost, contextLength) }),
+    ...(at.cost.isAbsent ? {} : { cost: readPricesOf(kind, at.cost, contextLength) }),
   };
 }
 

@@ -27,14 +27,20 @@ export type Route = {
   readonly mayRepeatPaid?: boolean;
 };
 
+/** What a model answers with: a conversation, or the vectors of texts. */
+export type ModelKind = "chat" | "embeddings";
+
 /** A model that is sold. Prices are micro-rupiah per 1M tokens. */
 export type CatalogModel = {
   readonly id: string;
+  readonly kind: ModelKind;
   readonly name: string;
   readonly description: string;
   readonly badge: string | null;
   readonly inputModalities: readonly Modality[];
+  /** Of an embeddings model: the tokens of one of the texts. */
   readonly contextLength: number;
+  /** 0: an embeddings model. */
   readonly maxOutputTokens: number;
   /** Tokens that are held for one part of each kind, and billed where an upstream does not report how many it counted. */
   readonly mediaTokens: Readonly<Record<MediaModality, number>>;

@@ -26,6 +26,7 @@ const model = (otherPrices: OtherPrices | null, route: string, cost?: RouteCost)
   contextLength: 1_000_000,
   maxOutputTokens: 100,
   mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+  kind: "chat",
   hiddenOutput: false,
   inputPrice: rupiah(5_000),
   outputPrice: rupiah(15_000),

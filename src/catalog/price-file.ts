@@ -64,6 +64,17 @@ export function readPrices(field: FileField, contextLength: number): RouteCost {
   return Object.keys(other).length === 0 ? plain : { ...plain, other };
 }
 
+/** The same of an embeddings model: vectors are no tokens of output, and no such model has a prompt cache. */
+export function readEmbeddingsPrices(field: FileField): RouteCost {
+  const at = field.mapping(["input", "output", "per_request"]);
+  if (at === null) return { input: 0n, output: 0n, cacheHit: null };
+  if (!at.output.isAbsent && readPrice(at.output) > 0n) {
+    at.output.note("embeddings", "must be 0 or left out of an embeddings model");
+  }
+  const plain = { input: readPrice(at.input), output: 0n, cacheHit: null };
+  return at.per_request.isAbsent ? plain : { ...plain, other: { perRequest: readPrice(at.per_request) } };
+}
+
 type TierRules = {
   readonly contextLength: number;
   /** What a tier has to name because the prices outside the tiers name it. */

@@ -6,7 +6,15 @@ import type { Database } from "../database/database.ts";
 import { entitiesOn } from "../database/orm.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
-import type { CatalogModel, Modality, OutputCapField, Route, UpstreamConfig, UpstreamKind } from "./catalog-model.ts";
+import type {
+  CatalogModel,
+  Modality,
+  ModelKind,
+  OutputCapField,
+  Route,
+  UpstreamConfig,
+  UpstreamKind,
+} from "./catalog-model.ts";
 import type { CatalogChange } from "./catalog-changes.ts";
 import { type FileModel, writeRoute } from "./catalog-file.ts";
 import { parseOtherPrices, parsePrices, writeOtherPrices, type WrittenOtherPrices } from "./price-file.ts";
@@ -50,6 +58,7 @@ type ModelRow = {
   routes: RouteRow[];
   media_tokens: CatalogModel["mediaTokens"];
   hidden_output: boolean;
+  kind: ModelKind;
   created_at: Date;
 };
 
@@ -104,6 +113,7 @@ export async function putModel(client: PoolClient, model: FileModel): Promise<vo
   const { em, CatalogModel, raw } = await entitiesOn(client);
   const row = {
     id: model.id,
+    kind: model.kind,
     name: model.name,
     description: model.description,
     badge: model.badge,
@@ -164,6 +174,7 @@ function fromRowUpstream(row: UpstreamRow): UpstreamConfig {
 function fromRowModel(row: ModelRow): CatalogModel {
   return {
     id: row.id,
+    kind: row.kind,
     name: row.name,
     description: row.description,
     badge: row.badge,

@@ -174,10 +174,12 @@ CREATE TABLE catalog_model (
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   hidden_output boolean NOT NULL DEFAULT false,
   other_prices jsonb,
+  kind text NOT NULL DEFAULT 'chat'::text,
   CONSTRAINT catalog_model_cache_hit_price_check CHECK (((cache_hit_price >= 0) AND (cache_hit_price <= '1000000000000000'::bigint))),
   CONSTRAINT catalog_model_context_length_check CHECK ((context_length > 0)),
   CONSTRAINT catalog_model_input_price_check CHECK (((input_price >= 0) AND (input_price <= '1000000000000000'::bigint))),
-  CONSTRAINT catalog_model_max_output_tokens_check CHECK ((max_output_tokens > 0)),
+  CONSTRAINT catalog_model_kind_check CHECK ((kind = ANY (ARRAY['chat'::text, 'embeddings'::text]))),
+  CONSTRAINT catalog_model_max_output_tokens_check CHECK (((max_output_tokens > 0) OR (kind = 'embeddings'::text))),
   CONSTRAINT catalog_model_output_price_check CHECK (((output_price >= 0) AND (output_price <= '1000000000000000'::bigint))),
   CONSTRAINT catalog_model_state_check CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text]))),
   CONSTRAINT catalog_model_pkey PRIMARY KEY (id)

@@ -2,13 +2,18 @@ import type { DomainError, ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 
-/** One chat request as it was received. */
+/** What a request asks for: an answer of a conversation, or the vectors of texts. */
+export type Endpoint = "chat" | "embeddings";
+
+/** One request as it was received. */
 export type ChatCall = {
   /** A UUIDv7: `x-request-id`, the hold's and the usage record's id. */
   readonly requestId: string;
   readonly receivedAtMs: number;
   readonly key: VerifiedKey;
-  /** The JSON body as the client sent it, at most 32 MiB. The gateway may write over it. */
+  /** Absent: chat. The sink of any other endpoint gets `answer` alone. */
+  readonly endpoint?: Endpoint;
+  /** The JSON body as the client sent it, bounded by its endpoint. The gateway may write over it. */
   readonly body: Buffer;
   /** The client's name for the request, from its header `Idempotency-Key`. Null or absent: it sent none. */
   readonly idempotencyKey?: string | null;
@@ -80,7 +85,7 @@ export type ChatOutcome = "answered" | "client_left" | ErrorCode;
 
 export interface Gateway {
   /**
-   * Answers one chat request and bills it before the answer is complete. After `sink.begin` a failure is given to `sink.fail`.
+   * Answers one request and bills it before the answer is complete. After `sink.begin` a failure is given to `sink.fail`.
    * Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
    * TooManyAtOnce, AccountFrozen, UpstreamBusy, AlreadyRunning, AlreadyAnswered, IdempotencyConflict, InternalError.
    */

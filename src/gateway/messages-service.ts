@@ -19,8 +19,8 @@ import {
   StreamMessageResponseSchema,
 } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { nearestModel } from "../catalog/nearest-model.ts";
-import { InternalError, ModelNotFound } from "../kernel/errors.ts";
+import { InternalError } from "../kernel/errors.ts";
+import { soldModel } from "./answer/serve.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
 import type { TakeCountSlot } from "./conversation/count-window.ts";
@@ -68,9 +68,7 @@ export function createMessagesService({
 
     async countTokens(request, context) {
       takeCountSlot((await caller(context)).key.keyId);
-      const { models } = await catalog.snapshot();
-      if (!models.has(request.model))
-        throw new ModelNotFound(request.model, nearestModel(request.model, models.keys()));
+      soldModel(request.model, await catalog.snapshot(), "chat");
       const body = Buffer.from(JSON.stringify(toJson(CountTokensRequestSchema, request)));
       return { inputTokens: await countMessages(body) };
     },

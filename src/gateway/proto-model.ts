@@ -9,6 +9,7 @@ export function toProtoModel(model: CatalogModel): MessageInitShape<typeof Model
   const [owner, ...path] = model.id.split("/");
   return {
     id: model.id,
+    kind: model.kind,
     object: "model",
     type: "model",
     created: Math.floor(model.createdAt.getTime() / 1_000),

@@ -67,7 +67,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
         object: "list",
         data: sorted.map(toProtoModel),
         ...(first === undefined || last === undefined ? {} : { firstId: first.id, lastId: last.id }),
-        models: clientVersion === "" ? [] : sorted.map(toCodexModel),
+        models: clientVersion === "" ? [] : sorted.filter(({ kind }) => kind === "chat").map(toCodexModel),
       };
     },
 

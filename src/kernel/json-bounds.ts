@@ -8,8 +8,10 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_TOKENS = 200_000;
 
 /** The rule and the message of a body that has more. */
-export const TOO_COMPLEX = {
-  field: "",
-  rule: "too_complex",
-  message: `The body must not have more than ${MAX_JSON_TOKENS} brackets, commas and colons outside of strings`,
-} as const;
+export const TOO_COMPLEX = tooComplex(MAX_JSON_TOKENS);
+
+/** The same for another bound. */
+export function tooComplex(most: number) {
+  const message = `The body must not have more than ${most} brackets, commas and colons outside of strings`;
+  return { field: "", rule: "too_complex", message } as const;
+}

@@ -131,6 +131,7 @@ function model(id: string, price: string): CatalogModel {
     contextLength: 100_000,
     maxOutputTokens: 4_096,
     mediaTokens: { image: 0, audio: 0, video: 0 },
+    kind: "chat",
     hiddenOutput: false,
     inputPrice: rupiah,
     outputPrice: rupiah * 3n,

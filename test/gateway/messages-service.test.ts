@@ -9,11 +9,12 @@ import { createMessagesService } from "../../src/gateway/messages-service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
 import { createLogMemory } from "../transport/fakes.ts";
-import { type Bench, DEMO_MODELS, KEY, openBench, RATE } from "./support.ts";
+import { type Bench, DEMO_MODELS, KEY, modelOf, openBench, RATE } from "./support.ts";
 
 const interceptors = createOpenInterceptors({ logger: createLogMemory().logger });
 const MODEL = "demo/small";
-const MODELS = new Map(DEMO_MODELS.map((model) => [model.id, model]));
+const SOLD = [...DEMO_MODELS, modelOf("demo/embed", { kind: "embeddings" })];
+const MODELS = new Map(SOLD.map((model) => [model.id, model]));
 
 function serviceOf({ gateway }: Bench, requestId: string) {
   return createMessagesService({
@@ -93,10 +94,13 @@ describe("MessagesService", () => {
     expect(bench.ledger.settlements).toEqual([]);
   });
 
-  it("counts no tokens for a model that is not sold", async () => {
+  it.each([
+    ["is not sold", "demo/smal", Code.NotFound],
+    ["answers no chat", "demo/embed", Code.InvalidArgument],
+  ])("counts no tokens for a model that %s", async (_name, model, code) => {
     const { client } = clientOf(openBench());
-    const error = await errorOf(client.countTokens({ ...ask("hello"), model: "demo/smal" }));
-    expect(error?.code).toBe(Code.NotFound);
+    const error = await errorOf(client.countTokens({ ...ask("hello"), model }));
+    expect(error?.code).toBe(code);
   });
 
   it.each([false, true])("refuses what the provider would keep, streamed or not: %s", async (streamed) => {

@@ -42,7 +42,7 @@ export function usePlayground() {
   beforeEach(() => {
     const config = { firstByteTimeoutMs: 300, idleTimeoutMs: 300, apiKeyEnv: "LOCAL_API_KEY" };
     playground.bench = openBench({
-      models: [modelOf("local/m")],
+      models: [modelOf("local/m"), modelOf("local/embed", { kind: "embeddings" })],
       upstreams: [upstreamOf("local", playground.upstream.baseUrl, config)],
       deps: { slowestTokensPerSecond: 1e9 },
     });

@@ -5,9 +5,9 @@ import { ChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/
 import { createGatewayService } from "../../src/gateway/service.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type Bench, DEMO_MODELS, DEMO_UPSTREAM, KEY, openBench, RATE } from "./support.ts";
+import { type Bench, DEMO_MODELS, DEMO_UPSTREAM, KEY, modelOf, openBench, RATE } from "./support.ts";
 
-function clientOf(bench: Bench) {
+function clientOf(bench: Bench, sold = DEMO_MODELS) {
   const thrown: unknown[] = [];
   const requestId = uuidv7();
   const service = createGatewayService({
@@ -22,7 +22,7 @@ function clientOf(bench: Bench) {
       snapshot: () =>
         Promise.resolve({
           takenAtMs: 0,
-          models: new Map(DEMO_MODELS.map((model) => [model.id, model])),
+          models: new Map(sold.map((model) => [model.id, model])),
           upstreams: new Map([[DEMO_UPSTREAM.id, DEMO_UPSTREAM]]),
         }),
     },
@@ -202,5 +202,12 @@ describe("GatewayService", () => {
     });
     expect(models[1]?.baseInstructions).not.toBe("");
     expect(models[2]?.inputModalities).toEqual(["text", "image"]);
+  });
+
+  it("leaves models of embeddings out of the list for Codex", async () => {
+    const { client } = clientOf(openBench(), [modelOf("demo/embed", { kind: "embeddings" }), modelOf("demo/small")]);
+    const { data, models } = await client.listModels({ clientVersion: "0.169.0" });
+    expect(data.map(({ kind }) => kind)).toEqual(["embeddings", "chat"]);
+    expect(models.map(({ slug, priority }) => [slug, priority])).toEqual([["demo/small", 1]]);
   });
 });

@@ -39,6 +39,7 @@ export function modelOf(id: string, overrides: Partial<CatalogModel> = {}): Cata
     contextLength: 131_072,
     maxOutputTokens: 16_384,
     mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+    kind: "chat",
     hiddenOutput: false,
     inputPrice: 5_000n * RUPIAH,
     outputPrice: 15_000n * RUPIAH,

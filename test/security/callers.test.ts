@@ -34,7 +34,7 @@ let made: Awaited<ReturnType<typeof makeCallers>>;
 const log = createLogMemory();
 beforeAll(async () => {
   // The methods are bound to nothing, and the gateway answers with any bytes.
-  allowProblems(/^POST \/v1\/chat\/completions 200|: the status 404 is not documented$/);
+  allowProblems(/^POST \/v1\/(chat\/completions|embeddings) 200|: the status 404 is not documented$/);
   opened = await createTestDatabase();
   made = await makeCallers(opened.database);
   servers = createServers({
@@ -141,7 +141,7 @@ test("over REST each route takes exactly the callers its method names, in the en
     const wanted = made.callers.map((caller) => {
       const { environment } = mounted;
       const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
-      const takesCookies = address !== "/v1/chat/completions";
+      const takesCookies = !["/v1/chat/completions", "/v1/embeddings"].includes(address);
       return [
         caller.name,
         isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies, takenInRest(method)),

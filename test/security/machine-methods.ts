@@ -48,6 +48,7 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "MessagesService/CreateMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
   "MessagesService/StreamMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
   "MessagesService/CountTokens": { takes: ["key"], request: MESSAGES, isFree: true },
+  "EmbeddingsService/CreateEmbeddings": { takes: ["key"], request: { model: "demo/embed", input: ["Hello!"] } },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },

@@ -56,7 +56,7 @@ describe("cryptography", () => {
         ([, name]) => name ?? "",
       ),
     );
-    expect([...new Set(hashes)].toSorted()).toEqual(["sha1", "sha256", "sha512"]);
+    expect([...new Set(hashes)].toSorted()).toEqual(["sha1", "sha256", "sha512", "shake256"]);
     // The protocol of a look-up among breached passwords has it.
     expect(filesWith(/"sha1"/)).toEqual(["src/identity/passwords/breached-passwords.ts"]);
     const ciphers = [...sources.values()].flatMap((text) =>

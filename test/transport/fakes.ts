@@ -118,8 +118,8 @@ export type Running = {
 
 /** Starts the servers over the fakes on free ports. */
 export async function startServers(options: Partial<ServersOptions> = {}): Promise<Running> {
-  // The gateway of a test answers chat with any bytes, and some services are missing.
-  allowProblems(/^POST \/v1\/chat\/completions\/? 200|: the status 404 is not documented$/);
+  // The gateway of a test answers with any bytes, and some services are missing.
+  allowProblems(/^POST \/v1\/(chat\/completions|embeddings)\/? 200|: the status 404 is not documented$/);
   const keys = createKeys();
   const servers = createServers({
     implementations,

@@ -39,6 +39,7 @@ import { createRetries } from "../../gateway/retries/retries.ts";
 import { createCountWindows } from "../../gateway/conversation/count-window.ts";
 import { createMessagesService } from "../../gateway/messages-service.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
+import { createEmbeddingsService } from "../../gateway/embeddings/service.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
 import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
@@ -220,6 +221,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         takeCountSlot: createCountWindows(),
         caller,
       }),
+      embeddings: createEmbeddingsService({ gateway: running.gateway, caller }),
       keys: createKeysService({ database, accountOf }),
       billing: {
         ...createBillingService({ database, requests, accountOf, isOperator }),

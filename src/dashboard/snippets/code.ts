@@ -40,6 +40,17 @@ export function curlCode(request: SnippetRequest, { origin, secret }: SnippetPla
   return lines.join(" \\\n");
 }
 
+/** A request for the vector of a text. */
+export function embeddingsCode(model: string, { origin, secret }: SnippetPlace): string {
+  const lines = [
+    `curl ${shellWord(`${apiUrlOf(origin)}/embeddings`)}`,
+    `  -H "Authorization: Bearer ${secret ?? `$${KEY_VARIABLE}`}"`,
+    `  -H "Content-Type: application/json"`,
+    `  -d ${quoted(JSON.stringify({ model, input: "Selamat pagi" }))}`,
+  ];
+  return lines.join(" \\\n");
+}
+
 /** A module for Node.js with OpenAI's package. */
 export function nodeCode(request: SnippetRequest, { origin }: SnippetPlace): string {
   const end = request.stream

@@ -40,6 +40,7 @@ export const CatalogModel = defineEntity({
     updatedAt: now(),
     hiddenOutput: p.boolean().default(false),
     otherPrices: p.json<object>().nullable(),
+    kind: p.text().default("chat"),
   },
 });
 

@@ -26,6 +26,7 @@ export const schemaCode: SchemaCode = {
     { number: 2, name: "kept-security-log", oldestCode: 1, uses: ["security_log"] },
     { number: 3, name: "fund-account", oldestCode: 1, uses: ["fill_fund_account"] },
     { number: 4, name: "seed-role", oldestCode: 1 },
+    { number: 5, name: "model-kind", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -15,6 +15,7 @@ const MODEL: CatalogModel = {
   contextLength: 100_000,
   maxOutputTokens: 8_000,
   mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+  kind: "chat",
   hiddenOutput: false,
   inputPrice: 2_000_000n,
   outputPrice: 8_000_000n,

@@ -5,7 +5,7 @@ import type { BilledUsage } from "../metering/bill.ts";
 import { answerCut } from "./answer-cut.ts";
 import { withOneRetry } from "./call-upstream.ts";
 import type { ChatOutcome, StreamEnding } from "../chat.ts";
-import { type Attempted, attemptRoute, type Exchange, learnFrom, reportFailure } from "./exchange.ts";
+import { type Attempted, attemptRoute, type ChatExchange, learnFrom, reportFailure } from "./exchange.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { ReportedUsage } from "../metering/usage-seen.ts";
 import { RelayedOutput } from "../metering/relayed-output.ts";
@@ -20,7 +20,7 @@ import { StreamRelay } from "../stream/relay-stream.ts";
 import { SlabGate } from "../stream/slab-gate.ts";
 
 /** Relays, settles, then shows the end of the answer. Errors, before the first byte: UpstreamBusy, ValidationError. */
-export async function answerStreamed(exchange: Exchange): Promise<ChatOutcome> {
+export async function answerStreamed(exchange: ChatExchange): Promise<ChatOutcome> {
   const head = new StreamHead(exchange);
   let output = new RelayedOutput();
   const progress: { end: (() => void) | null } = { end: null };
@@ -71,7 +71,7 @@ type Ended = {
 };
 
 /** Settles what was relayed, and then ends the stream as it ended at the upstream. */
-async function finish(exchange: Exchange, ended: Ended): Promise<ChatOutcome> {
+async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome> {
   const { end, route } = ended.attempted;
   const facts = { requestId: exchange.call.requestId, upstream: route.upstream.id };
   switch (end.kind) {
@@ -97,7 +97,7 @@ async function finish(exchange: Exchange, ended: Ended): Promise<ChatOutcome> {
 }
 
 async function finishComplete(
-  exchange: Exchange,
+  exchange: ChatExchange,
   { head, attempted: { route, listener }, output }: Ended,
   end: Extract<StreamEnd, { kind: "complete" }>,
 ): Promise<ChatOutcome> {
@@ -120,7 +120,7 @@ async function finishComplete(
 
 /** An answer that may not go on ends as a cap on its output ends it. */
 async function finishStopped(
-  exchange: Exchange,
+  exchange: ChatExchange,
   { head, attempted: { route }, output }: Ended,
   end: Extract<StreamEnd, { kind: "stopped" }>,
 ): Promise<ChatOutcome> {
@@ -147,7 +147,7 @@ async function finishStopped(
 }
 
 /** The status was sent, so the error is written into the stream, and the stream does not look complete. */
-async function writeFailure(exchange: Exchange, error: unknown): Promise<ChatOutcome> {
+async function writeFailure(exchange: ChatExchange, error: unknown): Promise<ChatOutcome> {
   if (error instanceof InsufficientBalance) return writeError(exchange, error);
   // Only comments were sent when the last attempt failed: the error has the same facts as a status would have.
   if (error instanceof DomainError && !exchange.bill.isSettled) {
@@ -160,17 +160,17 @@ async function writeFailure(exchange: Exchange, error: unknown): Promise<ChatOut
 }
 
 /** A client finds the answer in Usage by this id, and the model in the catalog. */
-function namesOf({ call, model }: Exchange): ShownNames {
+function namesOf({ call, model }: ChatExchange): ShownNames {
   return { id: `chatcmpl-${call.requestId}`, model: model.id };
 }
 
-function limitFor({ plan, outputCap }: Exchange, output: RelayedOutput): OutputLimit {
+function limitFor({ plan, outputCap }: ChatExchange, output: RelayedOutput): OutputLimit {
   return new OutputLimit({ bound: (outputCap ?? plan.outputBound) * plan.choices, output });
 }
 
 /** Null where all that the answer can cost is held already. */
 function gateFor(
-  { plan, granted, outputCap, bill, topUpUrl, waitingStreams }: Exchange,
+  { plan, granted, outputCap, bill, topUpUrl, waitingStreams }: ChatExchange,
   output: RelayedOutput,
 ): SlabGate | null {
   if (outputCap !== null || plan.heldOutput === plan.outputBound) return null;
@@ -186,12 +186,12 @@ function gateFor(
 
 /** Sends the head of the answer once. */
 class StreamHead {
-  readonly #exchange: Exchange;
+  readonly #exchange: ChatExchange;
   isSent = false;
   /** Whether bytes of the answer have followed. */
   hasBegun = false;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: ChatExchange) {
     this.#exchange = exchange;
   }
 
@@ -212,7 +212,11 @@ class StreamHead {
 }
 
 /** Settles an answer that did not reach its end. It is free where no part of it was delivered. */
-async function settleRelayed({ bill }: Exchange, usage: ReportedUsage, output: RelayedOutput): Promise<BilledUsage> {
+async function settleRelayed(
+  { bill }: ChatExchange,
+  usage: ReportedUsage,
+  output: RelayedOutput,
+): Promise<BilledUsage> {
   const relayed = await output.estimateTokens();
   if (relayed > 0) return bill.settleEstimated(() => Promise.resolve(relayed), usage);
   bill.attemptLost();
@@ -223,7 +227,7 @@ const NOTHING = Buffer.alloc(0);
 
 /** Writes the end of an answer: it is settled. */
 function writeEnd(
-  exchange: Exchange,
+  exchange: ChatExchange,
   { passed, closing }: Pick<StreamEnding, "passed" | "closing">,
   end: Parameters<typeof billedUsageChunk>[1],
   billed: BilledUsage,
@@ -235,7 +239,7 @@ function writeEnd(
 }
 
 /** Ends the stream with an error, and returns the outcome of the request. */
-function writeError({ sink, client }: Exchange, error: DomainError): ChatOutcome {
+function writeError({ sink, client }: ChatExchange, error: DomainError): ChatOutcome {
   if (!client.isGone) sink.fail(error);
   return error.code;
 }

@@ -5,7 +5,7 @@ import { EmptyTime } from "./empty-time.ts";
 import { errorIn, hasOutput, parseObject } from "../stream/chunk.ts";
 import { withoutMark } from "../stream/sse.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
-import { JsonScanError, type ObjectScan, scanObject } from "../request/json-scan.ts";
+import { JsonScanError, type ObjectScan, scanObject, type Span } from "../request/json-scan.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
 import { failureAnnounced } from "../upstreams/openai-compatible/announced-errors.ts";
 
@@ -31,6 +31,7 @@ export class AnswerCollector implements UpstreamListener {
   upstreamRequestId: string | null = null;
   readonly #resolve: (answer: CollectedAnswer | FailedAttempt) => void;
   readonly #accepts: (answer: Buffer) => boolean;
+  readonly #read: (answer: Buffer) => CollectedAnswer | FailedAttempt;
   readonly #parts: Buffer[] = [];
   #length = 0;
   #isEventStream = false;
@@ -38,9 +39,10 @@ export class AnswerCollector implements UpstreamListener {
   #hasBegun = false;
   readonly #emptyTime = new EmptyTime();
 
-  /** `accepts`: whether the caller's protocol can carry an answer. */
-  constructor(accepts: (answer: Buffer) => boolean = () => true) {
+  /** `accepts`: whether the caller's protocol can carry an answer. `read`: finds what is billed and shown of it. */
+  constructor(accepts: (answer: Buffer) => boolean = () => true, read = readAnswer) {
     this.#accepts = accepts;
+    this.#read = read;
     const { promise, resolve } = Promise.withResolvers<CollectedAnswer | FailedAttempt>();
     this.ended = promise;
     this.#resolve = resolve;
@@ -73,7 +75,7 @@ export class AnswerCollector implements UpstreamListener {
   onEnd(): void {
     const [first] = this.#parts;
     const json = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
-    const answer = this.#isEventStream ? failed(NOT_AN_ANSWER) : readAnswer(json);
+    const answer = this.#isEventStream ? failed(NOT_AN_ANSWER) : this.#read(json);
     this.#end(answer.kind === "complete" && !this.#accepts(answer.json) ? failed(NOT_AN_ANSWER) : answer);
   }
 
@@ -102,13 +104,38 @@ const SPACE = 0x20;
 const OPEN_BRACKET = 0x5b;
 const ERROR_VALUE = Buffer.from('"error"');
 
-const NOT_AN_ANSWER: UpstreamFailure = {
+export const NOT_AN_ANSWER: UpstreamFailure = {
   kind: "perhaps_billed",
-  reason: "the upstream answered with something that is no chat completion",
+  reason: "the upstream answered with something that is no answer to the request",
 };
 
-/** Finds the usage of a complete answer, or returns why it is no answer. */
+/** Finds the usage of a complete chat answer, or returns why it is no answer. */
 export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
+  const found = findList(bytes, "choices");
+  if ("kind" in found) return found;
+  const { json, members, list: choices, textOf } = found;
+  // The text of an answer is not decoded unless an error may be in it, or nothing at all.
+  const isShort = choices.end - choices.start < MAX_EMPTY_BYTES;
+  const errorAt = json.indexOf(ERROR_VALUE, choices.start);
+  if (isShort || (errorAt >= 0 && errorAt < choices.end)) {
+    const fault = faultOf(textOf("choices") ?? "");
+    if (fault !== null) return failed({ ...NOT_AN_ANSWER, reason: fault });
+  }
+  const usage = parseObject(textOf("usage") ?? "");
+  return { kind: "complete", json, members, usage, drained: false };
+}
+
+/** An answer and the list in it that was asked for. */
+export type FoundList = {
+  readonly json: Buffer;
+  readonly members: ObjectScan["members"];
+  readonly list: Span;
+  /** The JSON of a member; null where it is absent. */
+  readonly textOf: (name: string) => string | null;
+};
+
+/** Finds the list of an answer: `choices` of a chat, `data` of vectors. Returns the failure where there is none. */
+export function findList(bytes: Buffer, name: string): FoundList | FailedAttempt {
   const json = withoutMark(bytes);
   if (json.length === 0) return failed(NOT_AN_ANSWER);
   let scan: ObjectScan;
@@ -121,25 +148,18 @@ export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
   }
   // Clients parse the whole body, and more than one JSON text does not parse.
   if (json.subarray(scan.end).some((byte) => byte > SPACE)) return failed(NOT_AN_ANSWER);
-  const textOf = (name: string): string | null => {
-    const span = scan.members.get(name);
+  const { members } = scan;
+  const textOf = (member: string): string | null => {
+    const span = members.get(member);
     return span === undefined ? null : json.toString("utf8", span.start, span.end);
   };
-  const choices = scan.members.get("choices");
-  if (choices === undefined || json[choices.start] !== OPEN_BRACKET || announcesError(scan.members, textOf)) {
-    const object = json.length > MAX_ERROR_BYTES ? null : parseObject(json.toString("utf8"));
-    const error = object === null ? null : errorIn(object);
-    return failed(error === null ? NOT_AN_ANSWER : failureAnnounced(error, object?.["usage"]));
+  const list = members.get(name);
+  if (list !== undefined && json[list.start] === OPEN_BRACKET && !announcesError(members, textOf)) {
+    return { json, members, list, textOf };
   }
-  // The text of an answer is not decoded unless an error may be in it, or nothing at all.
-  const isShort = choices.end - choices.start < MAX_EMPTY_BYTES;
-  const errorAt = json.indexOf(ERROR_VALUE, choices.start);
-  if (isShort || (errorAt >= 0 && errorAt < choices.end)) {
-    const fault = faultOf(textOf("choices") ?? "");
-    if (fault !== null) return failed({ ...NOT_AN_ANSWER, reason: fault });
-  }
-  const usage = parseObject(textOf("usage") ?? "");
-  return { kind: "complete", json, members: scan.members, usage, drained: false };
+  const object = json.length > MAX_ERROR_BYTES ? null : parseObject(json.toString("utf8"));
+  const error = object === null ? null : errorIn(object);
+  return failed(error === null ? NOT_AN_ANSWER : failureAnnounced(error, object?.["usage"]));
 }
 
 /** A longer answer that announces an error is a failure too; its message is not read. */
@@ -173,6 +193,6 @@ function isErrorWithoutText({ finish_reason: reason, message }: JsonObject): boo
   return reason === "error" && (content === null || content === undefined || content === "");
 }
 
-function failed(failure: UpstreamFailure): FailedAttempt {
+export function failed(failure: UpstreamFailure): FailedAttempt {
   return { kind: "failed", failure };
 }

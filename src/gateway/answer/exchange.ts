@@ -1,4 +1,4 @@
-// One admitted request with all facts that its answer needs.
+// One admitted request, of whichever endpoint, with all facts that its answer needs.
 
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -6,7 +6,7 @@ import type { RateState } from "../../kernel/rate.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
 import type { Bill } from "../metering/bill.ts";
 import type { FailedAttempt } from "./call-upstream.ts";
-import type { ChatCall, ChatSink } from "../chat.ts";
+import type { ChatCall, ChatSink, Endpoint } from "../chat.ts";
 import type { ClientPresence } from "./client-presence.ts";
 import type { Drains } from "./drains.ts";
 import type { HoldPlan } from "../admission/hold.ts";
@@ -14,7 +14,6 @@ import type { ProgressRecorder } from "./progress.ts";
 import type { BilledAnswerFacts, LearnedModels } from "../upstreams/learned-models.ts";
 import type { ChatRequest } from "../request/read-request.ts";
 import type { GoneFacts } from "./gone-facts.ts";
-import { upstreamBody } from "../request/upstream-body.ts";
 import { timeLimitsOf } from "./time-limits.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
 import type { OpenRoute, UnsetUpstream } from "../upstreams/upstreams.ts";
@@ -55,7 +54,10 @@ export type Exchange = {
   readonly call: ChatCall;
   readonly sink: ChatSink;
   readonly client: ClientPresence;
-  readonly request: ChatRequest;
+  readonly endpoint: Endpoint;
+  readonly stream: boolean;
+  /** The body for one upstream. It is valid for one call. */
+  readonly bodyFor: (route: OpenRoute, outputBound: number) => Buffer;
   readonly model: CatalogModel;
   readonly routes: readonly OpenRoute[];
   readonly bill: Bill;
@@ -79,6 +81,9 @@ export type Exchange = {
   readonly learned: LearnedModels;
   readonly report: (event: GatewayEvent) => void;
 };
+
+/** A chat request. */
+export type ChatExchange = Exchange & { readonly request: ChatRequest };
 
 /** This process did not run for as long as its lease. The upstream was called, so no other one is. */
 const LEASE_OVER: UpstreamFailure = {
@@ -118,14 +123,10 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   exchange: Exchange,
   { route, number, listener }: { route: OpenRoute; number: number; listener: Listener & Attempt<End | FailedAttempt> },
 ): Promise<Attempted<End, Listener> | FailedAttempt> {
-  const { call, request, client, bill } = exchange;
+  const { call, client, bill } = exchange;
   const { accountId } = call.key;
   if (client.isGone) listener.onGivenUp();
-  const body = upstreamBody(request, {
-    model: route.model,
-    outputBound: exchange.outputCap ?? exchange.plan.outputBound,
-    outputCapField: route.upstream.outputCapField,
-  });
+  const body = exchange.bodyFor(route, exchange.outputCap ?? exchange.plan.outputBound);
   const facts = callFactsOf(exchange, route, number);
   const upstreamCall = client.isGone
     ? null
@@ -213,8 +214,7 @@ export async function learnFrom(
 }
 
 function callFactsOf(exchange: Exchange, route: OpenRoute, number: number) {
-  const { model, plan, outputCap, routes, deadlineMs, clock, slowestTokensPerSecond } = exchange;
-  const { stream } = exchange.request;
+  const { model, stream, endpoint, plan, outputCap, routes, deadlineMs, clock, slowestTokensPerSecond } = exchange;
   const { firstByteMs, idleMs } = timeLimitsOf({
     route,
     hasNext: number === 1 && routes.length > 1,
@@ -225,7 +225,7 @@ function callFactsOf(exchange: Exchange, route: OpenRoute, number: number) {
     remainingMs: Math.max(1, deadlineMs - clock.now()),
     slowestTokensPerSecond,
   });
-  return { model: route.model, stream, firstByteTimeoutMs: firstByteMs, idleTimeoutMs: idleMs };
+  return { model: route.model, stream, endpoint, firstByteTimeoutMs: firstByteMs, idleTimeoutMs: idleMs };
 }
 
 function isFailed(end: AnyEnd): end is FailedAttempt {

@@ -9,10 +9,10 @@ import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Extension, Ledger, SettledUsage, Settlement, UsageBasis } from "../../ledger/ledger.ts";
 import type { ChatCall } from "../chat.ts";
-import { countTokens, estimateInput } from "./estimate.ts";
+import type { BilledRequest } from "./billed-request.ts";
+import { countTokens } from "./estimate.ts";
 import type { HoldPlan } from "../admission/hold.ts";
 import { LostAttempts } from "./lost-attempts.ts";
-import type { ChatRequest } from "../request/read-request.ts";
 import { meter, type Metered, type MeterFacts, type UsageBounds } from "./meter.ts";
 import type { RelayedTokens } from "./relayed-tokens.ts";
 import { NOTHING_RELAYED } from "./relayed-answer.ts";
@@ -60,7 +60,7 @@ const NOTHING_METERED: Metered = {
 
 export type BillFacts = {
   readonly call: ChatCall;
-  readonly request: ChatRequest;
+  readonly request: BilledRequest;
   readonly plan: HoldPlan;
   /** The cap that was sent in place of the plan's bound, null where none was. */
   readonly outputCap: number | null;
@@ -203,24 +203,25 @@ export class Bill {
   #estimateInput(): Promise<number> {
     const { request, plan } = this.#facts;
     const bound = this.#bounds().input;
-    this.#inputEstimate ??= estimateInput(request).then((tokens) => Math.min(tokens + plan.mediaTokens, bound));
+    this.#inputEstimate ??= request.estimateInput().then((tokens) => Math.min(tokens + plan.mediaTokens, bound));
     return this.#inputEstimate;
   }
 
   /** Tokens of this prompt that an upstream has read lately. Where they are no cheaper there is nothing to assume. */
   #assumeCached(): number {
-    if (!this.#isCacheCheaper()) return 0;
     const { request, prompts = promptMemory, clock } = this.#facts;
-    return prompts.cachedTokens(this.#promptPlace(), request, clock.now());
+    if (request.conversation === null || !this.#isCacheCheaper()) return 0;
+    return prompts.cachedTokens(this.#promptPlace(), request.conversation, clock.now());
   }
 
   /** Only streams are cut, and only an upstream that reports cached tokens has a cache. */
   #rememberPrompt({ counts, tellsCached, isEstimated }: Metered): void {
     const { request, prompts = promptMemory, clock } = this.#facts;
-    if (isEstimated || !tellsCached || !this.#isCacheCheaper()) return;
+    const { conversation } = request;
+    if (conversation === null || isEstimated || !tellsCached || !this.#isCacheCheaper()) return;
     if (counts.inputTokensCached > 0) prompts.noteCacheHit(this.#promptPlace());
     if (!request.stream) return;
-    prompts.remember(this.#promptPlace(), request, inputTokensOf(counts), clock.now());
+    prompts.remember(this.#promptPlace(), conversation, inputTokensOf(counts), clock.now());
   }
 
   #isCacheCheaper(): boolean {

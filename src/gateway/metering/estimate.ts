@@ -37,7 +37,8 @@ function tokensOfBytes({ asciiBytes, otherBytes }: { asciiBytes: number; otherBy
   return Math.ceil(asciiBytes / 4 + otherBytes / 2);
 }
 
-function tokensOfText(text: Buffer): number {
+/** The same of a text. */
+export function tokensOfText(text: Buffer): number {
   const otherBytes = countNonAscii(text);
   return tokensOfBytes({ asciiBytes: text.length - otherBytes, otherBytes });
 }

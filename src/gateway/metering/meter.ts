@@ -126,6 +126,8 @@ async function meterInput(reading: UsageReading | null, isWhole: boolean, facts:
 
 async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts: MeterFacts): Promise<Side> {
   const { bounds, relayed } = facts;
+  // Nothing that has no output at all is charged for any.
+  if (bounds.output === 0) return exactly(NONE);
   const reported = {
     ...NONE,
     outputTokens: reading?.counts.outputTokens ?? 0,

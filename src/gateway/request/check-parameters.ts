@@ -116,7 +116,8 @@ const isExtraBody: Rule = (value, field) =>
 /** Names of the bound that some upstream would read instead of the one in which it is sent. */
 const isOtherBound: Rule = (_value, field) => problem(field, "bound", "is not read; use max_tokens");
 
-const UNPRICED: readonly [string, Rule][] = [
+/** Parameters that change what an upstream charges, with the values that do not. */
+export const UNPRICED: readonly (readonly [string, Rule])[] = [
   ["service_tier", unpricedUnless((tier) => tier === "auto" || tier === "default")],
   ["speed", unpricedUnless((speed) => speed === "standard")],
   ["inference_geo", unpricedUnless((place) => place === "global")],
@@ -170,14 +171,16 @@ const RULES: ReadonlyMap<string, Rule> = new Map([...KNOWN, ...UNPRICED]);
 const ALSO_KNOWN = ["model", "messages", "cache_control", "prompt_cache_breakpoint", "prompt_cache_retention"];
 const NAMES: ReadonlySet<string> = new Set([...RULES.keys(), ...ALSO_KNOWN]);
 
+/** The id of a model, sold or not. */
+export const isModelId: Rule = (value, field) => {
+  if (typeof value !== "string" || value.length <= MAX_MODEL_ID_LENGTH) return isFullText(value, field);
+  return problem(field, "max_len", `must have at most ${MAX_MODEL_ID_LENGTH} characters`);
+};
+
 /** Checks every parameter but the messages. Errors are added to `problems`. */
 export function checkParameters(body: JsonObject, problems: FieldProblem[]): void {
-  const model = body["model"];
-  const wrongModel = isFullText(model, "model");
+  const wrongModel = isModelId(body["model"], "model");
   if (wrongModel !== null) problems.push(wrongModel);
-  else if (typeof model === "string" && model.length > MAX_MODEL_ID_LENGTH) {
-    problems.push(problem("model", "max_len", `must have at most ${MAX_MODEL_ID_LENGTH} characters`));
-  }
   for (const name of Object.keys(body)) {
     const rule = RULES.get(name);
     const value = body[name];

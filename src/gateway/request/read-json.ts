@@ -1,8 +1,8 @@
 // Reads a body into a JSON object, with the guards that every body needs before its members are checked.
 
 import { isUtf8 } from "node:buffer";
-import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
-import { MAX_JSON_DEPTH, MAX_JSON_TOKENS, TOO_COMPLEX } from "../../kernel/json-bounds.ts";
+import { type FieldProblem, ValidationError, type ValidationReason } from "../../kernel/errors.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_TOKENS, tooComplex } from "../../kernel/json-bounds.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
 import { JsonScanError, type ObjectScan, scanObject } from "./json-scan.ts";
 import { countMembers, repeatedName } from "./repeated-names.ts";
@@ -15,10 +15,13 @@ export function readStrictObject(body: Buffer): JsonObject {
   return parseStrictly(body.toString("utf8"), scanStrictly(body));
 }
 
-/** Finds the members of a body. Errors: ValidationError, as above, but for errors of syntax and repeated names further within. */
-export function scanStrictly(body: Buffer): ObjectScan {
+/**
+ * Finds the members of a body. `mostTokens`: of brackets, commas and colons. Errors: ValidationError, as above, but for errors of
+ * syntax and repeated names further within.
+ */
+export function scanStrictly(body: Buffer, mostTokens = MAX_JSON_TOKENS): ObjectScan {
   if (!isUtf8(body)) throw refuse(problem("", "utf8", "The body must be UTF-8"));
-  const scan = scanBody(body);
+  const scan = scanBody(body, mostTokens);
   const [first] = scan.repeated;
   if (first !== undefined) throw refuse(repeated(first));
   if (scan.hasProtoKey) throw refuse(problem("__proto__", "forbidden", "is not a name a member may have"));
@@ -41,17 +44,17 @@ export function parseStrictly(json: string, { memberCount }: ObjectScan): JsonOb
   return parsed;
 }
 
-function scanBody(body: Buffer): ObjectScan {
+function scanBody(body: Buffer, mostTokens: number): ObjectScan {
   try {
-    return scanObject(body, MAX_JSON_TOKENS);
+    return scanObject(body, mostTokens);
   } catch (error) {
-    throw error instanceof JsonScanError ? refuse(SCAN_PROBLEMS[error.reason]) : error;
+    if (!(error instanceof JsonScanError)) throw error;
+    throw refuse(error.reason === "too_complex" ? tooComplex(mostTokens) : SCAN_PROBLEMS[error.reason]);
   }
 }
 
-const SCAN_PROBLEMS: Readonly<Record<JsonScanError["reason"], FieldProblem>> = {
+const SCAN_PROBLEMS: Readonly<Record<Exclude<JsonScanError["reason"], "too_complex">, FieldProblem>> = {
   not_an_object: problem("", "object", "The body must be a JSON object"),
-  too_complex: TOO_COMPLEX,
   too_deep: problem("", "depth", `The body must not be nested deeper than ${MAX_JSON_DEPTH}`),
   truncated: problem("", "json", "The body must be valid JSON"),
 };
@@ -60,6 +63,7 @@ function repeated(name: string): FieldProblem {
   return problem(name.slice(0, 100), "unique", "must be sent only once");
 }
 
-function refuse(found: FieldProblem): ValidationError {
-  return new ValidationError([found]);
+/** The error of one problem. */
+export function refuse(found: FieldProblem, reason?: ValidationReason): ValidationError {
+  return new ValidationError([found], reason === undefined ? {} : { reason });
 }

@@ -9,7 +9,7 @@ import { checkParameters } from "./check-parameters.ts";
 import { countNonAscii } from "./count-bytes.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
 import type { MemberSpan, ObjectScan } from "./json-scan.ts";
-import { parseStrictly, scanStrictly } from "./read-json.ts";
+import { parseStrictly, refuse, scanStrictly } from "./read-json.ts";
 import { skeletonOf } from "./skeleton.ts";
 
 /** A chat request that was read and found well-formed. */
@@ -43,7 +43,7 @@ export type ChatRequest = {
 };
 
 /** No tokenizer makes tokens of more than twelve bytes on average, so longer text cannot fit the context window. */
-const MAX_BYTES_PER_TOKEN = 12;
+export const MAX_BYTES_PER_TOKEN = 12;
 
 /** A body with less outside of its long strings is parsed before it is compared with the context window. */
 const QUICKLY_PARSED_BYTES = 256 * 1_024;
@@ -126,10 +126,6 @@ function refuseUnfit(body: Buffer, { longStrings, members }: ObjectScan, models:
 
 /** Longer values of `model` are refused later. */
 const MAX_MODEL_ID_BYTES = 1_024;
-
-function refuse(found: FieldProblem): ValidationError {
-  return new ValidationError([found]);
-}
 
 function numberOr<T>(value: unknown, otherwise: T): number | T {
   return typeof value === "number" ? value : otherwise;

@@ -22,6 +22,7 @@ const MODEL: CatalogModel = {
   inputModalities: ["text"],
   contextLength: 200_000,
   maxOutputTokens: 32_000,
+  kind: "chat",
   hiddenOutput: false,
   routes: [],
   createdAt: new Date(0),

@@ -1,7 +1,8 @@
-// The port to the servers that answer chat requests. An adapter reports the answer or the failure, and whether a failed call
+// The port to the servers that answer requests. An adapter reports the answer or the failure, and whether a failed call
 // can have cost something. It decides nothing about money, retries or clients.
 
 import type { OutputCapField, UpstreamKind } from "../../catalog/catalog-model.ts";
+import type { Endpoint } from "../chat.ts";
 import type { ValidationReason } from "../../kernel/errors.ts";
 
 /** One call, as the upstream gets it. */
@@ -13,6 +14,8 @@ export type UpstreamRequest = {
   readonly model: string;
   readonly body: Buffer;
   readonly stream: boolean;
+  /** What the body asks for. Absent: chat. */
+  readonly endpoint?: Endpoint;
   /** How long the head of the answer may take, and each silence behind it. Absent: the upstream's own limits. */
   readonly firstByteTimeoutMs?: number;
   readonly idleTimeoutMs?: number;
@@ -59,7 +62,7 @@ export interface UpstreamCall {
   abort(): void;
 }
 
-/** A server that answers chat requests. */
+/** A server that answers chat requests, and requests for vectors where it has models for them. */
 export interface ChatUpstream {
   readonly id: string;
   readonly kind: UpstreamKind;

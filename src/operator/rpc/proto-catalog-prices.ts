@@ -7,6 +7,7 @@ import {
 } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import type { CatalogWarning, PriceDifference } from "../../catalog/apply-catalog.ts";
 import { OTHER_KINDS, OTHER_NAMES } from "../../catalog/price-file.ts";
+import { given } from "./proto-parts.ts";
 
 const warningReason = {
   cost_exceeds_price: CatalogWarningReason.COST_EXCEEDS_PRICE,
@@ -20,7 +21,7 @@ export function fromProtoPrices(prices: ProtoPrices) {
   const kinds = OTHER_KINDS.filter((kind) => prices[kind] !== undefined);
   return {
     input,
-    output,
+    ...given("output", output),
     ...(cacheHit === undefined ? {} : { cache_hit: cacheHit }),
     ...Object.fromEntries(kinds.map((kind) => [OTHER_NAMES[kind], prices[kind]])),
     ...(longContext.length === 0 ? {} : { long_context: longContext.map(fromProtoTier) }),

@@ -7,10 +7,11 @@ import {
   type CatalogDraft as ProtoDraft,
   CatalogEntryKind,
   type CatalogModel as ProtoModel,
+  CatalogModelKind,
   type CatalogRoute as ProtoRoute,
   type CatalogUpstream as ProtoUpstream,
 } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
+import type { ModelKind, UpstreamConfig } from "../../catalog/catalog-model.ts";
 import type { CatalogChange } from "../../catalog/catalog-changes.ts";
 import type { CatalogFile, FileModel } from "../../catalog/catalog-file.ts";
 import { pricesOf, showPrices } from "../../catalog/prices.ts";
@@ -27,6 +28,10 @@ const entryKind = {
   model: CatalogEntryKind.MODEL,
   upstream: CatalogEntryKind.UPSTREAM,
 } as const satisfies Record<CatalogChange["kind"], CatalogEntryKind>;
+const modelKind = {
+  chat: CatalogModelKind.CHAT,
+  embeddings: CatalogModelKind.EMBEDDINGS,
+} as const satisfies Record<ModelKind, CatalogModelKind>;
 
 /** A draft as a file: messages are put into the words of the file, so that both are judged by one reader. JSON is YAML. */
 export function yamlOf(draft: ProtoDraft | undefined): string {
@@ -55,23 +60,31 @@ function fromProtoUpstream(upstream: ProtoUpstream) {
 }
 
 function fromProtoModel(model: ProtoModel) {
-  const { mediaTokens, price } = model;
+  const { price } = model;
   return {
     id: model.id,
+    ...(model.kind === CatalogModelKind.EMBEDDINGS ? { kind: "embeddings" } : {}),
     ...given("name", model.name),
     ...given("description", model.description),
     ...given("badge", model.badge),
     ...(model.inputModalities.length === 0 ? {} : { input_modalities: model.inputModalities }),
     context_length: model.contextLength,
-    max_output_tokens: model.maxOutputTokens,
+    ...(model.kind === CatalogModelKind.EMBEDDINGS ? {} : fromProtoOutput(model)),
+    ...(price === undefined ? {} : { price: fromProtoPrices(price) }),
+    routes: model.routes.map(fromProtoRoute),
+  };
+}
+
+/** What only chat models have. */
+function fromProtoOutput({ maxOutputTokens, mediaTokens, hiddenOutput }: ProtoModel) {
+  return {
+    max_output_tokens: maxOutputTokens,
     media_tokens: {
       ...unlessZero("image", mediaTokens?.image),
       ...unlessZero("audio", mediaTokens?.audio),
       ...unlessZero("video", mediaTokens?.video),
     },
-    hidden_output: model.hiddenOutput,
-    ...(price === undefined ? {} : { price: fromProtoPrices(price) }),
-    routes: model.routes.map(fromProtoRoute),
+    hidden_output: hiddenOutput,
   };
 }
 
@@ -115,6 +128,7 @@ export function toProtoUpstream(upstream: UpstreamConfig) {
 function toProtoModel(model: FileModel) {
   return {
     id: model.id,
+    kind: modelKind[model.kind],
     name: model.name,
     description: model.description,
     badge: model.badge ?? "",

@@ -12,6 +12,7 @@ import type {
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
@@ -238,6 +239,7 @@ function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccoun
 /** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts have a window of their own. */
 const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
   GatewayService.method.createChatCompletion,
+  EmbeddingsService.method.createEmbeddings,
   MessagesService.method.createMessage,
   MessagesService.method.countTokens,
   ResponsesService.method.createResponse,

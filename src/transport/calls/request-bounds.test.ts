@@ -7,6 +7,7 @@ const MIB = 1024 * KIB;
 
 /** The methods that may be larger than the rest, with what they may be. */
 const LARGER = {
+  CreateEmbeddings: 8 * MIB,
   CreateChatCompletion: 32 * MIB,
   StreamChatCompletion: 32 * MIB,
   CreateResponse: 32 * MIB,
@@ -37,5 +38,6 @@ test("takes compressed requests only for model content", () => {
     "CreateResponse",
     "StreamResponse",
     "CountInputTokens",
+    "CreateEmbeddings",
   ]);
 });

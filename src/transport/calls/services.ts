@@ -4,6 +4,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
@@ -27,6 +28,7 @@ export const services = {
   gateway: GatewayService,
   messages: MessagesService,
   responses: ResponsesService,
+  embeddings: EmbeddingsService,
   keys: KeysService,
   billing: BillingService,
   accounts: AccountsService,

@@ -26,7 +26,7 @@ export function validateMessage<Desc extends DescMessage>(desc: Desc, message: M
 
 /** No table can hold this character, so no text that is stored or compared may have it. */
 const NUL = "\0";
-/** A chat is passed to a model unchanged, whatever files it quotes; none of it is stored. */
+/** Chats and other texts are passed to a model unchanged, whatever files they quote; none of them is stored. */
 const WITH_ANY_TEXT = "saldo.gateway.v1.";
 
 function* problemsOfText(desc: DescMessage, message: Message, path = ""): Generator<FieldProblem> {

@@ -13,6 +13,7 @@ export type Example = {
 
 const model = {
   id: "acme/large",
+  kind: "chat",
   object: "model",
   type: "model",
   created: 1_795_392_000,
@@ -238,6 +239,18 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   },
   CountTokens: { body: messageBody, data: { input_tokens: 12 } },
+  CreateEmbeddings: {
+    body: { model: "acme/embed", input: ["Selamat pagi", "Good morning"], encoding_format: "float" },
+    data: {
+      object: "list",
+      data: [
+        { object: "embedding", index: 0, embedding: [0.0123, -0.0456, 0.0789] },
+        { object: "embedding", index: 1, embedding: [0.0117, -0.0449, 0.0802] },
+      ],
+      model: "acme/embed",
+      usage: { prompt_tokens: 6, total_tokens: 6, cost_idr: "0.00156" },
+    },
+  },
   ListModels: { data: { object: "list", data: [model], has_more: false, first_id: model.id, last_id: model.id } },
   GetModel: { parameters: { id: model.id }, data: model },
   GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },

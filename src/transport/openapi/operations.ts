@@ -1,6 +1,7 @@
 // One operation of the document: a method at one of its addresses.
 
 import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
+import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
@@ -65,6 +66,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
   invariant(example !== undefined, `${method.name} has an example`);
   const streamed = STREAMED.get(fullName(method));
   const isOther = protocolFormatAt(route.template) !== null;
+  const isBilled = streamed !== undefined || method.parent.typeName === EmbeddingsService.typeName;
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
     tags: [method.parent.name],
@@ -73,7 +75,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     security: securityOf(method),
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
-      ...(streamed === undefined ? [] : [IDEMPOTENCY_PARAMETER]),
+      ...(isBilled ? [IDEMPOTENCY_PARAMETER] : []),
       // Clients of another protocol read its shape alone, and get it without the header.
       ...(route.inEnvelope || isOther ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
@@ -91,7 +93,10 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
         }
       : {}),
     responses: {
-      "200": streamed === undefined ? answerOf(route, book, example) : modelAnswer(method, streamed, book, example),
+      "200":
+        streamed === undefined
+          ? answerOf(route, book, example, isBilled ? billedHeaders : successHeaders)
+          : modelAnswer(method, streamed, book, example),
       ...errorResponses(route),
     },
   };
@@ -141,7 +146,25 @@ function parametersOf(route: HttpRoute, book: SchemaBook, example: Example["para
 
 const successHeaders = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-function answerOf(route: HttpRoute, book: SchemaBook, example: Example): object {
+/** Headers of an answer that was billed. */
+const billedHeaders = {
+  ...successHeaders,
+  "x-saldo-cost-idr": {
+    description: "What the answer cost, in rupiah, a decimal string. Absent on a stream, whose last usage says it.",
+    schema: { type: "string" },
+  },
+  "x-saldo-replayed": {
+    description: "`true` when this is the kept answer of an earlier request with the same `Idempotency-Key`.",
+    schema: { type: "string" },
+  },
+  "x-saldo-answered-request": {
+    description: "The id of that earlier request.",
+    schema: { type: "string" },
+  },
+  "x-saldo-demo": { description: "`1` when the demo upstream answered.", schema: { type: "string" } },
+};
+
+function answerOf(route: HttpRoute, book: SchemaBook, example: Example, headers: object): object {
   const { output } = route.method;
   const data =
     route.responseField === null ? book.response(output, { open: false }) : book.field(route.responseField, "response");
@@ -158,7 +181,7 @@ function answerOf(route: HttpRoute, book: SchemaBook, example: Example): object 
   const schema = route.inEnvelope ? { type: "object", required: ["data", "meta"], properties: { data, meta } } : data;
   return {
     description: textOf(output).whole,
-    headers: successHeaders,
+    headers,
     content: {
       "application/json": {
         schema,
@@ -175,22 +198,7 @@ function modelAnswer(method: DescMethod, streamed: Streamed, book: SchemaBook, {
   const piece = method.parent.methods.find((each) => each.name === streamed.pieces)?.output ?? method.output;
   return {
     description: textOf(method.output).whole,
-    headers: {
-      ...successHeaders,
-      "x-saldo-cost-idr": {
-        description: "What the answer cost, in rupiah, a decimal string. Absent on a stream, whose last usage says it.",
-        schema: { type: "string" },
-      },
-      "x-saldo-replayed": {
-        description: "`true` when this is the kept answer of an earlier request with the same `Idempotency-Key`.",
-        schema: { type: "string" },
-      },
-      "x-saldo-answered-request": {
-        description: "The id of that earlier request.",
-        schema: { type: "string" },
-      },
-      "x-saldo-demo": { description: "`1` when the demo upstream answered.", schema: { type: "string" } },
-    },
+    headers: billedHeaders,
     content: {
       "application/json": { schema: book.relayed(method.output), example: data },
       "text/event-stream": { schema: eventOf(book.relayed(piece), streamed), examples: named(events ?? {}) },

@@ -41,6 +41,10 @@ const INT32 = { type: "integer", minimum: -2_147_483_648, maximum: 2_147_483_647
 // 64-bit numbers are strings in proto JSON: JavaScript could not hold them.
 const INT64 = { type: "string", pattern: "^-?[0-9]+$" };
 
+/** A text as tokens, and several of them. */
+const TOKENS = { type: "array", items: UINT32, minItems: 1 };
+const TOKEN_LISTS = { type: "array", items: TOKENS, minItems: 1, maxItems: 2_048 };
+
 const scalars: Record<ScalarType, Schema> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
@@ -96,7 +100,11 @@ export class SchemaBook {
       const parts = { type: "array", items: this.#refer(part, direction, open) };
       return { anyOf: [{ type: "string", ...rules }, parts, { type: "null" }] };
     }
-    if (field.fieldKind === "list") return { type: "array", items: this.#one(field, direction, open), ...rules };
+    if (field.fieldKind === "list") {
+      const list = { type: "array", items: this.#one(field, direction, open), ...rules };
+      if (options.orTokens) return { anyOf: [{ type: "string", minLength: 1 }, list, TOKENS, TOKEN_LISTS] };
+      return options.orBase64 ? { anyOf: [list, { type: "string", contentEncoding: "base64" }] } : list;
+    }
     if (field.fieldKind === "map") return { type: "object", additionalProperties: this.#one(field, direction, open) };
     return { ...this.#one(field, direction, open), ...rules };
   }
@@ -161,7 +169,7 @@ function restFields(desc: DescMessage): DescField[] {
 function isRequired(field: DescField, direction: Direction): boolean {
   if (direction === "relayed") return isCertain(field);
   const isWritten = direction === "response" && !hasPresence(field) && !getOption(field, rest).leftOutEmpty;
-  return rulesOf(field).required || isWritten;
+  return rulesOf(field).required || getOption(field, rest).orTokens || isWritten;
 }
 
 function isCertain(field: DescField): boolean {

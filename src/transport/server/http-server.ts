@@ -19,7 +19,7 @@ import { bindServices, registerServices, type Implementations } from "../calls/s
 import { createAnswerHeaders } from "../http/answer-headers.ts";
 import { registerAuth } from "../web/auth.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
-import { CHAT_ROUTE } from "../rest/chat/chat.ts";
+import { CHAT_ROUTE, EMBEDDINGS_ROUTE } from "../rest/chat/chat.ts";
 import { createModelHandler, type ModelPorts, type ModelRoute } from "../rest/model-request.ts";
 import { isPreflight, preflightHeaders } from "../http/cors.ts";
 import type { Dashboard } from "../web/dashboard.ts";
@@ -238,7 +238,7 @@ function registerRpc(
 }
 
 /** The routes that stream answers of models. They are at the paths of their contracts' options, like every other method. */
-const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, ...PROTOCOL_ROUTES];
+const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, EMBEDDINGS_ROUTE, ...PROTOCOL_ROUTES];
 
 function registerModelRoute(app: FastifyInstance, ports: ModelPorts, route: ModelRoute): void {
   const onRequest = createModelHandler(ports, route);

@@ -129,9 +129,10 @@ async function llmsText(
   ].join("\n\n");
 }
 
-/** The model that examples name: the cheapest that costs something, else the first. */
+/** The chat model that examples name: the cheapest that costs something, else the first. */
 function exampleOf(models: readonly CatalogModel[]): string {
-  const priced = models.filter(({ inputPrice }) => inputPrice > 0n);
-  const [example = models[0]] = priced.toSorted((one, other) => (one.inputPrice < other.inputPrice ? -1 : 1));
+  const chatModels = models.filter(({ kind }) => kind === "chat");
+  const priced = chatModels.filter(({ inputPrice }) => inputPrice > 0n);
+  const [example = chatModels[0]] = priced.toSorted((one, other) => (one.inputPrice < other.inputPrice ? -1 : 1));
   return example?.id ?? "MODEL_ID";
 }

@@ -37,7 +37,8 @@ export type UsageLine = Omit<UsageRecord, "cost" | "charge"> & { readonly cost: 
 
 /** The members of a test's catalog beside id and route. Prices in the form of the catalog file. */
 export type CatalogEntry = {
-  readonly price: { readonly input: string; readonly output: string; readonly [name: string]: unknown };
+  readonly kind?: "chat" | "embeddings";
+  readonly price: { readonly input: string; readonly output?: string; readonly [name: string]: unknown };
   readonly context_length?: number;
   readonly max_output_tokens?: number;
   readonly input_modalities?: readonly string[];
@@ -169,7 +170,7 @@ async function applyCatalog(
     models: Object.entries(models).map(([name, entry]) => ({
       id: `local/${name}`,
       context_length: 131_072,
-      max_output_tokens: 16_384,
+      ...(entry.kind === "embeddings" ? {} : { max_output_tokens: 16_384 }),
       routes: [{ upstream: "local", model: `${name}-2026` }],
       ...entry,
     })),

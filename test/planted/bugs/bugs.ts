@@ -6,6 +6,7 @@ import { ANSWER_BUGS } from "./answers.ts";
 import { ATTEMPT_BUGS } from "./attempts.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { CALLER_BUGS } from "./callers.ts";
+import { EMBEDDINGS_BUGS } from "./embeddings.ts";
 import { FLOOR_BUGS } from "./floor.ts";
 import { GATE_BUGS } from "./gate.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
@@ -44,6 +45,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...USAGE_BUGS,
   ...METERING_BUGS,
   ...UNSOUND_ANSWER_BUGS,
+  ...EMBEDDINGS_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
   ...SECOND_PERSON_BUGS,

@@ -11,13 +11,7 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the values of a chat body are not counted",
-    edits: [
-      gateway(
-        "request/read-json.ts",
-        "return scanObject(body, MAX_JSON_TOKENS);",
-        "return scanObject(body, MAX_JSON_TOKENS * 1_000);",
-      ),
-    ],
+    edits: [gateway("request/read-json.ts", "scanObject(body, mostTokens);", "scanObject(body, mostTokens * 1_000);")],
     noticedBy: { file: "test/app/clients/hostile-bodies.test.ts", test: "one of ten million arrays" },
   },
   {

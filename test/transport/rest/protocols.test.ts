@@ -111,6 +111,13 @@ describe.each(NAMES)("%s", (protocol) => {
     }
   });
 
+  it("refuses a model of embeddings by the field of the model", async () => {
+    const response = await ask(protocol, { model: "local/embed" });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("model is an embeddings model, which answers no chat");
+    expect(playground.bench.ledger.admissions).toEqual([]);
+  });
+
   it("knows its caller, and the window of its key, before it reads the body", async () => {
     const head = `POST ${PROTOCOLS[protocol].path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
     const ended = `content-length: ${31 * 1024 * 1024}\r\n\r\n`;

@@ -43,7 +43,7 @@ function problemsOf(desc: DescMessage, message: Message): string[] {
   }
 }
 
-const { gateway, ...stored } = services;
+const { gateway, embeddings, ...stored } = services;
 const methodsOf = (all: object): DescMethod[] =>
   Object.values(all).flatMap((service: { methods: DescMethod[] }) => [...service.methods]);
 
@@ -55,8 +55,9 @@ test("it is refused in every text of every method, and named", () => {
   expect(tried.filter(([, path, problems]) => problems.length !== 1 || problems[0] !== path)).toEqual([]);
 });
 
-test("a chat may quote it, since a chat is not stored", () => {
-  const { input } = gateway.method.createChatCompletion;
-  const tried = [...messagesWithNul(input)].flatMap(([, message]) => problemsOf(input, message));
-  expect(tried).toEqual([]);
+test("a chat may quote it, since a chat is not stored, and so may a text whose vector is asked for", () => {
+  for (const { input } of [gateway.method.createChatCompletion, embeddings.method.createEmbeddings]) {
+    const tried = [...messagesWithNul(input)].flatMap(([, message]) => problemsOf(input, message));
+    expect(tried).toEqual([]);
+  }
 });

@@ -20,6 +20,7 @@ const model = (id: string, price: bigint): CatalogModel => ({
   contextLength: 131_072,
   maxOutputTokens: 16_384,
   mediaTokens: { image: 1, audio: 1, video: 1 },
+  kind: "chat",
   hiddenOutput: false,
   inputPrice: price,
   outputPrice: 3n * price,

@@ -4,6 +4,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowRight, FileText } from "lucide-react";
+import { chatModelsOf } from "../models/first-model.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { byAmount, unitsOf } from "../../i18n/decimal.ts";
@@ -109,10 +110,11 @@ function useModels(): readonly Model[] | undefined | null {
   return me.isError || isError ? null : data?.data;
 }
 
-/** The cheapest model that is not free, else the first; the same that the Markdown names. */
+/** The cheapest chat model that is not free, else the first; the same that the Markdown names. */
 function exampleOf(models: readonly Model[]): string {
-  const priced = models.filter(({ pricing }) => unitsOf(pricing?.input ?? "0") > 0n);
-  const [example = models[0]] = priced.toSorted((one, other) =>
+  const chatModels = chatModelsOf(models);
+  const priced = chatModels.filter(({ pricing }) => unitsOf(pricing?.input ?? "0") > 0n);
+  const [example = chatModels[0]] = priced.toSorted((one, other) =>
     byAmount(other.pricing?.input ?? "0", one.pricing?.input ?? "0"),
   );
   return example?.id ?? "MODEL_ID";

@@ -14,7 +14,7 @@ import { SelectField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
-import { firstModelOf } from "../models/first-model.ts";
+import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
 import { FirstRequest, useFirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
@@ -115,7 +115,8 @@ function TryIt({ secret }: { readonly secret: string }) {
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
   if (data === undefined)
     return error === null ? <SkeletonLines /> : <Failed error={error} retry={() => void refetch()} />;
-  const model = data.data.find(({ id }) => id === modelId) ?? firstModelOf(data.data);
+  const chatModels = chatModelsOf(data.data);
+  const model = chatModels.find(({ id }) => id === modelId) ?? firstModelOf(chatModels);
   if (model === undefined) return null;
   return (
     <section aria-label={messages.tryIt} className="min-w-0">
@@ -124,7 +125,7 @@ function TryIt({ secret }: { readonly secret: string }) {
         secret={secret}
         beside={
           <SelectField label={messages.model} value={model.id} onChange={({ target }) => setModelId(target.value)}>
-            {data.data.map(({ id }) => (
+            {chatModels.map(({ id }) => (
               <option key={id}>{id}</option>
             ))}
           </SelectField>

@@ -4,6 +4,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { CopyIconButton } from "../../components/copy.tsx";
 import type { Column } from "../../components/table.tsx";
+import { isEmbeddings } from "./first-model.ts";
 import { MODELS_MESSAGES } from "./models-messages.ts";
 
 /** The columns of the list of models. */
@@ -14,10 +15,15 @@ export function useModelColumns(): readonly Column<Model>[] {
     {
       key: "model",
       head: messages.model,
-      cell: ({ id, name, badge }) => (
+      cell: ({ id, name, badge, kind }) => (
         <>
           <span className="flex flex-wrap items-center gap-x-2 gap-y-1 font-medium">
             {name}
+            {isEmbeddings({ kind }) ? (
+              <Badge tone="info" sign={false}>
+                {messages.embeddings}
+              </Badge>
+            ) : null}
             {badge === undefined ? null : (
               <Badge tone="good" sign={false}>
                 {badge}
@@ -54,14 +60,25 @@ export function useModelColumns(): readonly Column<Model>[] {
       right: true,
       cell: (model) => <PriceWithTier model={model} name="input" />,
     },
-    { key: "cache", head: messages.cache, right: true, wide: true, cell: (model) => <CachePrice model={model} /> },
+    {
+      key: "cache",
+      head: messages.cache,
+      right: true,
+      wide: true,
+      cell: (model) => (isEmbeddings(model) ? <NoOutput /> : <CachePrice model={model} />),
+    },
     {
       key: "output",
       head: messages.output,
       right: true,
-      cell: (model) => <PriceWithTier model={model} name="output" />,
+      cell: (model) => (isEmbeddings(model) ? <NoOutput /> : <PriceWithTier model={model} name="output" />),
     },
   ];
+}
+
+/** An embeddings model has no output to pay. */
+function NoOutput() {
+  return <span className="text-muted">–</span>;
 }
 
 /** The inputs that a model accepts, in words. */

@@ -6,12 +6,14 @@ import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
-import { CopyIconButton } from "../../components/copy.tsx";
+import { CodeBlock, CopyIconButton } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Fact } from "../../components/facts.tsx";
 import { OtherPriceFacts } from "../../components/price-facts.tsx";
 import { Empty, SkeletonLines } from "../../components/states.tsx";
+import { embeddingsCode } from "../../snippets/code.ts";
 import { Snippets } from "../../snippets/snippets.tsx";
+import { isEmbeddings } from "./first-model.ts";
 import { CachePrice, Modalities } from "./model-columns.tsx";
 import { MODELS_MESSAGES } from "./models-messages.ts";
 import { PriceCalculator } from "./price-calculator.tsx";
@@ -44,6 +46,7 @@ export function ModelSheet({ modelId, models, onClose }: ModelSheetProps) {
 function Sheet({ model }: { readonly model: Model }) {
   const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
+  const makesVectors = isEmbeddings(model);
   return (
     <div className="flex min-w-0 flex-col gap-5">
       <div>
@@ -62,26 +65,42 @@ function Sheet({ model }: { readonly model: Model }) {
         <Fact name={messages.takes}>
           <Modalities model={model} />
         </Fact>
+        {makesVectors ? <Fact name={messages.kind}>{messages.embeddingsAbout}</Fact> : null}
         <Fact name={messages.context}>
-          {formats.size(model.contextLength)} {messages.tokens}
+          {formats.size(model.contextLength)} {makesVectors ? messages.ofOneText : messages.tokens}
         </Fact>
-        <Fact name={messages.maxOutput}>
-          {formats.size(model.maxOutputTokens)} {messages.tokens}
-        </Fact>
+        {makesVectors ? null : (
+          <Fact name={messages.maxOutput}>
+            {formats.size(model.maxOutputTokens)} {messages.tokens}
+          </Fact>
+        )}
         <Fact name={messages.input}>{formats.exactRupiah(model.pricing?.input)}</Fact>
-        <Fact name={messages.cache}>
-          <CachePrice model={model} />
-        </Fact>
-        <Fact name={messages.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
+        {makesVectors ? null : (
+          <>
+            <Fact name={messages.cache}>
+              <CachePrice model={model} />
+            </Fact>
+            <Fact name={messages.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
+          </>
+        )}
         {model.pricing === undefined ? null : <OtherPriceFacts prices={model.pricing} />}
       </dl>
-      {model.pricing === undefined ? null : <PriceCalculator pricing={model.pricing} />}
-      <LinkButton to="/playground" search={{ model: model.id }} icon={<MessageSquare aria-hidden />}>
-        {messages.tryIt}
-      </LinkButton>
+      {model.pricing === undefined ? null : <PriceCalculator pricing={model.pricing} inputOnly={makesVectors} />}
+      {makesVectors ? null : (
+        <LinkButton to="/playground" search={{ model: model.id }} icon={<MessageSquare aria-hidden />}>
+          {messages.tryIt}
+        </LinkButton>
+      )}
       <section aria-label={messages.use} className="flex min-w-0 flex-col gap-3">
         <h3 className="font-medium">{messages.use}</h3>
-        <Snippets model={model} />
+        {makesVectors ? (
+          <CodeBlock
+            what={messages.use}
+            code={embeddingsCode(model.id, { origin: window.location.origin, secret: null })}
+          />
+        ) : (
+          <Snippets model={model} />
+        )}
       </section>
     </div>
   );

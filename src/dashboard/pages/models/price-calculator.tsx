@@ -12,7 +12,14 @@ const EXAMPLE: Readonly<Partial<Record<keyof Tokens, string>>> = { input: "10000
 const OTHER_KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
 
 /** Tokens in, rupiah out. */
-export function PriceCalculator({ pricing }: { readonly pricing: ModelPricing }) {
+export function PriceCalculator({
+  pricing,
+  inputOnly,
+}: {
+  readonly pricing: ModelPricing;
+  /** Whether the model has neither output nor cached input. */
+  readonly inputOnly: boolean;
+}) {
   const messages = useMessages(MODELS_MESSAGES);
   const kinds = useMessages(PRICE_MESSAGES);
   const formats = useFormats();
@@ -20,9 +27,9 @@ export function PriceCalculator({ pricing }: { readonly pricing: ModelPricing })
   const others = OTHER_KINDS.filter((kind) => pricing[kind] !== undefined);
   const fields = [
     { name: "input", label: messages.tokensIn },
-    { name: "cached", label: messages.tokensCached },
+    ...(inputOnly ? [] : ([{ name: "cached", label: messages.tokensCached }] as const)),
     ...others.map((kind) => ({ name: kind, label: kinds[kind] })),
-    { name: "output", label: messages.tokensOut },
+    ...(inputOnly ? [] : ([{ name: "output", label: messages.tokensOut }] as const)),
   ] as const;
   const counts = new Map(fields.map(({ name }) => [name, readTokens(typed[name] ?? "0")]));
   const tokens = [...counts.values()].includes(null) ? null : (Object.fromEntries(counts) as Tokens);

@@ -9,7 +9,7 @@ import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
-import { firstModelOf } from "../models/first-model.ts";
+import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
 import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { Composer } from "./composer.tsx";
@@ -28,8 +28,9 @@ export function PlaygroundPage() {
   const models = useMessages(MODELS_MESSAGES);
   const { model: wanted } = useSearch({ from: "/inside/playground" });
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
-  const model = data?.data.find(({ id }) => id === wanted) ?? firstModelOf(data?.data ?? []);
-  if (model !== undefined) return <Playground models={data?.data ?? []} model={model} />;
+  const chatModels = chatModelsOf(data?.data ?? []);
+  const model = chatModels.find(({ id }) => id === wanted) ?? firstModelOf(chatModels);
+  if (model !== undefined) return <Playground models={chatModels} model={model} />;
   return (
     <Page title={messages.title} about={messages.about}>
       {error === null ? (

@@ -9,6 +9,7 @@ import type {
   UpstreamRequest,
 } from "../chat-upstream.ts";
 import { chunkJsons, completionJson, type DemoAnswer } from "./demo-answer.ts";
+import { demoEmbeddings } from "./demo-embeddings.ts";
 import { type DemoRequest, readDemoRequest } from "./demo-request.ts";
 import { countDemoTokens, demoTokens } from "./demo-tokens.ts";
 import { PrefixMemory } from "./prefix-memory.ts";
@@ -34,14 +35,13 @@ export function createDemoUpstream(id: string, options: DemoOptions = {}): ChatU
     kind: "demo",
     outputCapField: "max_tokens",
     call(request, listener) {
+      if (request.endpoint === "embeddings") return callEmbeddings(request, listener);
       const read = readDemoRequest(request.model, request.body);
       if (read?.triggers.has("500") === true) throw new Error("the demo was asked for a fault of ours");
       const call = new DemoCall(listener);
       const failure = failureOf(read, request);
       if (read === null || failure !== null) {
-        call.later(0, () =>
-          call.fail(failure ?? { kind: "refused", reason: "not JSON", message: "The body must be JSON" }),
-        );
+        call.later(0, () => call.fail(failure ?? NO_JSON));
         return call;
       }
       const answer = answerOf(request, read, memory);
@@ -56,6 +56,15 @@ export function createDemoUpstream(id: string, options: DemoOptions = {}): ChatU
     destroy: () => Promise.resolve(),
   };
 }
+
+function callEmbeddings({ model, body }: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+  const call = new DemoCall(listener);
+  const answer = demoEmbeddings(model, body);
+  call.later(0, () => (answer === null ? call.fail(NO_JSON) : call.sendWhole(answer, false)));
+  return call;
+}
+
+const NO_JSON: UpstreamFailure = { kind: "refused", reason: "not JSON", message: "The body must be JSON" };
 
 function failureOf(read: DemoRequest | null, { attempt }: UpstreamRequest): UpstreamFailure | null {
   if (read?.triggers.has("429")) return { kind: "unbilled", reason: "demo 429", retryAfterSeconds: 7 };

@@ -1,4 +1,4 @@
-// Any upstream with OpenAI's chat completions over HTTP. Requests go through undici's dispatch, the cheapest way
+// Any upstream with OpenAI's chat completions, and embeddings, over HTTP. Requests go through undici's dispatch, the cheapest way
 // Node has; connections are kept and their number is bounded.
 
 import { buildConnector, type Dispatcher } from "undici";
@@ -37,7 +37,8 @@ export function createOpenAiCompatibleUpstream(
       : publicConnector({ timeoutMs }),
     onMixedUp,
   });
-  const path = `${base.pathname.replace(/(?<!\/)\/+$/, "")}/chat/completions`;
+  const root = base.pathname.replace(/(?<!\/)\/+$/, "");
+  const paths = { chat: `${root}/chat/completions`, embeddings: `${root}/embeddings` } as const;
   const headers = ["content-type", "application/json", "user-agent", "saldo"];
   if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
   const headersOf = {
@@ -50,13 +51,13 @@ export function createOpenAiCompatibleUpstream(
     id: config.id,
     kind: config.kind,
     outputCapField: config.outputCapField ?? "max_tokens",
-    call({ body, stream, firstByteTimeoutMs, idleTimeoutMs }, listener) {
+    call({ body, stream, endpoint = "chat", firstByteTimeoutMs, idleTimeoutMs }, listener) {
       const call = new HttpCall(listener, turns, connections);
       if (turns.areAllTaken) {
         call.failLater({ kind: "unbilled", reason: "too many requests wait for this upstream" });
       } else {
         const options = {
-          path,
+          path: paths[endpoint],
           method: "POST",
           headers: stream ? headersOf.stream : headersOf.whole,
           body,

@@ -2,7 +2,7 @@
 
 import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { CatalogModel, CatalogPrices } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { type CatalogModel, CatalogModelKind, type CatalogPrices } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -72,9 +72,16 @@ function useModelColumns(): readonly Column<CatalogModel>[] {
     {
       key: "model",
       head: messages.model,
-      cell: ({ id, name, badge }) => (
+      cell: ({ id, name, badge, kind }) => (
         <>
           <Mono>{id}</Mono>
+          {kind === CatalogModelKind.EMBEDDINGS ? (
+            <span className="ml-2">
+              <Badge tone="info" sign={false}>
+                {messages.embeddings}
+              </Badge>
+            </span>
+          ) : null}
           {badge === "" ? null : (
             <span className="ml-2">
               <Badge tone="info" sign={false}>
@@ -134,10 +141,17 @@ function ModelFacts({ model }: { readonly model: CatalogModel }) {
         <Fact name={messages.name}>{model.name}</Fact>
         {model.description === "" ? null : <Fact name={messages.description}>{model.description}</Fact>}
         {model.badge === "" ? null : <Fact name={messages.badge}>{model.badge}</Fact>}
+        <Fact name={messages.kind}>
+          {model.kind === CatalogModelKind.EMBEDDINGS ? messages.embeddings : messages.chat}
+        </Fact>
         <Fact name={messages.modalities}>{model.inputModalities.join(", ")}</Fact>
         <Fact name={messages.context}>{formats.count(model.contextLength)}</Fact>
-        <Fact name={messages.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
-        <Fact name={messages.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
+        {model.kind === CatalogModelKind.EMBEDDINGS ? null : (
+          <>
+            <Fact name={messages.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
+            <Fact name={messages.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
+          </>
+        )}
       </Facts>
       <PriceFacts as="h3" title={`${messages.price} · ${messages.perMillion}`} prices={model.price} />
       <section aria-label={messages.routes} className="flex flex-col gap-3">
