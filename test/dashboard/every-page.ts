@@ -61,6 +61,7 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/keys", first: [press(/^Cabut/)], isDialog: true },
     { path: "/models" },
     { path: "/models", first: [press(/^Demo Large/)], isDialog: true },
+    { path: "/models", first: [press(/^Demo Embed/)], isDialog: true },
   ],
   settings: [
     { path: "/billing" },

@@ -8,6 +8,8 @@ import { MODELS_MESSAGES } from "./models-messages.ts";
 import { priceOf, readTokens, tierOf, type Tokens } from "./price-of.ts";
 
 const EXAMPLE: Readonly<Partial<Record<keyof Tokens, string>>> = { input: "10000", cached: "0", output: "1000" };
+/** The counts of kinds without a field. */
+const NO_TOKENS = { cached: 0n, output: 0n };
 /** Token kinds with a field only where the model prices them. */
 const OTHER_KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
 
@@ -32,7 +34,9 @@ export function PriceCalculator({
     ...(inputOnly ? [] : ([{ name: "output", label: messages.tokensOut }] as const)),
   ] as const;
   const counts = new Map(fields.map(({ name }) => [name, readTokens(typed[name] ?? "0")]));
-  const tokens = [...counts.values()].includes(null) ? null : (Object.fromEntries(counts) as Tokens);
+  const tokens = [...counts.values()].includes(null)
+    ? null
+    : ({ ...NO_TOKENS, ...Object.fromEntries(counts) } as Tokens);
   const tier = tokens === null ? undefined : tierOf(tokens, pricing);
   return (
     <section aria-label={messages.calculator} className="rounded-lg border border-line">
