@@ -164,9 +164,11 @@ async function restOutcome(verb: string, address: string, headers: Record<string
     ...body,
   });
   const text = await response.text();
-  type Refusal = { error?: string; message?: string; meta?: { error?: string; message?: string } };
+  type Nested = { code?: string; details?: { error_code?: string } };
+  type Refusal = { error?: string | Nested; message?: string; meta?: { error?: string; message?: string } };
   const told = (response.ok ? {} : JSON.parse(text)) as Refusal;
-  const code = told.meta?.error ?? told.error ?? "";
+  const error = told.meta?.error ?? told.error ?? "";
+  const code = typeof error === "string" ? error : (error.details?.error_code ?? error.code ?? "");
   if (REFUSALS.has(code)) return code;
   if ((told.meta?.message ?? told.message) === NO_ACCOUNT) return "no such account";
   return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
