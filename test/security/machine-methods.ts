@@ -18,6 +18,11 @@ export type Expectation = {
   readonly money?: "orders a transfer" | "returns money" | "makes an orderer";
   /** A request that gets past validation, where a key's slot is taken behind it. */
   readonly request?: object;
+  /**
+   * The method gives nothing away, costs nothing and asks no database. It has a window of its own, and takes a key for the five
+   * seconds in which a process remembers it.
+   */
+  readonly asksNoDatabase?: true;
 };
 
 const token = (scope: TokenScope, money?: Expectation["money"]): Expectation => ({
@@ -34,7 +39,10 @@ const pairOrTransfersToken = (money: Expectation["money"] & string): Expectation
 const RESPONSE = { model: "demo/small", input: { kind: { case: "stringValue", value: "Hello!" } } };
 const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: "text", value: "Hello!" } }] };
 
-const MESSAGES = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
+const MESSAGES = {
+  model: "demo/small",
+  messages: [{ role: "user", content: { kind: { case: "stringValue", value: "Hello!" } } }],
+};
 
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
@@ -45,7 +53,7 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "ResponsesService/CountInputTokens": { takes: ["key"], request: RESPONSE },
   "MessagesService/CreateMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
   "MessagesService/StreamMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
-  "MessagesService/CountTokens": { takes: ["key"], request: MESSAGES },
+  "MessagesService/CountTokens": { takes: ["key"], request: MESSAGES, asksNoDatabase: true },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },

@@ -189,11 +189,12 @@ function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
   };
 }
 
-/** A key whose window is known to be full is refused before its message is read. */
+/** A key whose window is known to be full is refused before its message is read. Counts of tokens have a window of their own. */
 function refuseLimited(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (principal.kind === "api_key") keys.refuseWhileLimited(principal);
+    const isCounted = req.method !== MessagesService.method.countTokens;
+    if (principal.kind === "api_key" && isCounted) keys.refuseWhileLimited(principal);
     return next(req);
   };
 }
