@@ -189,11 +189,11 @@ function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
   };
 }
 
-/** A key whose window is known to be full is refused before its message is read. */
+/** A key whose window is known to be full is refused before its message is read. Counts need no slot. */
 function refuseLimited(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (principal.kind === "api_key") keys.refuseWhileLimited(principal);
+    if (principal.kind === "api_key" && !COUNTS.includes(req.method)) keys.refuseWhileLimited(principal);
     return next(req);
   };
 }
@@ -235,13 +235,15 @@ function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccoun
   return null;
 }
 
-/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts have a window of their own. */
+/** Counts cost nothing and ask no database: a window in memory bounds them. */
+const COUNTS: readonly DescMethod[] = [MessagesService.method.countTokens, ResponsesService.method.countInputTokens];
+
+/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts need none. */
 const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  ...COUNTS,
   GatewayService.method.createChatCompletion,
   MessagesService.method.createMessage,
-  MessagesService.method.countTokens,
   ResponsesService.method.createResponse,
-  ResponsesService.method.countInputTokens,
 ]);
 
 /** A key's window covers its reads too. */
