@@ -141,7 +141,7 @@ test("over REST each route takes exactly the callers its method names, in the en
     const wanted = made.callers.map((caller) => {
       const { environment } = mounted;
       const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
-      const takesCookies = address !== "/v1/chat/completions";
+      const takesCookies = !MODEL_PATHS.has(address);
       return [
         caller.name,
         isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies, takenInRest(method)),
@@ -156,6 +156,9 @@ test("over REST each route takes exactly the callers its method names, in the en
   }
 });
 
+/** The paths whose answers are streamed past the chain of calls. They take keys alone. */
+const MODEL_PATHS: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/responses", "/v1/messages"]);
+
 async function restOutcome(verb: string, address: string, headers: Record<string, string>): Promise<string> {
   const body = verb === "GET" ? {} : { body: "{}" };
   const response = await fetch(http + address, {
@@ -164,11 +167,18 @@ async function restOutcome(verb: string, address: string, headers: Record<string
     ...body,
   });
   const text = await response.text();
-  type Refusal = { error?: string; message?: string; meta?: { error?: string; message?: string } };
+  type Nested = {
+    code?: string | undefined;
+    message?: string | undefined;
+    details?: { error_code?: string };
+  };
+  type Refusal = { error?: string | Nested; message?: string; meta?: { error?: string; message?: string } };
   const told = (response.ok ? {} : JSON.parse(text)) as Refusal;
-  const code = told.meta?.error ?? told.error ?? "";
+  // Protocols beside chat have an object in `error`.
+  const nested: Nested = typeof told.error === "object" ? told.error : { code: told.error, message: told.message };
+  const code = told.meta?.error ?? nested.code ?? nested.details?.error_code ?? "";
   if (REFUSALS.has(code)) return code;
-  if ((told.meta?.message ?? told.message) === NO_ACCOUNT) return "no such account";
+  if ((told.meta?.message ?? nested.message) === NO_ACCOUNT) return "no such account";
   return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
 }
 

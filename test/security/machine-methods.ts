@@ -36,6 +36,11 @@ const pairOrTransfersToken = (money: Expectation["money"] & string): Expectation
 const RESPONSE = { model: "demo/small", input: { kind: { case: "stringValue", value: "Hello!" } } };
 const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: "text", value: "Hello!" } }] };
 
+const MESSAGES = {
+  model: "demo/small",
+  messages: [{ role: "user", content: { kind: { case: "stringValue", value: "Hello!" } } }],
+};
+
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
@@ -43,6 +48,9 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "ResponsesService/CreateResponse": { takes: ["key"], request: RESPONSE },
   "ResponsesService/StreamResponse": { takes: ["key"], request: RESPONSE },
   "ResponsesService/CountInputTokens": { takes: ["key"], request: RESPONSE, isFree: true },
+  "MessagesService/CreateMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
+  "MessagesService/StreamMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
+  "MessagesService/CountTokens": { takes: ["key"], request: MESSAGES, isFree: true },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },

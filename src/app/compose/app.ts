@@ -37,6 +37,7 @@ import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
 import { createCountWindows } from "../../gateway/conversation/count-window.ts";
+import { createMessagesService } from "../../gateway/messages-service.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
@@ -198,6 +199,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => reachability.close());
   const refusals = new PortRefusals();
   const caller = createKeyCallOf(createPlaygroundKeys(requests));
+  const takeCountSlot = createCountWindows();
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
@@ -206,10 +208,17 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         catalog,
         caller,
       }),
+      messages: createMessagesService({
+        gateway: running.gateway,
+        keys,
+        catalog,
+        takeCountSlot,
+        caller,
+      }),
       responses: createResponsesService({
         gateway: running.gateway,
         keys,
-        takeCountSlot: createCountWindows(),
+        takeCountSlot,
         caller,
       }),
       keys: createKeysService({ database, accountOf }),

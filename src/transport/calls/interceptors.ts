@@ -13,6 +13,7 @@ import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import type { Principal } from "../../identity/principal.ts";
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
@@ -234,9 +235,11 @@ function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccoun
   return null;
 }
 
-/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts have a window of their own. */
-const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set([
+/** Methods whose call takes its slot by itself: in its own admission, in one statement with the hold, or of a window of its own. */
+const ADMITTED: ReadonlySet<DescMethod> = new Set<DescMethod>([
   GatewayService.method.createChatCompletion,
+  MessagesService.method.createMessage,
+  MessagesService.method.countTokens,
   ResponsesService.method.createResponse,
   ResponsesService.method.countInputTokens,
 ]);
@@ -245,7 +248,7 @@ const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set([
 function limitRate(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (req.stream || principal.kind !== "api_key" || WITHOUT_SLOT.has(req.method)) {
+    if (req.stream || principal.kind !== "api_key" || ADMITTED.has(req.method)) {
       return next(req);
     }
     // A read that fails takes no slot, so its slot is taken afterwards. A change needs its slot first.

@@ -12,6 +12,9 @@ const LARGER = {
   CreateResponse: 32 * MIB,
   StreamResponse: 32 * MIB,
   CountInputTokens: 32 * MIB,
+  CreateMessage: 32 * MIB,
+  StreamMessage: 32 * MIB,
+  CountTokens: 32 * MIB,
   PreviewCatalog: 4 * MIB,
   PublishCatalog: 4 * MIB,
 };
@@ -28,6 +31,9 @@ test("takes compressed requests only for model content", () => {
   expect(compressed).toEqual([
     "CreateChatCompletion",
     "StreamChatCompletion",
+    "CreateMessage",
+    "StreamMessage",
+    "CountTokens",
     "CreateResponse",
     "StreamResponse",
     "CountInputTokens",

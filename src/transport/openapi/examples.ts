@@ -117,6 +117,20 @@ const response = {
   },
 };
 const responseBody = { model: model.id, input: "Say hello in Indonesian.", max_output_tokens: 100, store: false };
+const messageBody = {
+  model: model.id,
+  messages: [{ role: "user", content: "Say hello in Indonesian." }],
+};
+const message = { id: "msg_01a20a18-90e1-71af-abb6-25530962f602", type: "message", role: "assistant", model: model.id };
+const messageUsage = {
+  input_tokens: 12,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  output_tokens: 3,
+  output_tokens_details: { thinking_tokens: 0 },
+  cost_idr: "0.105",
+};
 
 /** The examples by method. */
 export const examples: Readonly<Record<string, Example>> = {
@@ -183,6 +197,44 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   },
   CountInputTokens: { body: responseBody, data: { object: "response.input_tokens", input_tokens: 12 } },
+  CreateMessage: {
+    body: { ...messageBody, max_tokens: 100 },
+    data: {
+      ...message,
+      content: [{ type: "text", text: "Halo!" }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: messageUsage,
+    },
+    events: {
+      start: {
+        type: "message_start",
+        message: {
+          ...message,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 11, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
+        },
+      },
+      text: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Halo!" } },
+      end: {
+        type: "message_delta",
+        delta: { stop_reason: "end_turn", stop_sequence: null },
+        usage: messageUsage,
+      },
+      error: {
+        type: "error",
+        error: {
+          type: "api_error",
+          message: "The answer was cut off by the upstream. Rp 0.105 were billed for what was delivered.",
+          details: { error_code: "upstream_busy" },
+        },
+        request_id: "01a20a18-90e1-71af-abb6-25530962f602",
+      },
+    },
+  },
+  CountTokens: { body: messageBody, data: { input_tokens: 12 } },
   ListModels: { data: { object: "list", data: [model] } },
   GetModel: { parameters: { id: model.id }, data: model },
   GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },

@@ -3,6 +3,7 @@
 import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
@@ -23,6 +24,13 @@ const STREAMED: ReadonlyMap<string, Streamed> = new Map([
       pieces: GatewayService.method.streamChatCompletion.name,
       ending:
         "After the last one of a complete answer comes `data: [DONE]`, which is no JSON. An event with `error` ends an answer that broke off.",
+    },
+  ],
+  [
+    fullName(MessagesService.method.createMessage),
+    {
+      pieces: MessagesService.method.streamMessage.name,
+      ending: "Each event is named by its type. The event `error` ends an answer that broke off. There is no `[DONE]`.",
     },
   ],
   [
@@ -56,7 +64,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
   const example = examples[method.name];
   invariant(example !== undefined, `${method.name} has an example`);
   const streamed = STREAMED.get(fullName(method));
-  const isResponses = method.parent.typeName === ResponsesService.typeName;
+  const isOther = protocolFormatAt(route.template) !== null;
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
     tags: [method.parent.name],
@@ -66,7 +74,8 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
       ...(streamed === undefined ? [] : [IDEMPOTENCY_PARAMETER]),
-      ...(route.inEnvelope || protocolFormatAt(route.template) !== null ? [] : [ERROR_FORMAT_PARAMETER]),
+      // Clients of another protocol read its shape alone, and get it without the header.
+      ...(route.inEnvelope || isOther ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
     ...(route.hasBody
       ? {
@@ -74,7 +83,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
             required: true,
             content: {
               "application/json": {
-                schema: book.request(method.input, { open: streamed !== undefined || isResponses }),
+                schema: book.request(method.input, { open: streamed !== undefined || isOther }),
                 example: example.body,
               },
             },

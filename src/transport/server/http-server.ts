@@ -20,7 +20,6 @@ import { createAnswerHeaders } from "../http/answer-headers.ts";
 import { registerAuth } from "../web/auth.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
 import { CHAT_ROUTE } from "../rest/chat/chat.ts";
-import { RESPONSES_ROUTE } from "../rest/protocols/responses-route.ts";
 import { createModelHandler, type ModelPorts, type ModelRoute } from "../rest/model-request.ts";
 import { isPreflight, preflightHeaders } from "../http/cors.ts";
 import type { Dashboard } from "../web/dashboard.ts";
@@ -33,6 +32,7 @@ import { prepareToLeave } from "./graceful-shutdown.ts";
 import { createSameOriginCheck, readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { createPlainChat } from "../rest/chat/plain-chat.ts";
 import { registerPayments, type PaymentPorts } from "../web/payments.ts";
+import { PROTOCOL_ROUTES } from "../rest/protocols/protocol-routes.ts";
 import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
 import { routesOf } from "../rest/http-rules.ts";
 import { leaveBodyUnread } from "../http/unread-body.ts";
@@ -238,7 +238,7 @@ function registerRpc(
 }
 
 /** The routes that stream answers of models. They are at the paths of their contracts' options, like every other method. */
-const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, RESPONSES_ROUTE];
+const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, ...PROTOCOL_ROUTES];
 
 function registerModelRoute(app: FastifyInstance, ports: ModelPorts, route: ModelRoute): void {
   const onRequest = createModelHandler(ports, route);

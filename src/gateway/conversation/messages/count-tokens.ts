@@ -12,13 +12,10 @@ const TOKENS_BEFORE_A_TURN = 3;
  */
 const TOKENS_BEFORE_TOOLS = 346;
 
-/** The model of the request, and the estimated tokens of its input. */
-export type MessagesCount = { readonly model: string; readonly inputTokens: number };
-
-/** Errors: ValidationError naming each field that is wrong. */
-export async function countMessages(body: Buffer): Promise<MessagesCount> {
+/** The estimated tokens of the input. Errors: ValidationError naming each field that is wrong. */
+export async function countMessages(body: Buffer): Promise<number> {
   const conversation = readMessagesRequest(readStrictObject(body), { isOnlyCounted: true });
-  const { model, system, tools } = conversation;
+  const { system, tools } = conversation;
   const before = (system.length === 0 ? TOKENS_BEFORE_A_TURN : 0) + (tools.length === 0 ? 0 : TOKENS_BEFORE_TOOLS);
-  return { model, inputTokens: (await countConversation(conversation)) + before };
+  return (await countConversation(conversation)) + before;
 }

@@ -172,10 +172,13 @@ function deltaOf({ kind, text }: Piece): object {
 
 /** Errors: UpstreamBusy where the input of a call is no object. A stream passes it on as it is, and the client asks again. */
 function wholeBlock(block: Block): object {
-  const { kind, text } = block;
-  if (kind === "text") return { type: kind, text };
-  if (kind === "thinking") return { type: kind, thinking: text, signature: OWN_SIGNATURE };
+  const { text } = block;
+  if (block.kind !== "tool_use") {
+    return block.kind === "text"
+      ? { type: "text", text }
+      : { type: "thinking", thinking: text, signature: OWN_SIGNATURE };
+  }
   const input = text.trim() === "" ? {} : parseObject(text);
   if (input === null) throw new UpstreamBusy();
-  return { type: kind, id: block.id, name: block.name, input };
+  return { type: "tool_use", id: block.id, name: block.name, input };
 }
