@@ -43,12 +43,9 @@ async function walk(kind: Machine, outcomes: (each: MachineMethod) => Promise<re
   return walked;
 }
 
-/** The same answers of each method. `withoutDatabase`: those of the methods that ask none. */
-const ofEach = (kind: Machine, wanted: readonly string[], withoutDatabase = wanted): Walked =>
-  methodsOf(kind).map((each) => [
-    each.name,
-    ...(expectationOf(each).asksNoDatabase === true ? withoutDatabase : wanted),
-  ]);
+/** The same answers of each method, but for those that are free. */
+const ofEach = (kind: Machine, wanted: readonly string[], ofFree = wanted): Walked =>
+  methodsOf(kind).map((each) => [each.name, ...(expectationOf(each).isFree === true ? ofFree : wanted)]);
 
 const call = (each: MachineMethod, credentials: MachineCredentials): Promise<string> =>
   machines.outcome(each.method, credentials, expectationOf(each).request);

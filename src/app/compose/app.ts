@@ -199,6 +199,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => reachability.close());
   const refusals = new PortRefusals();
   const caller = createKeyCallOf(createPlaygroundKeys(requests));
+  const takeCountSlot = createCountWindows();
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
@@ -211,12 +212,13 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         gateway: running.gateway,
         keys,
         catalog,
-        takeCountSlot: createCountWindows(),
+        takeCountSlot,
         caller,
       }),
       responses: createResponsesService({
         gateway: running.gateway,
         keys,
+        takeCountSlot,
         caller,
       }),
       keys: createKeysService({ database, accountOf }),

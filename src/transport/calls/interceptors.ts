@@ -242,6 +242,7 @@ const ADMITTED: ReadonlySet<DescMethod> = new Set<DescMethod>([
   MessagesService.method.createMessage,
   MessagesService.method.countTokens,
   ResponsesService.method.createResponse,
+  ResponsesService.method.countInputTokens,
 ]);
 
 /** A key's window covers its reads too. */
