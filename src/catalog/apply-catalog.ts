@@ -65,7 +65,7 @@ export async function previewCatalog(database: Pick<Database, "pool">, draft: Ca
 }
 
 /** A file to publish. */
-export type CatalogOrder = CatalogDraft & {
+export type CatalogPublication = CatalogDraft & {
   readonly operator: string;
   readonly reason: string | null;
   /** The version the file was made from. Left out: whichever is live. */
@@ -77,7 +77,7 @@ export type CatalogOrder = CatalogDraft & {
  * retired. Nodes serve the new catalog within a minute. A file that changes nothing makes no version. Errors: ValidationError
  * with every problem of the file, or when it was made from another version than the one that is live.
  */
-export async function publishCatalog(client: PoolClient, order: CatalogOrder): Promise<ComparedCatalog> {
+export async function publishCatalog(client: PoolClient, order: CatalogPublication): Promise<ComparedCatalog> {
   const file = readCatalogFile(order.yaml, order.presetUpstreams);
   // Two files published at the same time come one after the other, each compared with what the first has left.
   await lockCatalog(client);

@@ -1,13 +1,13 @@
 import type { AccountLimits } from "../ledger/account-limits.ts";
 import {
   MAX_OPEN_REQUESTS,
-  orderFreeze,
-  orderLimit,
-  orderRecount,
-  orderUnfreeze,
-} from "../operator/commands/account-orders.ts";
+  freezeAccount,
+  limitAccount,
+  recountAccount,
+  unfreezeAccount,
+} from "../operator/commands/accounts.ts";
 import type { Command, CommandValues } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 
 const account = { required: true, value: "ID", about: "the account" };
@@ -20,7 +20,7 @@ export const accountLimitCommands: readonly Command[] = [
     options: { account, reason },
     async run(values, { database }) {
       const order = orderOf(values);
-      return toResult(order, await orderFreeze(await orderedHere(database), order));
+      return toResult(order, await freezeAccount(await operatorHere(database), order));
     },
   },
   {
@@ -29,7 +29,7 @@ export const accountLimitCommands: readonly Command[] = [
     options: { account, reason },
     async run(values, { database }) {
       const order = orderOf(values);
-      return toResult(order, await orderUnfreeze(await orderedHere(database), order));
+      return toResult(order, await unfreezeAccount(await operatorHere(database), order));
     },
   },
   {
@@ -44,7 +44,7 @@ export const accountLimitCommands: readonly Command[] = [
       const range = { min: 0, max: MAX_OPEN_REQUESTS };
       const most = integerOption(values.need("max-open-requests"), "max-open-requests", range);
       const order = { ...orderOf(values), most };
-      return toResult(order, await orderLimit(await orderedHere(database), order));
+      return toResult(order, await limitAccount(await operatorHere(database), order));
     },
   },
   {
@@ -53,7 +53,7 @@ export const accountLimitCommands: readonly Command[] = [
     options: { account, reason },
     async run(values, { database }) {
       const order = orderOf(values);
-      const { was, ...limits } = await orderRecount(await orderedHere(database), order);
+      const { was, ...limits } = await recountAccount(await operatorHere(database), order);
       return { json: { accountId: order.accountId, was, ...toJson(limits) } };
     },
   },

@@ -18,7 +18,7 @@ import { formatMoney, idr, IDR, parseMoney } from "../kernel/money.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { revokeKey } from "../keys/issued-keys.ts";
 import { type Command, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { integerOption } from "./option-values.ts";
 import { type PlannedRequest, planRequests, seededChance } from "../app/demo/seed/plan-requests.ts";
 import { planTopUps, priceRequests } from "../app/demo/seed/plan-money.ts";
@@ -87,7 +87,7 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
     MONTHS,
   ]);
   const { spent, topUps } = await seedAccount({ config, database, accountId, requests, nowMs });
-  const by = await orderedHere(() => Promise.resolve(database));
+  const by = await operatorHere(() => Promise.resolve(database));
   const transfers = await seedTransfers(database, by, merchantId);
   // A worker may have rolled up the days that were empty until now.
   await recountUsage(database.pool, accountId);

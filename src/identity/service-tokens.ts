@@ -8,7 +8,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { createSecretLookup, type SecretLookup } from "../kernel/credential-cache.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import type { TokenScope } from "./principal.ts";
-import { withAuditLog, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorAction, type OperatorContext } from "../operator/audit-log/operator-actions.ts";
 import {
   insertServiceToken,
   markServiceTokenRevoked,
@@ -85,7 +85,7 @@ export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<Ser
 }
 
 /** Revokes a token; no process takes a call of it afterwards. A repetition changes nothing. Errors: NotFound. */
-export async function revokeServiceToken(
+export async function withdrawServiceToken(
   client: Queryable,
   tokenId: string,
 ): Promise<{ token: ServiceToken; isNew: boolean }> {
@@ -95,10 +95,10 @@ export async function revokeServiceToken(
 }
 
 /** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
-export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Promise<ServiceToken> {
+export async function revokeServiceToken(by: OperatorContext, tokenId: string): Promise<ServiceToken> {
   const { token } = await withAuditLog(
     by,
-    (client) => revokeServiceToken(client, tokenId),
+    (client) => withdrawServiceToken(client, tokenId),
     ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),
   );
   return token;

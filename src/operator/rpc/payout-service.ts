@@ -7,16 +7,16 @@ import { type Asset, codeOf, formatMoney } from "../../kernel/money.ts";
 import { readDays } from "../../merchant/payouts/daily-cap.ts";
 import { type ListedWallet, listWallets } from "../../merchant/payouts/list-wallets.ts";
 import { listStops, type PayoutStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
-import { orderResume, orderStart, orderStop } from "../commands/payout-orders.ts";
+import { resumeWallet, startPayouts, stopPayouts } from "../commands/payouts.ts";
 import { moment, type Parts } from "./proto-parts.ts";
 
 /** PayoutService: wallets that pay transfers out, and stops of payouts. */
 export function createPayoutService({
   database,
-  orderedBy,
+  operatorContext,
   payoutChains: chains,
   dailyCaps,
-}: Pick<Parts, "database" | "orderedBy" | "payoutChains" | "dailyCaps">): ServiceImpl<typeof PayoutService> {
+}: Pick<Parts, "database" | "operatorContext" | "payoutChains" | "dailyCaps">): ServiceImpl<typeof PayoutService> {
   const { pool } = database;
   const stops = async () => (await listStops(pool)).map(toProtoStop);
   return {
@@ -29,19 +29,24 @@ export function createPayoutService({
     },
 
     async stopPayouts(order, context) {
-      const isNew = await orderStop(orderedBy(context), scopeOf(order));
+      const isNew = await stopPayouts(operatorContext(context), scopeOf(order));
       return { stops: await stops(), isNew };
     },
 
     async startPayouts(order, context) {
-      const isNew = await orderStart(orderedBy(context), scopeOf(order));
+      const isNew = await startPayouts(operatorContext(context), scopeOf(order));
       return { stops: await stops(), isNew };
     },
 
     async resumePayoutWallet({ chain, reason, stoppedAt }, context) {
       // The contract lets no request without it through.
       invariant(stoppedAt !== undefined, "an order to resume a wallet names its stop");
-      return orderResume(orderedBy(context), { chains, name: chain, stoppedAt: timestampDate(stoppedAt), reason });
+      return resumeWallet(operatorContext(context), {
+        chains,
+        name: chain,
+        stoppedAt: timestampDate(stoppedAt),
+        reason,
+      });
     },
   };
 }
