@@ -28,10 +28,10 @@ export const catalogCommands: readonly Command[] = [
       });
       const draft = { yaml, ...presetCatalog(config) };
       const isDry = values.get("dry-run") !== undefined;
-      const order = { ...draft, reason: values.get("reason") ?? null };
+      const publication = { ...draft, reason: values.get("reason") ?? null };
       const { version, changes, warnings } = isDry
         ? await previewCatalog(await database(), draft)
-        : await publishCatalog(await operatorHere(database), order);
+        : await publishCatalog(await operatorHere(database), publication);
       const lines = changes.length === 0 ? ["Nothing changes."] : changes.map(toText);
       const text = [...lines, ...warnings.map(toWarningText)].join("\n");
       return { json: { version, changed: changes, warnings }, text };

@@ -76,8 +76,8 @@ export const topUpCommands: readonly Command[] = [
     options: { "top-up": topUpOption, amount: { required: false, value: "RUPIAH", about: "how much; default all" } },
     run: (values, context) => {
       const amount = values.get("amount");
-      const order = { how: "refund", amount: amount === undefined ? null : amountOption(amount) } as const;
-      return giveBack(context, { topUpId: uuidOption(values.need("top-up"), "top-up"), ...order });
+      const repayment = { how: "refund", amount: amount === undefined ? null : amountOption(amount) } as const;
+      return giveBack(context, { topUpId: uuidOption(values.need("top-up"), "top-up"), ...repayment });
     },
   },
   {
@@ -91,10 +91,10 @@ export const topUpCommands: readonly Command[] = [
   },
 ];
 
-function giveBack(context: CommandContext, order: Parameters<typeof returnSandboxPayment>[2]) {
+function giveBack(context: CommandContext, repayment: Parameters<typeof returnSandboxPayment>[2]) {
   return withParts(context, async ({ topUps, desk }) => {
     if (desk === null) throw new UsageError("There is no sandbox provider here.");
-    return returnSandboxPayment(await operatorHere(context.database), { topUps, desk }, order);
+    return returnSandboxPayment(await operatorHere(context.database), { topUps, desk }, repayment);
   });
 }
 

@@ -20,7 +20,7 @@ export async function endSessionsOfAccount(client: PoolClient, accountId: string
   return (await client.query(OF_ACCOUNT, [accountId])).rowCount ?? 0;
 }
 
-/** Signs a person out everywhere, as an operator's order with its line. Errors: NotFound. */
+/** Signs a person out everywhere, as an operator's command with its line. Errors: NotFound. */
 export function signOutPerson(
   by: OperatorContext,
   { email, reason }: { readonly email: string; readonly reason: string | null },

@@ -29,7 +29,7 @@ export const TOKEN_DAYS = 90;
 export const MAX_TOKEN_DAYS = 366;
 
 /** What a token is to be. `accountId` null: for each account that a call names. */
-export type TokenOrder = {
+export type ServiceTokenRequest = {
   readonly accountId: string | null;
   readonly name: string;
   /** What it may do. Left out or empty: read. */
@@ -44,7 +44,7 @@ export type IssuedServiceToken = { readonly token: ServiceToken; readonly secret
 /** Issues a token. Errors: NotFound when there is no such account, ValidationError. */
 export async function issueServiceToken(
   client: Queryable,
-  { accountId, name, scopes = [], days = TOKEN_DAYS }: TokenOrder,
+  { accountId, name, scopes = [], days = TOKEN_DAYS }: ServiceTokenRequest,
 ): Promise<IssuedServiceToken> {
   if (name.trim() === "" || name.length > MAX_NAME_LENGTH) {
     throw problem("name", "name.length", `must be 1 to ${MAX_NAME_LENGTH} characters and not only spaces`);
@@ -94,7 +94,7 @@ export async function withdrawServiceToken(
   return revoked;
 }
 
-/** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
+/** The same as an operator's command, with its line where it changes something. Errors: NotFound. */
 export async function revokeServiceToken(by: OperatorContext, tokenId: string): Promise<ServiceToken> {
   const { token } = await withAuditLog(
     by,

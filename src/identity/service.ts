@@ -79,7 +79,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
     },
 
     async createServiceToken({ name, accountId, scopes, expiresInDays }, context) {
-      const order = {
+      const request = {
         name,
         accountId: accountId === "" ? null : accountId,
         scopes: scopes.map(fromProtoScope),
@@ -87,7 +87,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
       };
       const issued = await withAuditLog(
         { database, operator: operatorOf(context).email },
-        (client) => issueServiceToken(client, order),
+        (client) => issueServiceToken(client, request),
         lineOfNewToken,
       );
       return { token: toProtoToken(issued.token), secret: issued.secret };

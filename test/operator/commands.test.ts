@@ -6,7 +6,7 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { creditAsOrdered } from "../../src/ledger/credits.ts";
+import { creditOnce } from "../../src/ledger/credits.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { MAX_AMOUNT, adjustAccount, creditAccount } from "../../src/operator/commands/accounts.ts";
@@ -16,7 +16,7 @@ import { createTestDatabase, testBackends, type TestDatabase } from "../setup/te
 
 const RUPIAH = 1_000_000n;
 
-describe.each(testBackends())("an operator's orders on the %s server", (backend) => {
+describe.each(testBackends())("an operator's commands on the %s server", (backend) => {
   let opened: TestDatabase;
   let by: OperatorContext;
   beforeAll(async () => {
@@ -45,31 +45,31 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
 
   test("put money on an account once for each name, also when they come at the same time", async () => {
     const accountId = await newAccount();
-    const order = { accountId, amount: 5n * RUPIAH, reason: "a bank transfer", reference: uuidv7() };
-    const done = await Promise.all(Array.from({ length: 8 }, () => creditAccount(by, order)));
+    const command = { accountId, amount: 5n * RUPIAH, reason: "a bank transfer", reference: uuidv7() };
+    const done = await Promise.all(Array.from({ length: 8 }, () => creditAccount(by, command)));
     expect(new Set(done.map(({ postingId }) => postingId)).size).toBe(1);
     expect(done.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await available(accountId)).toBe(5n * RUPIAH);
     const facts = { postingId: done[0]?.postingId, amount: "5" };
     expect(await linesOf(accountId)).toEqual([{ action: "account credit", operator: "ani@example.com", facts }]);
-    await expect(creditAccount(by, { ...order, amount: 6n * RUPIAH })).rejects.toThrow(ValidationError);
+    await expect(creditAccount(by, { ...command, amount: 6n * RUPIAH })).rejects.toThrow(ValidationError);
   });
 
   test("take off what is available and not a millionth more, once for each name", async () => {
     const accountId = await newAccount();
     await creditAccount(by, { accountId, amount: 5n * RUPIAH, reason: "start", reference: uuidv7() });
-    const order = { accountId, reason: "a slip", reference: uuidv7() };
-    const refused = adjustAccount(by, { ...order, amount: -5n * RUPIAH - 1n });
+    const command = { accountId, reason: "a slip", reference: uuidv7() };
+    const refused = adjustAccount(by, { ...command, amount: -5n * RUPIAH - 1n });
     await expect(refused).rejects.toThrow(InsufficientBalance);
     // The refusal has not used the name.
     const debits = await Promise.all(
-      Array.from({ length: 5 }, () => adjustAccount(by, { ...order, amount: -3n * RUPIAH })),
+      Array.from({ length: 5 }, () => adjustAccount(by, { ...command, amount: -3n * RUPIAH })),
     );
     expect(debits.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await available(accountId)).toBe(2n * RUPIAH);
-    await expect(adjustAccount(by, { ...order, amount: 3n * RUPIAH })).rejects.toThrow(ValidationError);
-    await expect(adjustAccount(by, { ...order, amount: -1n })).rejects.toThrow(ValidationError);
-    await adjustAccount(by, { ...order, amount: 1n, reference: uuidv7() });
+    await expect(adjustAccount(by, { ...command, amount: 3n * RUPIAH })).rejects.toThrow(ValidationError);
+    await expect(adjustAccount(by, { ...command, amount: -1n })).rejects.toThrow(ValidationError);
+    await adjustAccount(by, { ...command, amount: 1n, reference: uuidv7() });
     expect((await linesOf(accountId)).map(({ action, facts }) => [action, facts["amount"]])).toEqual([
       ["account adjust", "0.000001"],
       ["account adjust", "-3"],
@@ -81,7 +81,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
     const accountId = await newAccount();
     const name = uuidv7();
     await withTransaction(opened.database, (client) =>
-      creditAsOrdered(client, {
+      creditOnce(client, {
         accountId,
         amount: 5n * RUPIAH,
         from: systemAccounts.operatorAdjustments,
@@ -89,18 +89,18 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
         reference: `operator:${name}`,
       }),
     );
-    const order = { accountId, amount: 5n * RUPIAH, reason: "again, after an upgrade", reference: name };
-    expect(await adjustAccount(by, order)).toMatchObject({ isNew: false });
-    await expect(adjustAccount(by, { ...order, amount: -5n * RUPIAH })).rejects.toThrow(ValidationError);
+    const command = { accountId, amount: 5n * RUPIAH, reason: "again, after an upgrade", reference: name };
+    expect(await adjustAccount(by, command)).toMatchObject({ isNew: false });
+    await expect(adjustAccount(by, { ...command, amount: -5n * RUPIAH })).rejects.toThrow(ValidationError);
     expect(await linesOf(accountId)).toEqual([]);
     // A credit of the same name is another command.
-    const credited = { ...order, reference: uuidv7() };
+    const credited = { ...command, reference: uuidv7() };
     await creditAccount(by, credited);
     expect(await adjustAccount(by, credited)).toMatchObject({ isNew: true });
     expect(await available(accountId)).toBe(15n * RUPIAH);
   });
 
-  test("take off no more than there is when different orders race", async () => {
+  test("take off no more than there is when different commands race", async () => {
     const accountId = await newAccount();
     await creditAccount(by, { accountId, amount: 10n * RUPIAH, reason: "start", reference: uuidv7() });
     const outcomes = await Promise.allSettled(
@@ -117,13 +117,13 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
   test("are refused whole: nothing, too much, of no account, and more than an account can hold", async () => {
     const accountId = await newAccount();
     for (const amount of [0n, MAX_AMOUNT + 1n, -MAX_AMOUNT - 1n]) {
-      const order = { accountId, amount, reason: "x", reference: uuidv7() };
-      await expect(adjustAccount(by, order)).rejects.toThrow(ValidationError);
+      const command = { accountId, amount, reason: "x", reference: uuidv7() };
+      await expect(adjustAccount(by, command)).rejects.toThrow(ValidationError);
     }
     for (const amount of [1n, -1n]) {
-      const order = { accountId: uuidv7(), amount, reason: "x", reference: uuidv7() };
-      await expect(adjustAccount(by, order)).rejects.toThrow(NotFound);
-      expect(await linesOf(order.accountId)).toEqual([]);
+      const command = { accountId: uuidv7(), amount, reason: "x", reference: uuidv7() };
+      await expect(adjustAccount(by, command)).rejects.toThrow(NotFound);
+      expect(await linesOf(command.accountId)).toEqual([]);
     }
     for (let time = 1; time <= 9; time += 1)
       await creditAccount(by, { accountId, amount: MAX_AMOUNT, reason: "much", reference: uuidv7() });
@@ -152,11 +152,11 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
     expect(await linesOf(accountId)).toMatchObject([
       { action: "merchant create", facts: { merchantId, environment: "sandbox" } },
     ]);
-    const order = { merchantId, currencyCode: "TRX", amountText: "12.5", reason: "deposit", reference: uuidv7() };
-    const credits = await Promise.all(Array.from({ length: 5 }, () => creditMerchant(by, order)));
+    const command = { merchantId, currencyCode: "TRX", amountText: "12.5", reason: "deposit", reference: uuidv7() };
+    const credits = await Promise.all(Array.from({ length: 5 }, () => creditMerchant(by, command)));
     expect(credits.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(new Set(credits.map((credit) => credit.postingId)).size).toBe(1);
-    await expect(creditMerchant(by, { ...order, amountText: "1" })).rejects.toThrow(ValidationError);
+    await expect(creditMerchant(by, { ...command, amountText: "1" })).rejects.toThrow(ValidationError);
     const fee = { merchantId, currencyCode: "TRX", flat: "1", rate: "0.01", reason: "agreed" };
     await setFee(by, { ...fee, max: "3" });
     const lines = await linesOf(merchantId);

@@ -17,7 +17,7 @@ async function linesOf(topUpId: string): Promise<string[]> {
   return (await setup.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
 }
 
-it("the line of an order is there when the provider is asked, and stays when it does not answer", async () => {
+it("the line of a command is there when the provider is asked, and stays when it does not answer", async () => {
   const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const { topUpId } = await setup.open(process, await setup.money.account(0n));
   const seen: string[][] = [];
@@ -35,18 +35,18 @@ it("the line of an order is there when the provider is asked, and stays when it 
   expect(seen).toEqual([["top-up verify"], ["top-up verify", "top-up refund"]]);
 });
 
-it("an order that names a top-up in capitals is about the same payment", async () => {
+it("a command that names a top-up in capitals is about the same payment", async () => {
   const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const accountId = await setup.money.account(0n);
   const { topUpId, paymentUrl } = await setup.open(process, accountId);
-  const order = { topUpId: topUpId.toUpperCase(), reason: null };
+  const command = { topUpId: topUpId.toUpperCase(), reason: null };
   const { topUps, desk } = process;
   await desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");
   // Also by itself: the operator may have the id from another source.
-  expect(await topUps.verifyNow(order.topUpId)).toMatchObject({ topUpId, state: "paid" });
-  const verified = await verifyTopUp(by, (id) => topUps.verifyNow(id), order);
+  expect(await topUps.verifyNow(command.topUpId)).toMatchObject({ topUpId, state: "paid" });
+  const verified = await verifyTopUp(by, (id) => topUps.verifyNow(id), command);
   expect(verified).toMatchObject({ topUpId, state: "paid" });
-  const returned = await returnSandboxPayment(by, { topUps, desk }, { ...order, how: "refund", amount: null });
+  const returned = await returnSandboxPayment(by, { topUps, desk }, { ...command, how: "refund", amount: null });
   expect(returned).toMatchObject({ topUpId, state: "refunded" });
   expect(await linesOf(topUpId)).toEqual(["top-up verify", "top-up refund"]);
 });

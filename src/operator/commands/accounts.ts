@@ -9,11 +9,11 @@ import { formatMoney, idr } from "../../kernel/money.ts";
 import * as accountLimits from "../../ledger/account-limits.ts";
 import type { ChangedLimits } from "../../ledger/account-limits.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
-import { creditAsOrdered } from "../../ledger/credits.ts";
-import { debitAsOrdered } from "../../ledger/debits.ts";
+import { creditOnce } from "../../ledger/credits.ts";
+import { debitOnce } from "../../ledger/debits.ts";
 import * as creditNotes from "../../ledger/credit-note.ts";
 import type { CreditNote, WrittenNote } from "../../ledger/credit-note.ts";
-import type { PostedMove } from "../../ledger/order-lock.ts";
+import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { isPosted } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
@@ -31,12 +31,12 @@ export type MoneyCommand = {
   readonly reference: string;
 };
 
-/** Puts rupiah on an account. Errors: as creditAsOrdered; ValidationError when it is too much. */
+/** Puts rupiah on an account. Errors: as creditOnce; ValidationError when it is too much. */
 export async function creditAccount(by: OperatorContext, command: MoneyCommand): Promise<PostedMove> {
   requireBounded(command.amount);
   const { accountId, amount, reason, reference } = command;
   return recorded(by, { action: "account credit", command, reason }, (client) =>
-    creditAsOrdered(client, {
+    creditOnce(client, {
       accountId,
       amount,
       from: systemAccounts.operatorAdjustments,
@@ -49,7 +49,7 @@ export async function creditAccount(by: OperatorContext, command: MoneyCommand):
 
 /**
  * Corrects an account: a positive amount comes on it, a negative one off it, never below what is available. Errors: as
- * creditAsOrdered and debitAsOrdered; ValidationError when it is zero or too much.
+ * creditOnce and debitOnce; ValidationError when it is zero or too much.
  */
 export async function adjustAccount(by: OperatorContext, command: MoneyCommand): Promise<PostedMove> {
   const { accountId, amount, reason } = command;
@@ -60,8 +60,8 @@ export async function adjustAccount(by: OperatorContext, command: MoneyCommand):
     const reference = await adjustmentReference(client, command.reference);
     const posting = { accountId, amount: size, reason: ADJUSTMENT, note: reason, reference };
     return amount > 0n
-      ? creditAsOrdered(client, { ...posting, from: systemAccounts.operatorAdjustments })
-      : debitAsOrdered(client, { ...posting, to: systemAccounts.operatorAdjustments });
+      ? creditOnce(client, { ...posting, from: systemAccounts.operatorAdjustments })
+      : debitOnce(client, { ...posting, to: systemAccounts.operatorAdjustments });
   });
 }
 

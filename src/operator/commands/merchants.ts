@@ -18,7 +18,7 @@ import {
   type NewMerchant,
 } from "../../merchant/merchants/merchants.ts";
 import * as fees from "../../merchant/merchants/set-fee.ts";
-import type { FeeOrder, SetFee } from "../../merchant/merchants/set-fee.ts";
+import type { FeeChange, SetFee } from "../../merchant/merchants/set-fee.ts";
 
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
 export function createMerchant(
@@ -79,7 +79,7 @@ export function updateCallbacks(
 /** Adds a version of the fee of a merchant, a currency, both, or all others. Errors: as fees.setFee. */
 export function setFee(
   by: OperatorContext,
-  { reason, ...command }: FeeOrder & { reason: string | null },
+  { reason, ...command }: FeeChange & { reason: string | null },
 ): Promise<SetFee> {
   return withAuditLog(
     by,

@@ -2,13 +2,13 @@
 
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import * as merchantLimits from "../../merchant/merchants/limits.ts";
-import type { LimitOrder, ShownLimits } from "../../merchant/merchants/limits.ts";
+import type { LimitChange, ShownLimits } from "../../merchant/merchants/limits.ts";
 import { hasPayoutBegun } from "../../merchant/payouts/payout-store.ts";
 import * as merchantTransfers from "../../merchant/transfers/transfers.ts";
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
 
 /** Sets a merchant's limits of a currency. Errors: as merchantLimits.setLimits. */
-export function setLimits(by: OperatorContext, command: LimitOrder & { reason: string | null }): Promise<ShownLimits> {
+export function setLimits(by: OperatorContext, command: LimitChange & { reason: string | null }): Promise<ShownLimits> {
   const { reason, ...limits } = command;
   return withAuditLog(
     by,

@@ -9,7 +9,7 @@ import { invariant } from "../../kernel/invariant.ts";
 import { countKeys } from "../../keys/issued-keys.ts";
 import { type AccountLimits, readLimits } from "../../ledger/account-limits.ts";
 import { readGlances } from "../../ledger/accounts.ts";
-import type { PostedMove } from "../../ledger/order-lock.ts";
+import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { findMerchants } from "../../merchant/merchants/listings.ts";
 import { freezeAccount, limitAccount, recountAccount, unfreezeAccount } from "../commands/accounts.ts";
 import { carryOutOrStore, type Ordered } from "../second-person/pending-orders.ts";
@@ -87,16 +87,16 @@ export function createAccountService({
     },
 
     async creditAccount({ accountId, amount, reason, idempotencyKey }, context) {
-      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      const command = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
       return toProtoOrdered(
-        await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account credit", order)),
+        await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account credit", command)),
       );
     },
 
     async adjustAccount({ accountId, amount, reason, idempotencyKey }, context) {
-      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      const command = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
       return toProtoOrdered(
-        await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account adjust", order)),
+        await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account adjust", command)),
       );
     },
 
@@ -105,18 +105,18 @@ export function createAccountService({
     },
 
     async unfreezeAccount({ accountId, reason }, context) {
-      const order = { accountId, reason: orNull(reason) };
-      return { limits: toProtoLimits(await unfreezeAccount(operatorContext(context), order)) };
+      const command = { accountId, reason: orNull(reason) };
+      return { limits: toProtoLimits(await unfreezeAccount(operatorContext(context), command)) };
     },
 
     async setAccountLimit({ accountId, maxOpenRequests, reason }, context) {
-      const order = { accountId, reason: orNull(reason), most: maxOpenRequests };
-      return { limits: toProtoLimits(await limitAccount(operatorContext(context), order)) };
+      const command = { accountId, reason: orNull(reason), most: maxOpenRequests };
+      return { limits: toProtoLimits(await limitAccount(operatorContext(context), command)) };
     },
 
     async recountAccount({ accountId, reason }, context) {
-      const order = { accountId, reason: orNull(reason) };
-      const { was, ...limits } = await recountAccount(operatorContext(context), order);
+      const command = { accountId, reason: orNull(reason) };
+      const { was, ...limits } = await recountAccount(operatorContext(context), command);
       return { was, limits: toProtoLimits(limits) };
     },
 

@@ -34,8 +34,8 @@ export function createCatalogService({
     },
 
     async publishCatalog({ draft, baseVersion, reason }, context) {
-      const order = { ...presets, yaml: yamlOf(draft), baseVersion, reason: orNull(reason), remote };
-      const { version, changes, warnings } = await publishCatalog(operatorContext(context), order);
+      const command = { ...presets, yaml: yamlOf(draft), baseVersion, reason: orNull(reason), remote };
+      const { version, changes, warnings } = await publishCatalog(operatorContext(context), command);
       return { version, changes: changes.map(toProtoChange), warnings: warnings.map(toProtoWarning) };
     },
 

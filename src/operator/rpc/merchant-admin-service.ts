@@ -68,7 +68,7 @@ export function createMerchantAdminService({
     },
 
     async creditMerchant({ merchantId, currencyCode, network, amount, reason, idempotencyKey }, context) {
-      const order = {
+      const command = {
         merchantId,
         currencyCode,
         ...given("network", network),
@@ -76,18 +76,18 @@ export function createMerchantAdminService({
         reason,
         reference: idempotencyKey,
       };
-      const ordered = await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "merchant credit", order));
+      const ordered = await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "merchant credit", command));
       if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
       const { postingId, available, isNew } = ordered.outcome;
       return { postingId, available, isNew };
     },
 
     async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
-      const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
+      const command = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
       const { outcome, pendingOrderId } = await carryOutOrStore(
         { by: operatorContext(context), rule },
         "merchant limit",
-        order,
+        command,
       );
       return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingOrderId };
     },

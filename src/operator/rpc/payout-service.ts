@@ -28,19 +28,19 @@ export function createPayoutService({
       };
     },
 
-    async stopPayouts(order, context) {
-      const isNew = await stopPayouts(operatorContext(context), scopeOf(order));
+    async stopPayouts(command, context) {
+      const isNew = await stopPayouts(operatorContext(context), scopeOf(command));
       return { stops: await stops(), isNew };
     },
 
-    async startPayouts(order, context) {
-      const isNew = await startPayouts(operatorContext(context), scopeOf(order));
+    async startPayouts(command, context) {
+      const isNew = await startPayouts(operatorContext(context), scopeOf(command));
       return { stops: await stops(), isNew };
     },
 
     async resumePayoutWallet({ chain, reason, stoppedAt }, context) {
       // The contract lets no request without it through.
-      invariant(stoppedAt !== undefined, "an order to resume a wallet names its stop");
+      invariant(stoppedAt !== undefined, "a command to resume a wallet names its stop");
       return resumeWallet(operatorContext(context), {
         chains,
         name: chain,

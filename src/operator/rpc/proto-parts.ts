@@ -26,7 +26,7 @@ export type Parts = CatalogPresets & {
   readonly secondPerson: SecondPersonRule | null;
   /** What goes out on a day at most, by chain. Absent: no caps. */
   readonly dailyCaps?: Readonly<Record<string, DailyCaps>>;
-  /** On whose behalf a call orders something. */
+  /** The operator of a call, and the database. */
   readonly operatorContext: (context: HandlerContext) => OperatorContext & { readonly database: Database };
 };
 
@@ -73,10 +73,10 @@ export function orNull(text: string): string | null {
   return text === "" ? null : text;
 }
 
-/** Carries an order out whose name the contract calls an idempotency key, and the orders a reference. */
-export async function keyed<Outcome>(order: Promise<Outcome>): Promise<Outcome> {
+/** Carries a command out whose name the contract calls an idempotency key, and the commands a reference. */
+export async function keyed<Outcome>(outcome: Promise<Outcome>): Promise<Outcome> {
   try {
-    return await order;
+    return await outcome;
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     const inWordsOfContract = error.details.map((problem) =>

@@ -22,8 +22,8 @@ export function createSystemService({
 
     async updateSettings({ settings, reason }, context) {
       const wanted = { welcomeCredit: fromRupiah(settings?.welcomeCredit ?? "") };
-      const order = { settings: wanted, reason: orNull(reason) };
-      return { settings: toProtoSettings(await updateSettings(operatorContext(context), order)) };
+      const command = { settings: wanted, reason: orNull(reason) };
+      return { settings: toProtoSettings(await updateSettings(operatorContext(context), command)) };
     },
 
     async getAdmission() {

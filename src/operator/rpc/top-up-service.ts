@@ -64,8 +64,8 @@ export function createTopUpService({
     },
 
     async verifyTopUp({ topUpId, reason }, context) {
-      const order = { topUpId, reason: orNull(reason) };
-      return { topUp: toProtoAccountTopUp(await verifyTopUp(operatorContext(context), verifyNow, order)) };
+      const command = { topUpId, reason: orNull(reason) };
+      return { topUp: toProtoAccountTopUp(await verifyTopUp(operatorContext(context), verifyNow, command)) };
     },
   };
 }

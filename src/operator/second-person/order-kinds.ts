@@ -5,9 +5,9 @@ import type { OperatorContext } from "../audit-log/operator-actions.ts";
 import { customerOf } from "../../identity/store.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
-import type { PostedMove } from "../../ledger/order-lock.ts";
+import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { type CreditNote, readChargeOf, type WrittenNote } from "../../ledger/credit-note.ts";
-import { isLooser, type LimitOrder, type ShownLimits } from "../../merchant/merchants/limits.ts";
+import { isLooser, type LimitChange, type ShownLimits } from "../../merchant/merchants/limits.ts";
 import type { CreditedFund, MerchantCredit } from "../../merchant/merchants/merchants.ts";
 import { requireMerchant } from "../../merchant/merchants/store.ts";
 import { readOwnedTransfer } from "../../merchant/transfers/transfer-search-store.ts";
@@ -23,7 +23,7 @@ export type OrderKinds = {
   readonly "account adjust": { order: MoneyCommand; outcome: PostedMove };
   readonly "usage credit": { order: CreditNote; outcome: WrittenNote };
   readonly "merchant credit": { order: MerchantCredit & { readonly reference: string }; outcome: CreditedFund };
-  readonly "merchant limit": { order: LimitOrder & { readonly reason: string | null }; outcome: ShownLimits };
+  readonly "merchant limit": { order: LimitChange & { readonly reason: string | null }; outcome: ShownLimits };
   readonly "transfer approve": {
     order: { readonly transferId: string; readonly note: string | null };
     outcome: MovedTransfer;
