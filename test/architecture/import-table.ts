@@ -155,8 +155,15 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
 };
 
-/** The files of the gateway, besides its adapters of upstreams, that know how a stream is written: they read what upstreams send. */
-export const streamReaders: readonly string[] = ["src/gateway/stream/sse.ts", "src/gateway/stream/openai-events.ts"];
+/**
+ * The files of the gateway, besides its adapters of upstreams, that know how a stream is written: they read what upstreams send,
+ * or have the codes that a protocol puts into an event of its own.
+ */
+export const streamReaders: readonly string[] = [
+  "src/gateway/stream/sse.ts",
+  "src/gateway/stream/openai-events.ts",
+  "src/gateway/conversation/responses/failure-code.ts",
+];
 
 /** Who may import the generated contracts: whole rooms. */
 export const mayImportContracts: readonly string[] = [

@@ -1,6 +1,7 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
+import { AnswerResponse } from "../../src/transport/rest/answer-response.ts";
 import { ChatResponseSink } from "../../src/transport/rest/chat/chat-sink.ts";
 import type { ChatUpstream } from "../../src/gateway/upstreams/chat-upstream.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -65,7 +66,10 @@ describe("a stream in many scripts, cut at every byte", () => {
     const server = createServer((_request, response) => {
       const requestId = REQUEST_ID;
       const call = { requestId, receivedAtMs: Date.now(), key: KEY, body: Buffer.from(JSON.stringify(STREAMED)) };
-      void bench.gateway.answerChat(call, new ChatResponseSink(response, requestId));
+      void bench.gateway.answerChat(
+        call,
+        new ChatResponseSink(new AnswerResponse({ response, requestId, headers: {} })),
+      );
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

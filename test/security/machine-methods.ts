@@ -31,12 +31,21 @@ const pairOrTransfersToken = (money: Expectation["money"] & string): Expectation
   scope: "transfers",
   money,
 });
+const RESPONSE = { model: "demo/small", input: { kind: { case: "stringValue", value: "Hello!" } } };
 const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: "text", value: "Hello!" } }] };
+
+const MESSAGES = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
   "GatewayService/StreamChatCompletion": { takes: ["key"], request: CHAT },
+  "ResponsesService/CreateResponse": { takes: ["key"], request: RESPONSE },
+  "ResponsesService/StreamResponse": { takes: ["key"], request: RESPONSE },
+  "ResponsesService/CountInputTokens": { takes: ["key"], request: RESPONSE },
+  "MessagesService/CreateMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
+  "MessagesService/StreamMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
+  "MessagesService/CountTokens": { takes: ["key"], request: MESSAGES },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },

@@ -36,6 +36,9 @@ import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
+import { createCountWindows } from "../../gateway/conversation/count-window.ts";
+import { createMessagesService } from "../../gateway/messages-service.ts";
+import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
 import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
@@ -195,13 +198,26 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const reachability = new Reachability(() => database.connect());
   stack.defer(() => reachability.close());
   const refusals = new PortRefusals();
+  const caller = createKeyCallOf(createPlaygroundKeys(requests));
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
       gateway: createGatewayService({
         gateway: running.gateway,
         catalog,
-        caller: createKeyCallOf(createPlaygroundKeys(requests)),
+        caller,
+      }),
+      messages: createMessagesService({
+        gateway: running.gateway,
+        keys,
+        catalog,
+        takeCountSlot: createCountWindows(),
+        caller,
+      }),
+      responses: createResponsesService({
+        gateway: running.gateway,
+        keys,
+        caller,
       }),
       keys: createKeysService({ database, accountOf }),
       billing: {

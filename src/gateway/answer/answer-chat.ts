@@ -10,6 +10,7 @@ import type { Keys } from "../../keys/keys.ts";
 import { ENDLESS_TERM, type RequestTerm } from "../../ledger/lease-term.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { admit, sendReplay } from "../admission/admit.ts";
+import { countLargeRefusal } from "../admission/count-large-refusal.ts";
 import { answerStreamed } from "./answer-streamed.ts";
 import { answerWhole } from "./answer-whole.ts";
 import { Bill } from "../metering/bill.ts";
@@ -87,7 +88,7 @@ async function answerChat(
     model = deps.learned.apply(soldModel(request, snapshot));
     requireFits(request, model);
   } catch (error) {
-    await countLargeRefusal(deps, call, error);
+    await countLargeRefusal(deps.keys, call, error);
     throw error;
   }
   const report = deps.report ?? ignore;
@@ -148,17 +149,6 @@ function soldModel(request: ChatRequest, { models }: CatalogSnapshot): CatalogMo
   const sold = models.get(request.model);
   if (sold === undefined) throw new ModelNotFound(request.model, nearestModel(request.model, models.keys()));
   return sold;
-}
-
-/** The largest body whose refusal costs hardly more than its receipt, in bytes. */
-const FREE_REFUSAL_BYTES = 1_024 * 1_024;
-
-/**
- * A larger body that is refused takes a slot of the key, as an answered one does: reading it is the largest cost. Errors:
- * RateLimited once the key has no slot left, InvalidApiKey, UpstreamBusy.
- */
-async function countLargeRefusal({ keys }: GatewayDeps, { key, body }: ChatCall, error: unknown): Promise<void> {
-  if (error instanceof DomainError && body.length > FREE_REFUSAL_BYTES) await keys.takeSlot(key);
 }
 
 /** The client already has the answer: where it cannot be kept, a retry is refused and nothing else fails. */

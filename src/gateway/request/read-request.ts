@@ -1,17 +1,15 @@
 // Reads the body of a chat request: its parameters, its size, and the places of the members that are changed for an upstream.
 // The body itself stays as the client wrote it.
 
-import { isUtf8 } from "node:buffer";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
-import { MAX_JSON_DEPTH, MAX_JSON_TOKENS, TOO_COMPLEX } from "../../kernel/json-bounds.ts";
 import { CacheMarks, type CacheWrites } from "./cache-marks.ts";
 import { checkMessages, MAX_PROBLEMS, type MediaFacts } from "./check-messages.ts";
 import { checkParameters } from "./check-parameters.ts";
 import { countNonAscii } from "./count-bytes.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
-import { JsonScanError, type MemberSpan, type ObjectScan, scanObject } from "./json-scan.ts";
-import { countMembers, repeatedName } from "./repeated-names.ts";
+import type { MemberSpan, ObjectScan } from "./json-scan.ts";
+import { parseStrictly, scanStrictly } from "./read-json.ts";
 import { skeletonOf } from "./skeleton.ts";
 
 /** A chat request that was read and found well-formed. */
@@ -59,11 +57,9 @@ const NO_MODELS: SoldModels = new Map();
  * is known by then. Errors: ValidationError naming each field that is wrong.
  */
 export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatRequest {
-  if (!isUtf8(body)) throw refuse(problem("", "utf8", "The body must be UTF-8"));
-  const scan = scanBody(body);
-  refuseDangerousKeys(scan);
+  const scan = scanStrictly(body);
   refuseUnfit(body, scan, models);
-  const parsed = parse(body, scan);
+  const parsed = parseStrictly(skeletonOf(body, scan.longStrings), scan);
 
   const problems: FieldProblem[] = [];
   checkParameters(parsed, problems);
@@ -130,44 +126,6 @@ function refuseUnfit(body: Buffer, { longStrings, members }: ObjectScan, models:
 
 /** Longer values of `model` are refused later. */
 const MAX_MODEL_ID_BYTES = 1_024;
-
-function scanBody(body: Buffer): ObjectScan {
-  try {
-    return scanObject(body, MAX_JSON_TOKENS);
-  } catch (error) {
-    throw error instanceof JsonScanError ? refuse(SCAN_PROBLEMS[error.reason]) : error;
-  }
-}
-
-const SCAN_PROBLEMS: Readonly<Record<JsonScanError["reason"], FieldProblem>> = {
-  not_an_object: problem("", "object", "The body must be a JSON object"),
-  too_complex: TOO_COMPLEX,
-  too_deep: problem("", "depth", `The body must not be nested deeper than ${MAX_JSON_DEPTH}`),
-  truncated: problem("", "json", "The body must be valid JSON"),
-};
-
-/** Two parsers may choose differently between repeated keys. Then another request is billed than the one answered. */
-function refuseDangerousKeys({ repeated: [first], hasProtoKey }: ObjectScan): void {
-  if (first !== undefined) throw refuse(repeated(first));
-  if (hasProtoKey) throw refuse(problem("__proto__", "forbidden", "is not a name a member may have"));
-}
-
-function repeated(name: string): FieldProblem {
-  return problem(name.slice(0, 100), "unique", "must be sent only once");
-}
-
-function parse(body: Buffer, scan: ObjectScan): JsonObject {
-  const skeleton = skeletonOf(body, scan.longStrings);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(skeleton);
-  } catch (cause) {
-    throw new ValidationError([problem("", "json", "The body must be valid JSON")], { cause });
-  }
-  if (!isObject(parsed)) throw refuse(problem("", "object", "The body must be a JSON object"));
-  if (countMembers(parsed) !== scan.memberCount) throw refuse(repeated(repeatedName(skeleton) ?? ""));
-  return parsed;
-}
 
 function refuse(found: FieldProblem): ValidationError {
   return new ValidationError([found]);

@@ -15,11 +15,15 @@ const LEAST_ASKED_TOKENS = 1_024;
  * for a tokenizer that makes more tokens. `highest` includes `ofMedia`, the tokens held for pictures, sound and video.
  */
 export function unaskedBound(
-  { asciiBytes, otherBytes }: Pick<ChatRequest, "asciiBytes" | "otherBytes">,
+  bytes: Pick<ChatRequest, "asciiBytes" | "otherBytes">,
   { contextLength, highest, ofMedia }: { contextLength: number; highest: number; ofMedia: number },
 ): number {
-  const likely =
-    ofMedia + Math.ceil(asciiBytes / LIKELY_ASCII_BYTES_PER_TOKEN + otherBytes / LIKELY_OTHER_BYTES_PER_TOKEN);
+  const likely = ofMedia + likelyTokens(bytes);
   const room = Math.max(contextLength - highest, Math.floor((contextLength - likely) / 2));
   return Math.max(room, LEAST_ASKED_TOKENS);
+}
+
+/** About how many tokens a text of so many bytes has. */
+export function likelyTokens({ asciiBytes, otherBytes }: Pick<ChatRequest, "asciiBytes" | "otherBytes">): number {
+  return Math.ceil(asciiBytes / LIKELY_ASCII_BYTES_PER_TOKEN + otherBytes / LIKELY_OTHER_BYTES_PER_TOKEN);
 }

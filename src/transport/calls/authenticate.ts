@@ -34,10 +34,25 @@ const SERVICE_TOKEN_PREFIX = "st_";
 /**
  * Makes the principal of a call. The scheme alone decides on the look-up: keys and service tokens are taken as Bearer only, a
  * merchant's key pair as Basic only, and cookies only without an Authorization header. Missing, malformed, unknown and
- * other-environment credentials all give the public. Errors: NotFound when the named account does not exist or the caller may
- * not act for it; TooManyRequests when the caller's network has sent too many unknown credentials.
+ * other-environment credentials all give the public. An `x-api-key` that may be read is tried after the Authorization header.
+ * Errors: NotFound when the named account does not exist or the caller may not act for it; TooManyRequests when the caller's
+ * network has sent too many unknown credentials.
  */
 export async function authenticate(verifiers: Verifiers, credentials: Credentials, wanted: Wanted): Promise<Principal> {
+  const { authorization, apiKey } = credentials;
+  if (apiKey === undefined) return byAuthorization(verifiers, credentials, wanted);
+  if (authorization !== null) {
+    // Claude Code sends both where both are set, and one of them may not be ours. Both count once: a network that is refused gets no
+    // look-up by the one that is not counted.
+    const { refusedCredentials, ...uncounted } = verifiers;
+    refusedCredentials?.refuseUnknown(credentials.source, "key", apiKey);
+    const principal = await byAuthorization(uncounted, credentials, wanted);
+    if (principal.kind !== "public") return principal;
+  }
+  return byAuthorization(verifiers, { ...credentials, authorization: `Bearer ${apiKey}` }, wanted);
+}
+
+async function byAuthorization(verifiers: Verifiers, credentials: Credentials, wanted: Wanted): Promise<Principal> {
   const { authorization } = credentials;
   if (authorization === null) return ofCookies(verifiers, credentials, wanted);
   if (authorization.length > MAX_CREDENTIALS_LENGTH) return unknownCaller(verifiers, credentials, "key", "");

@@ -12,6 +12,8 @@ export type Authorization = string | null;
 /** The credentials of a call. Every part is null where it is missing, or is there more than once. */
 export type Credentials = {
   readonly authorization: Authorization;
+  /** The header `x-api-key` on the paths that take it; empty where it may not be read. Absent: there is none. */
+  readonly apiKey?: string;
   /** The Cookie header; also null where the request may come from another site. */
   readonly cookies: string | null;
   /** The account that the call names. */
@@ -112,6 +114,12 @@ export function readCredentials(rawHeaders: readonly string[], source: CallSourc
     // An id is the same in capitals; all later code compares it as a text.
     account: readSingle(rawHeaders, ACCOUNT_HEADER).value?.toLowerCase() ?? null,
   };
+}
+
+/** The credentials with the header `x-api-key`, in which Anthropic's clients send their key. Of several none may be read. */
+export function withApiKey(credentials: Credentials, rawHeaders: readonly string[]): Credentials {
+  const { value, count } = readSingle(rawHeaders, "x-api-key");
+  return count === 0 ? credentials : { ...credentials, apiKey: value ?? "" };
 }
 
 /**

@@ -1,5 +1,5 @@
-// The interceptors of every call, in this order: log, errors, authenticate, authorise, caller's window, validate, rate. The
-// transport has set the request id. REST runs the same chain in process, so that every rule holds on every transport.
+// The interceptors of every call, in the order of `createInterceptors`. The transport has set the request id. REST runs the same
+// chain in process, so that every rule holds on every transport.
 
 import type {
   HandlerContext,
@@ -13,6 +13,8 @@ import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
+import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import type { Principal } from "../../identity/principal.ts";
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
 import type { TakeCallerSlot } from "../../keys/caller-windows.ts";
@@ -236,11 +238,19 @@ function foreignCallerOf(
   return null;
 }
 
-/** A key's window covers its reads too. Chat takes its slot in its own admission, in one statement with the hold. */
+/** Methods whose call takes its slot by itself: in its own admission, in one statement with the hold, or of a window of its own. */
+const ADMITTED: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  GatewayService.method.createChatCompletion,
+  MessagesService.method.createMessage,
+  MessagesService.method.countTokens,
+  ResponsesService.method.createResponse,
+]);
+
+/** A key's window covers its reads too. */
 function limitRate(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (req.stream || principal.kind !== "api_key" || req.method === GatewayService.method.createChatCompletion) {
+    if (req.stream || principal.kind !== "api_key" || ADMITTED.has(req.method)) {
       return next(req);
     }
     // A read that fails takes no slot, so its slot is taken afterwards. A change needs its slot first.

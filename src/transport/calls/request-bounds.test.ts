@@ -9,6 +9,12 @@ const MIB = 1024 * KIB;
 const LARGER = {
   CreateChatCompletion: 32 * MIB,
   StreamChatCompletion: 32 * MIB,
+  CreateResponse: 32 * MIB,
+  StreamResponse: 32 * MIB,
+  CountInputTokens: 32 * MIB,
+  CreateMessage: 32 * MIB,
+  StreamMessage: 32 * MIB,
+  CountTokens: 32 * MIB,
   PreviewCatalog: 4 * MIB,
   PublishCatalog: 4 * MIB,
 };
@@ -22,5 +28,14 @@ test("gives every method 64 KiB, but those that carry model content or a catalog
 
 test("takes compressed requests only for model content", () => {
   const compressed = methods.filter((method) => requestBoundsOf(method).compression).map((method) => method.name);
-  expect(compressed).toEqual(["CreateChatCompletion", "StreamChatCompletion"]);
+  expect(compressed).toEqual([
+    "CreateChatCompletion",
+    "StreamChatCompletion",
+    "CreateMessage",
+    "StreamMessage",
+    "CountTokens",
+    "CreateResponse",
+    "StreamResponse",
+    "CountInputTokens",
+  ]);
 });

@@ -5,6 +5,8 @@ import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connec
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
+import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
@@ -23,6 +25,8 @@ import { type BodyMeter, readMessagesLate } from "./read-message.ts";
 /** All services, by the name that the composition root gives their implementations. */
 export const services = {
   gateway: GatewayService,
+  messages: MessagesService,
+  responses: ResponsesService,
   keys: KeysService,
   billing: BillingService,
   accounts: AccountsService,

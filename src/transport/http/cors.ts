@@ -34,12 +34,16 @@ const ALLOWED_HEADERS = [
   "openai-beta",
   "openai-organization",
   "openai-project",
+  "x-api-key",
+  "anthropic-version",
+  "anthropic-beta",
   ...STAINLESS_HEADERS,
   "*",
 ].join(", ");
 
 const EXPOSED_HEADERS = [
   "x-request-id",
+  "request-id",
   "retry-after",
   "x-should-retry",
   "ratelimit",

@@ -67,11 +67,16 @@ const fundsMissing = new InsufficientFunds({
 });
 
 /** The shapes of an area's errors, each with the suffix of the names of its examples. */
-const suffixes = { plain: "", openai: ".openai", envelope: ".merchant" } as const satisfies Record<ErrorFormat, string>;
+const suffixes = {
+  plain: "",
+  openai: ".openai",
+  envelope: ".merchant",
+  messages: ".messages",
+  responses: ".responses",
+} as const satisfies Record<ErrorFormat, string>;
 
-/** The names of the examples of some codes, for errors in the merchants' shape or in one of the others. */
-export function exampleNames(codes: readonly ErrorCode[], inEnvelope: boolean): string[] {
-  const formats = inEnvelope ? (["envelope"] as const) : (["plain", "openai"] as const);
+/** The names of the examples of some codes, in the shapes of a route's errors. */
+export function exampleNames(codes: readonly ErrorCode[], formats: readonly ErrorFormat[]): string[] {
   return codes.flatMap((code) => formats.map((format) => code + suffixes[format]));
 }
 

@@ -112,6 +112,48 @@ export const errorSchemas = {
       },
     },
   },
+  MessagesError: {
+    type: "object",
+    description: "What went wrong, in the shape of Anthropic's Messages.",
+    required: ["type", "error", "request_id"],
+    properties: {
+      type: { const: "error" },
+      error: {
+        type: "object",
+        required: ["type", "message", "details"],
+        properties: {
+          type: { type: "string", description: "The kind of error, as Anthropic has it, such as `overloaded_error`." },
+          message,
+          details: {
+            type: "object",
+            required: ["error_code"],
+            properties: { error_code: { type: "string", description: "The code: what a program acts on." } },
+          },
+        },
+      },
+      request_id: { type: "string", format: "uuid", description: "The id to name when asking for help." },
+    },
+  },
+  ResponsesError: {
+    type: "object",
+    description: "What went wrong, in the shape of OpenAI's Responses.",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["message", "type", "param", "code"],
+        properties: {
+          message,
+          type: openAiType,
+          param: {
+            type: ["string", "null"],
+            description: "The first field that was wrong. Null: it is about no field.",
+          },
+          code: openAiCode,
+        },
+      },
+    },
+  },
   StreamError: {
     type: "object",
     description: "Why a stream broke off. It has OpenAI's shape, whichever form was asked for.",

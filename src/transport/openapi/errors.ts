@@ -3,8 +3,9 @@
 import { getOption } from "@bufbuild/protobuf";
 import { errors } from "#gen/saldo/options/v1/options_pb.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
-import { httpStatus } from "../rest/error-answer.ts";
+import { type ErrorFormat, httpStatus } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { exampleNames } from "./error-examples.ts";
 import type { errorSchemas } from "./error-schemas.ts";
 
@@ -30,12 +31,28 @@ export function errorResponses(route: HttpRoute): Record<string, object> {
 
 const ref = (name: keyof typeof errorSchemas) => ({ $ref: `#/components/schemas/${name}` });
 
-function schemaOf({ inEnvelope }: HttpRoute): object {
-  return inEnvelope ? ref("MerchantError") : { anyOf: [ref("Error"), ref("OpenAiError")] };
+const schemas = {
+  plain: "Error",
+  openai: "OpenAiError",
+  envelope: "MerchantError",
+  messages: "MessagesError",
+  responses: "ResponsesError",
+} as const satisfies Record<ErrorFormat, keyof typeof errorSchemas>;
+
+/** The shapes of a route's errors. */
+function formatsOf({ inEnvelope, template }: HttpRoute): readonly ErrorFormat[] {
+  if (inEnvelope) return ["envelope"];
+  const format = protocolFormatAt(template);
+  return format === null ? ["plain", "openai"] : [format];
 }
 
-function examplesOf({ inEnvelope }: HttpRoute, group: readonly ErrorCode[]): Record<string, object> {
-  const names = exampleNames(group, inEnvelope);
+function schemaOf(route: HttpRoute): object {
+  const [first, ...others] = formatsOf(route).map((format) => ref(schemas[format]));
+  return first !== undefined && others.length === 0 ? first : { anyOf: [first, ...others] };
+}
+
+function examplesOf(route: HttpRoute, group: readonly ErrorCode[]): Record<string, object> {
+  const names = exampleNames(group, formatsOf(route));
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }]));
 }
 

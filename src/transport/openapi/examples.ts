@@ -14,9 +14,12 @@ export type Example = {
 const model = {
   id: "acme/large",
   object: "model",
+  type: "model",
   created: 1_795_392_000,
+  created_at: "2026-11-23T00:00:00.000Z",
   owned_by: "acme",
   name: "Acme Large",
+  display_name: "Acme Large",
   description: "A large model for long conversations.",
   context_length: 131_072,
   max_output_tokens: 8192,
@@ -89,6 +92,49 @@ const confirmedEvent = {
 };
 const canceledEvent = { ...pendingEvent, id: confirmedEvent.id, status: "CANCELED", createdAt: confirmedAt };
 
+const response = {
+  id: "resp_01a20a18-90e1-71af-abb6-25530962f602",
+  object: "response",
+  created_at: piece.created,
+  status: "completed",
+  model: model.id,
+  output: [
+    {
+      id: "msg_01a20a18-90e1-71af-abb6-25530962f602_0",
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: "Halo!", annotations: [], logprobs: [] }],
+    },
+  ],
+  error: null,
+  incomplete_details: null,
+  store: false,
+  usage: {
+    input_tokens: 12,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 3,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 15,
+    cost_idr: "0.105",
+  },
+};
+const responseBody = { model: model.id, input: "Say hello in Indonesian.", max_output_tokens: 100, store: false };
+const messageBody = {
+  model: model.id,
+  messages: [{ role: "user", content: "Say hello in Indonesian." }],
+};
+const message = { id: "msg_01a20a18-90e1-71af-abb6-25530962f602", type: "message", role: "assistant", model: model.id };
+const messageUsage = {
+  input_tokens: 12,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  output_tokens: 3,
+  output_tokens_details: { thinking_tokens: 0 },
+  cost_idr: "0.105",
+};
+
 /** The examples by method. */
 export const examples: Readonly<Record<string, Example>> = {
   CreateChatCompletion: {
@@ -126,7 +172,73 @@ export const examples: Readonly<Record<string, Example>> = {
       },
     },
   },
-  ListModels: { data: { object: "list", data: [model] } },
+  CreateResponse: {
+    body: responseBody,
+    data: response,
+    events: {
+      text: {
+        type: "response.output_text.delta",
+        item_id: "msg_01a20a18-90e1-71af-abb6-25530962f602_0",
+        output_index: 0,
+        content_index: 0,
+        delta: "Halo!",
+        logprobs: [],
+        sequence_number: 3,
+      },
+      completed: { type: "response.completed", response, sequence_number: 7 },
+      failed: {
+        type: "response.failed",
+        response: {
+          ...response,
+          status: "failed",
+          output: [],
+          error: { code: "server_error", message: "The service is busy. Try again in 5 seconds." },
+          usage: null,
+        },
+        sequence_number: 1,
+      },
+    },
+  },
+  CountInputTokens: { body: responseBody, data: { object: "response.input_tokens", input_tokens: 12 } },
+  CreateMessage: {
+    body: { ...messageBody, max_tokens: 100 },
+    data: {
+      ...message,
+      content: [{ type: "text", text: "Halo!" }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: messageUsage,
+    },
+    events: {
+      start: {
+        type: "message_start",
+        message: {
+          ...message,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 11, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
+        },
+      },
+      text: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Halo!" } },
+      end: {
+        type: "message_delta",
+        delta: { stop_reason: "end_turn", stop_sequence: null },
+        usage: messageUsage,
+      },
+      error: {
+        type: "error",
+        error: {
+          type: "api_error",
+          message: "The answer was cut off by the upstream. Rp 0.105 were billed for what was delivered.",
+          details: { error_code: "upstream_busy" },
+        },
+        request_id: "01a20a18-90e1-71af-abb6-25530962f602",
+      },
+    },
+  },
+  CountTokens: { body: messageBody, data: { input_tokens: 12 } },
+  ListModels: { data: { object: "list", data: [model], has_more: false, first_id: model.id, last_id: model.id } },
   GetModel: { parameters: { id: model.id }, data: model },
   GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },
   CalculateTransfer: { body: { currencyCode: "TRX", amount: 10 }, data: quote },

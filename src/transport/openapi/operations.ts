@@ -3,17 +3,48 @@
 import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
+import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { errorResponses } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
 import type { Schema, SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";
 
-const CHAT = GatewayService.method.createChatCompletion.name;
-const CHAT_STREAM = GatewayService.method.streamChatCompletion.name;
+/** A method whose answer may be streamed: the method of its pieces, and how the stream ends. */
+type Streamed = { readonly pieces: string; readonly ending: string };
+const STREAMED: ReadonlyMap<string, Streamed> = new Map([
+  [
+    fullName(GatewayService.method.createChatCompletion),
+    {
+      pieces: GatewayService.method.streamChatCompletion.name,
+      ending:
+        "After the last one of a complete answer comes `data: [DONE]`, which is no JSON. An event with `error` ends an answer that broke off.",
+    },
+  ],
+  [
+    fullName(MessagesService.method.createMessage),
+    {
+      pieces: MessagesService.method.streamMessage.name,
+      ending: "Each event is named by its type. The event `error` ends an answer that broke off. There is no `[DONE]`.",
+    },
+  ],
+  [
+    fullName(ResponsesService.method.createResponse),
+    {
+      pieces: ResponsesService.method.streamResponse.name,
+      ending: "The event `response.failed` ends an answer that broke off. There is no `[DONE]`.",
+    },
+  ],
+]);
+
+function fullName({ parent, name }: DescMethod): string {
+  return `${parent.typeName}/${name}`;
+}
 
 /** The two bases of a merchant path; nothing for the others. */
 export function merchantServers(method: DescMethod): Record<string, unknown> {
@@ -32,7 +63,8 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
   const text = textOf(method);
   const example = examples[method.name];
   invariant(example !== undefined, `${method.name} has an example`);
-  const isChat = method.parent.typeName === GatewayService.typeName && method.name === CHAT;
+  const streamed = STREAMED.get(fullName(method));
+  const isOther = protocolFormatAt(route.template) !== null;
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
     tags: [method.parent.name],
@@ -41,21 +73,25 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     security: securityOf(method),
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
-      ...(isChat ? [IDEMPOTENCY_PARAMETER] : []),
-      ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER]),
+      ...(streamed === undefined ? [] : [IDEMPOTENCY_PARAMETER]),
+      // Clients of another protocol read its shape alone, and get it without the header.
+      ...(route.inEnvelope || isOther ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
     ...(route.hasBody
       ? {
           requestBody: {
             required: true,
             content: {
-              "application/json": { schema: book.request(method.input, { open: isChat }), example: example.body },
+              "application/json": {
+                schema: book.request(method.input, { open: streamed !== undefined || isOther }),
+                example: example.body,
+              },
             },
           },
         }
       : {}),
     responses: {
-      "200": isChat ? chatAnswer(method, book, example) : answerOf(route, book, example),
+      "200": streamed === undefined ? answerOf(route, book, example) : modelAnswer(method, streamed, book, example),
       ...errorResponses(route),
     },
   };
@@ -134,9 +170,9 @@ function answerOf(route: HttpRoute, book: SchemaBook, example: Example): object 
   };
 }
 
-/** Chat answers with JSON, or with events when `stream` is true. Both may hold more than is named here. */
-function chatAnswer(method: DescMethod, book: SchemaBook, { data, events }: Example): object {
-  const piece = method.parent.methods.find((each) => each.name === CHAT_STREAM)?.output ?? method.output;
+/** JSON, or events when `stream` is true. Both may hold more than is named here. */
+function modelAnswer(method: DescMethod, streamed: Streamed, book: SchemaBook, { data, events }: Example): object {
+  const piece = method.parent.methods.find((each) => each.name === streamed.pieces)?.output ?? method.output;
   return {
     description: textOf(method.output).whole,
     headers: {
@@ -157,7 +193,7 @@ function chatAnswer(method: DescMethod, book: SchemaBook, { data, events }: Exam
     },
     content: {
       "application/json": { schema: book.relayed(method.output), example: data },
-      "text/event-stream": { schema: chatEvent(book.relayed(piece)), examples: named(events ?? {}) },
+      "text/event-stream": { schema: eventOf(book.relayed(piece), streamed), examples: named(events ?? {}) },
     },
   };
 }
@@ -167,10 +203,9 @@ function named(values: Readonly<Record<string, object>>): object {
 }
 
 /** The data of one event. OpenAPI 3.1 has no schema for a sequence of them. */
-function chatEvent(piece: Schema): Schema {
+function eventOf(piece: Schema, { ending }: Streamed): Schema {
   return {
-    description:
-      "The data of each event. After the last one of a complete answer comes `data: [DONE]`, which is no JSON. An event with `error` ends an answer that broke off.",
+    description: `The data of each event. ${ending}`,
     anyOf: [piece, { $ref: "#/components/schemas/StreamError" }],
   };
 }

@@ -19,6 +19,12 @@ type Entry = { readonly desc: DescMessage; directions: Set<Direction>; open: boo
 const CERTAIN: Readonly<Record<string, readonly string[]>> = {
   CreateChatCompletionResponse: ["id", "model", "choices", "usage"],
   StreamChatCompletionResponse: ["id", "model", "choices"],
+  CreateResponseResponse: ["id", "object", "created_at", "status", "model", "output", "store"],
+  StreamResponseResponse: ["type", "sequence_number"],
+  ResponseUsage: ["input_tokens", "output_tokens", "total_tokens", "cost_idr"],
+  CreateMessageResponse: ["id", "type", "role", "model", "content", "usage"],
+  StreamMessageResponse: ["type"],
+  MessageUsage: ["input_tokens", "output_tokens"],
   Usage: ["prompt_tokens", "completion_tokens", "total_tokens", "cost_idr"],
 };
 

@@ -12,6 +12,9 @@ import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { errorHeaders, retryAfterSecondsOf } from "../calls/errors.ts";
+import { messagesErrorBody, messagesHeaders } from "./protocols/messages-errors.ts";
+import { type ProtocolFormat, protocolFormatAt } from "./protocols/protocol-paths.ts";
+import { openAiType, responsesErrorBody } from "./protocols/responses-errors.ts";
 
 /** The HTTP status of each of our codes. */
 export const httpStatus = {
@@ -41,8 +44,8 @@ export const httpStatus = {
   internal_error: 500,
 } as const satisfies Record<ErrorCode, number>;
 
-/** The forms of an error body: ours, OpenAI's (chosen by a header), and the merchants' envelope. */
-export type ErrorFormat = "plain" | "openai" | "envelope";
+/** The forms of an error body: ours, OpenAI's (chosen by a header), the merchants' envelope, and those of other protocols. */
+export type ErrorFormat = "plain" | "openai" | "envelope" | ProtocolFormat;
 
 /** A whole error answer, ready to be sent. */
 export type ErrorAnswer = {
@@ -54,10 +57,17 @@ export type ErrorAnswer = {
 /** The header with which a caller of area A chooses OpenAI's nested error object. */
 export const ERROR_FORMAT_HEADER = "x-saldo-error-format";
 
-/** The form for a caller: the envelope on its paths, else the one that the caller chose. */
-export function errorFormatOf(inEnvelope: boolean, asked: string | readonly string[] | undefined): ErrorFormat {
+/** The facts of a request that decide on the form. `asked`: the header of the caller's choice. */
+type FormatFacts = {
+  readonly url: string | undefined;
+  readonly inEnvelope: boolean;
+  readonly asked: string | readonly string[] | undefined;
+};
+
+/** The form for a caller: that of its path, else the one that the caller chose. */
+export function errorFormatOf({ url = "", inEnvelope, asked }: FormatFacts): ErrorFormat {
   if (inEnvelope) return "envelope";
-  return asked === "openai" ? "openai" : "plain";
+  return protocolFormatAt(url) ?? (asked === "openai" ? "openai" : "plain");
 }
 
 /** Makes the answer to an error. */
@@ -68,6 +78,7 @@ export function answerError(error: DomainError, format: ErrorFormat, requestId: 
     headers: {
       "content-type": "application/json; charset=utf-8",
       "x-request-id": requestId,
+      ...(format === "messages" ? messagesHeaders(requestId) : {}),
       ...errorHeaders(error),
       ...(error instanceof MethodNotAllowed ? { allow: error.allowed.join(", ") } : {}),
     },
@@ -77,6 +88,8 @@ export function answerError(error: DomainError, format: ErrorFormat, requestId: 
 
 function bodyOf(error: DomainError, status: number, format: ErrorFormat, requestId: string): object {
   const { code, message } = error;
+  if (format === "messages") return messagesErrorBody(error, requestId);
+  if (format === "responses") return responsesErrorBody(error);
   const facts = {
     ...(error instanceof ValidationError ? { details: error.details } : {}),
     ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),
@@ -95,23 +108,8 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   }
   const field = error instanceof ValidationError ? (error.details[0]?.field ?? "") : "";
   const param = field === "" ? null : field;
-  return { error: { message, type: openAiType(status), param, code: reason ?? code, ...waiting, ...facts } };
+  return { error: { message, type: openAiType(code), param, code: reason ?? code, ...waiting, ...facts } };
 }
 
 /** The status of an answered request. A failed request frees its idempotency key, so there is only this one. */
 const ANSWERED_STATUS = 200;
-
-function openAiType(status: number): string {
-  switch (status) {
-    case 401:
-      return "authentication_error";
-    case 403:
-      return "permission_error";
-    case 402:
-      return "insufficient_quota";
-    case 429:
-      return "rate_limit_error";
-    default:
-      return status >= 500 ? "server_error" : "invalid_request_error";
-  }
-}

@@ -16,6 +16,7 @@ import { type BodyIntake, callerNameOf } from "../http/body-intake.ts";
 import { routerPath, routesOf, type HttpRoute, type HttpVerb } from "./http-rules.ts";
 import { receiveJson } from "./json-body.ts";
 import { parseJsonBody } from "./json-text.ts";
+import { protocolCredentials } from "./protocols/protocol-paths.ts";
 import { readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { readBody, readQuery, toMessage } from "./read-request.ts";
 import { createUnaryCaller, type UnaryCaller } from "./unary.ts";
@@ -96,7 +97,7 @@ async function answer(
   const values = createCallValues({
     requestId: request.id,
     receivedAtMs: timeOfUuidv7(request.id),
-    credentials: readWebCredentials(request.raw, isSameOrigin),
+    credentials: protocolCredentials(readWebCredentials(request.raw, isSameOrigin), request.raw),
     environment: mounted.environment,
     isRest: true,
   });

@@ -72,7 +72,7 @@ function send(logger: CallLogger, thrown: unknown, request: FastifyRequest, repl
   // The chain of a method has logged its internal error and wrapped it in a ConnectError.
   if (!(thrown instanceof ConnectError)) logFault(logger, request.id, error);
   const inEnvelope = request.routeOptions?.config?.inEnvelope ?? isMerchantPath(request.url);
-  const format = errorFormatOf(inEnvelope, request.headers[ERROR_FORMAT_HEADER]);
+  const format = errorFormatOf({ url: request.url, inEnvelope, asked: request.headers[ERROR_FORMAT_HEADER] });
   const answer = answerError(error, format, request.id);
   void reply.code(answer.status).headers(answer.headers).send(answer.body);
 }

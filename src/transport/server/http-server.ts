@@ -19,7 +19,8 @@ import { bindServices, registerServices, type Implementations } from "../calls/s
 import { createAnswerHeaders } from "../http/answer-headers.ts";
 import { registerAuth } from "../web/auth.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
-import { chatMethod, type ChatPorts, createChatHandler } from "../rest/chat/chat.ts";
+import { CHAT_ROUTE } from "../rest/chat/chat.ts";
+import { createModelHandler, type ModelPorts, type ModelRoute } from "../rest/model-request.ts";
 import { isPreflight, preflightHeaders } from "../http/cors.ts";
 import type { Dashboard } from "../web/dashboard.ts";
 import { type DocsOptions, registerDocs } from "../web/docs.ts";
@@ -31,6 +32,7 @@ import { prepareToLeave } from "./graceful-shutdown.ts";
 import { createSameOriginCheck, readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { createPlainChat } from "../rest/chat/plain-chat.ts";
 import { registerPayments, type PaymentPorts } from "../web/payments.ts";
+import { PROTOCOL_ROUTES } from "../rest/protocols/protocol-routes.ts";
 import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
 import { routesOf } from "../rest/http-rules.ts";
 import { leaveBodyUnread } from "../http/unread-body.ts";
@@ -173,23 +175,15 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
 
   const verifiers = verifiersOf(options.ports);
   const { keys, logger } = options.ports;
-  const chat: ChatPorts = {
-    gateway: options.gateway,
-    verifiers,
-    knownKey: (secret) => keys.known(secret),
-    refuseWhileLimited: (key) => keys.refuseWhileLimited(key),
-    intake,
-    headers,
-    logger,
-  };
-  listenForRequests(app, { headers, takePlainChat: createPlainChat(chat), readsItself: isRpcPath });
+  const models: ModelPorts = { gateway: options.gateway, verifiers, keys, intake, headers, logger };
+  listenForRequests(app, { headers, takePlainChat: createPlainChat(models), readsItself: isRpcPath });
   registerRest(app, bindServices(options.implementations), {
     interceptors,
     isSameOrigin,
     intake,
-    except: new Set([chatMethod]),
+    except: new Set(MODEL_ROUTES.map(({ method }) => method)),
   });
-  registerChat(app, chat);
+  for (const route of MODEL_ROUTES) registerModelRoute(app, models, route);
   const { payments } = options;
   if (payments !== undefined) {
     app.register((paymentScope, _options, done) => {
@@ -243,10 +237,12 @@ function registerRpc(
   });
 }
 
-/** The chat handler is at the path of the contract's option, like every other method. */
-function registerChat(app: FastifyInstance, ports: ChatPorts): void {
-  const onRequest = createChatHandler(ports);
-  for (const { verb, path } of mountRoutes(routesOf(chatMethod)))
+/** The routes that stream answers of models. They are at the paths of their contracts' options, like every other method. */
+const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, ...PROTOCOL_ROUTES];
+
+function registerModelRoute(app: FastifyInstance, ports: ModelPorts, route: ModelRoute): void {
+  const onRequest = createModelHandler(ports, route);
+  for (const { verb, path } of mountRoutes(routesOf(route.method)))
     app.route({ method: verb, url: path, onRequest, handler: unreached });
 }
 
@@ -256,6 +252,7 @@ function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServe
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
   app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
   const version = packageVersion();
+  app.get(PLAIN_PATHS.hello, (_request, reply) => reply.code(204).send());
   app.get(PLAIN_PATHS.lives, () => ({ status: "ok", version }));
   app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();

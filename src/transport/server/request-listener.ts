@@ -63,7 +63,8 @@ function refuse(
   response: ServerResponse,
   { problem, headers }: { problem: DomainError; headers: AnswerHeaders },
 ): void {
-  const format = errorFormatOf(isMerchantPath(request.url ?? ""), request.headers[ERROR_FORMAT_HEADER]);
+  const { url = "", headers: asked } = request;
+  const format = errorFormatOf({ url, inEnvelope: isMerchantPath(url), asked: asked[ERROR_FORMAT_HEADER] });
   const answer = answerError(problem, format, uuidv7());
   leaveBodyUnread(request, response);
   const length = Buffer.byteLength(answer.body);

@@ -36,8 +36,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/rest/chat/chat-sink.ts",
-        find: "this.#end(errorEvent(error));",
-        replace: "this.#end(Buffer.concat([errorEvent(error), endEvents([])]));",
+        find: "this.#response.end(errorEvent(error));",
+        replace: "this.#response.end(Buffer.concat([errorEvent(error), endEvents([])]));",
       },
     ],
     noticedBy: { file: "test/transport/rest/chat-refusals.test.ts", test: "an error inside a stream has a message" },
@@ -47,8 +47,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "rpc-sink.ts",
-        "fail(error: DomainError): void {\n    this.#stop(error);",
-        "fail(_: DomainError): void {\n    this.#stop(null);",
+        "fail(error: DomainError): void {\n    this.#queue.stop(error);",
+        "fail(_: DomainError): void {\n    this.#queue.stop(null);",
       ),
     ],
     noticedBy: { file: "test/gateway/rpc-answers.test.ts", test: "that is cut has an error, and what was billed" },

@@ -13,7 +13,7 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
     name: "the values of a chat body are not counted",
     edits: [
       gateway(
-        "request/read-request.ts",
+        "request/read-json.ts",
         "return scanObject(body, MAX_JSON_TOKENS);",
         "return scanObject(body, MAX_JSON_TOKENS * 1_000);",
       ),
@@ -23,7 +23,11 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
   {
     name: "a large refused body takes no slot",
     edits: [
-      gateway("answer/answer-chat.ts", "body.length > FREE_REFUSAL_BYTES", "body.length > 64 * FREE_REFUSAL_BYTES"),
+      gateway(
+        "admission/count-large-refusal.ts",
+        "body.length > FREE_REFUSAL_BYTES",
+        "body.length > 64 * FREE_REFUSAL_BYTES",
+      ),
     ],
     noticedBy: { file: "test/app/clients/hostile-bodies.test.ts", test: "takes a slot of its key" },
   },

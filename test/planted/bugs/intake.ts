@@ -31,8 +31,8 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
     name: "the body of a key that has to wait is read before it is refused, where the key was looked up",
     edits: [
       {
-        file: "src/transport/rest/chat/chat.ts",
-        find: "if (received === null) ports.refuseWhileLimited(key);",
+        file: "src/transport/rest/model-request.ts",
+        find: "if (received === null) ports.keys.refuseWhileLimited(key);",
         replace: "",
       },
     ],
@@ -56,10 +56,10 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
     name: "a chat body is received before its key is looked up",
     edits: [
       transport(
-        "rest/chat/chat.ts",
-        "if (known === null) principal = await authenticate(",
-        "received ??= await receiveJson(ports.intake, raw, { limit: CHAT_LIMIT, caller: null });\n" +
-          "    if (known === null) principal = await authenticate(",
+        "rest/model-request.ts",
+        "if (known === null) principal = await route.authenticate(",
+        "received ??= await receiveJson(ports.intake, raw, { limit: requestLimitOf(method), caller: null });\n" +
+          "    if (known === null) principal = await route.authenticate(",
       ),
     ],
     noticedBy: intake("is answered, and nothing of the body is kept"),

@@ -22,7 +22,7 @@ export const REQUEST_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a name that comes twice in a part is read as the last",
-    edits: [gateway("request/read-request.ts", "countMembers(parsed) !== scan.memberCount", "false")],
+    edits: [gateway("request/read-json.ts", "countMembers(parsed) !== memberCount", "false")],
     noticedBy: {
       file: "test/gateway/requests.test.ts",
       test: "is never asked for where a name comes twice in one object: ",

@@ -61,7 +61,7 @@ export class DocumentedAnswers {
 
   /** What is wrong with an error of a path that the document does not know; null: nothing. */
   problemOfError(values: readonly unknown[]): string | null {
-    const names = ["Error", "OpenAiError", "MerchantError"];
+    const names = ["Error", "OpenAiError", "MerchantError", "MessagesError", "ResponsesError"];
     const problems = names.map((name) => this.problemAt(["components", "schemas", name], values));
     return problems.includes(null) ? null : problems.join("; ");
   }

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
+import { AnswerResponse } from "../../../src/transport/rest/answer-response.ts";
 import { ChatResponseSink } from "../../../src/transport/rest/chat/chat-sink.ts";
 import type { ChatCall, ChatSink, Gateway } from "../../../src/gateway/chat.ts";
 import { OPENAI_EVENTS } from "../../../src/gateway/stream/openai-events.ts";
@@ -182,7 +183,9 @@ test.each([true, false])("a client that never reads a settled answer is not kept
   const closed = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
     response.on("close", () => closed.resolve(response));
-    const sink = new ChatResponseSink(response, "request", {}, 200);
+    const sink = new ChatResponseSink(
+      new AnswerResponse({ response, requestId: "request", headers: {}, unreadWithinMs: 200 }),
+    );
     const json = Buffer.alloc(64 * 1024 * 1024, "x");
     if (streamed) {
       sink.begin(HEAD);

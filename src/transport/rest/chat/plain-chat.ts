@@ -6,12 +6,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiKeyPrincipal } from "../../../identity/principal.ts";
 import { uuidv7 } from "../../../kernel/ids.ts";
 import { readAuthorization } from "../../calls/call.ts";
-import { type ChatPorts, answerChatRequest, CHAT_LIMIT, chatMethod } from "./chat.ts";
+import { requestLimitOf } from "../../calls/request-bounds.ts";
 import { routesOf } from "../http-rules.ts";
+import { answerModelRequest, type ModelPorts } from "../model-request.ts";
+import { CHAT_ROUTE, chatMethod } from "./chat.ts";
 import { mountRoutes } from "../rest.ts";
 
+const CHAT_LIMIT = requestLimitOf(chatMethod);
+
 /** Makes the handler of plain chat requests. It returns false for all others and does not touch them. */
-export function createPlainChat(ports: ChatPorts): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function createPlainChat(ports: ModelPorts): (request: IncomingMessage, response: ServerResponse) => boolean {
   const paths = new Set(mountRoutes(routesOf(chatMethod)).map(({ path }) => path));
   return (request, response) => {
     if (!isPlainChat(request, paths)) return false;
@@ -19,12 +23,12 @@ export function createPlainChat(ports: ChatPorts): (request: IncomingMessage, re
     const key = keyInMemory(ports, request);
     if (key === null || hasToWait(ports, key)) {
       // Such a key is looked up, or refused, before the body is read.
-      void answerChatRequest(ports, { requestId, raw: request, key, body: null }, response);
+      void answerModelRequest(ports, CHAT_ROUTE, { requestId, raw: request, key, body: null }, response);
       return true;
     }
     // The key is known now, so a body that came with its headers is read in this turn of the event loop.
     ports.intake.read(request, { limit: CHAT_LIMIT, caller: key.keyId }, (error, body) => {
-      void answerChatRequest(ports, { requestId, raw: request, key, body: error ?? body }, response);
+      void answerModelRequest(ports, CHAT_ROUTE, { requestId, raw: request, key, body: error ?? body }, response);
     });
     return true;
   };
@@ -45,12 +49,12 @@ function isPlainChat({ method, url, headers }: IncomingMessage, paths: ReadonlyS
 }
 
 /** Whether a key is known to have no free slot. */
-function hasToWait({ refuseWhileLimited }: ChatPorts, key: ApiKeyPrincipal): boolean {
+function hasToWait({ keys }: ModelPorts, key: ApiKeyPrincipal): boolean {
   try {
-    refuseWhileLimited(key);
+    keys.refuseWhileLimited(key);
     return false;
   } catch {
-    return true; // Refused in the same way, and answered, by answerChatRequest.
+    return true; // Refused in the same way, and answered, by answerModelRequest.
   }
 }
 
@@ -59,11 +63,11 @@ const BEARER = "Bearer ";
 const MAX_SECRET_LENGTH = 128;
 
 /** The key of a request, if it was looked up in the last seconds. Null: it has to be looked up, or there is none. */
-function keyInMemory({ knownKey }: ChatPorts, request: IncomingMessage): ApiKeyPrincipal | null {
+function keyInMemory({ keys }: ModelPorts, request: IncomingMessage): ApiKeyPrincipal | null {
   const authorization = readAuthorization(request.rawHeaders);
   if (authorization === null || !authorization.startsWith(BEARER)) return null;
   if (authorization.length > MAX_SECRET_LENGTH) return null;
-  const key = knownKey(authorization.slice(BEARER.length));
+  const key = keys.known(authorization.slice(BEARER.length));
   if (key === undefined) return null;
   return { kind: "api_key", keyId: key.keyId, accountId: key.accountId, rateLimit: key.rateLimit };
 }

@@ -1,0 +1,58 @@
+// The content of an answer as blocks. The protocol has one open block at a time; upstreams may write several calls at once, and
+// text beside them.
+
+import type { AnswerEvent } from "../answer-events.ts";
+
+/** A piece of a block: its text, or the input of a call. */
+export type Piece =
+  | { readonly kind: "text" | "thinking"; readonly text: string }
+  | {
+      readonly kind: "tool_use";
+      readonly call: number;
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+    };
+
+/** A block with all of its text so far. */
+export type Block = Piece & { text: string };
+
+/** Reads events into pieces of blocks: `finish` and `usage` are none. A call without input is a piece without text. */
+export class PieceReader {
+  readonly #calls = new Map<number, { readonly id: string; readonly name: string }>();
+
+  read(event: AnswerEvent): Piece | null {
+    switch (event.kind) {
+      case "text":
+      case "refusal":
+        return { kind: "text", text: event.text };
+      case "reasoning":
+        return { kind: "thinking", text: event.text };
+      case "call": {
+        const { call, id, name } = event;
+        this.#calls.set(call, { id, name });
+        return { kind: "tool_use", call, id, name, text: "" };
+      }
+      case "input": {
+        const begun = this.#calls.get(event.call);
+        return begun === undefined ? null : { kind: "tool_use", call: event.call, ...begun, text: event.text };
+      }
+      case "finish":
+      case "usage":
+        return null;
+    }
+  }
+}
+
+/** Whether a piece goes on with a block. */
+export function continues(block: Piece, piece: Piece): boolean {
+  if (block.kind === "tool_use" && piece.kind === "tool_use") return block.call === piece.call;
+  return block.kind === piece.kind;
+}
+
+/** Adds a piece: to the block of its call, to the last block of its kind, or as a block of its own. */
+export function addPiece(blocks: Block[], piece: Piece): void {
+  const last = piece.kind === "tool_use" ? blocks.find((block) => continues(block, piece)) : blocks.at(-1);
+  if (last !== undefined && continues(last, piece)) last.text += piece.text;
+  else blocks.push({ ...piece });
+}

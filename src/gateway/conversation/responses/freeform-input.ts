@@ -1,0 +1,14 @@
+// The input of a freeform tool, of which other protocols know only JSON: an object with one text.
+
+import { parseObject } from "../../stream/chunk.ts";
+
+/** The JSON form of a text. */
+export function wrapInput(text: string): string {
+  return JSON.stringify({ input: text });
+}
+
+/** The text of a JSON form. Models that have been taught the tool write its text without JSON: that is the text itself. */
+export function unwrapInput(json: string): string {
+  const input = parseObject(json)?.["input"];
+  return typeof input === "string" ? input : json;
+}

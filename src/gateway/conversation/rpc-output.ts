@@ -1,0 +1,53 @@
+import { CallerQueue } from "../caller-queue.ts";
+import type { ProtocolEvent } from "./protocol.ts";
+import type { ProtocolOutput } from "./translated-sink.ts";
+
+/** The output for callers of an RPC, who take events as fast as they can. */
+export class RpcOutput implements ProtocolOutput {
+  readonly #queue: CallerQueue<object>;
+  #body: object | null = null;
+
+  constructor(signal: AbortSignal) {
+    this.#queue = new CallerQueue(signal);
+  }
+
+  /** The answer that is not streamed; null where the gateway ended without one, because the caller had left. */
+  get wholeAnswer(): object | null {
+    return this.#body;
+  }
+
+  /** The data of each event of the work's answer. Errors: those of the work before its answer has begun. */
+  async *eventsOf(work: Promise<unknown>): AsyncGenerator<object> {
+    this.#queue.follow(work);
+    try {
+      yield* this.#queue.taken();
+    } finally {
+      this.#queue.leave();
+    }
+  }
+
+  answer(_head: unknown, { body }: { readonly body: object }): void {
+    this.#body = body;
+  }
+
+  begin(): void {}
+
+  write(events: readonly ProtocolEvent[]): boolean {
+    return this.#queue.add(events.map(({ data }) => data));
+  }
+
+  keepAlive(): void {}
+
+  end(events: readonly ProtocolEvent[]): void {
+    this.write(events);
+    this.#queue.stop(null);
+  }
+
+  onDrained(callback: () => void): void {
+    this.#queue.onDrained(callback);
+  }
+
+  onGone(callback: () => void): void {
+    this.#queue.onGone(callback);
+  }
+}

@@ -1,0 +1,70 @@
+// ResponsesService: translates typed messages into OpenAI's JSON, which its protocol reads, and the answer back. Requests of REST
+// clients do not pass here; their bytes go to the protocol unchanged.
+
+import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import {
+  CreateResponseResponseSchema,
+  type ResponseRequest,
+  ResponseRequestSchema,
+  type ResponsesService,
+} from "#gen/saldo/gateway/v1/responses_service_pb.ts";
+import { InternalError } from "../kernel/errors.ts";
+import type { ChatCall, Gateway } from "./chat.ts";
+import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
+import { countResponsesInput } from "./conversation/responses/count-input.ts";
+import { responsesProtocol } from "./conversation/responses/responses-protocol.ts";
+import { RpcOutput } from "./conversation/rpc-output.ts";
+import { isObject } from "./request/field-rules.ts";
+
+export type ResponsesServiceDependencies = {
+  readonly gateway: Gateway;
+  readonly keys: ConversationDeps["keys"];
+  /** The caller, and the facts that the transport has about the call. */
+  readonly caller: (context: HandlerContext) => Promise<Omit<ChatCall, "body">>;
+};
+
+/** Makes the service. */
+export function createResponsesService({
+  gateway,
+  keys,
+  caller,
+}: ResponsesServiceDependencies): ServiceImpl<typeof ResponsesService> {
+  const deps = { gateway, keys, protocol: responsesProtocol };
+  return {
+    async createResponse(request, context) {
+      const output = new RpcOutput(context.signal);
+      await answerConversation(deps, { ...(await caller(context)), body: toResponsesBody(request, false) }, output);
+      const answer = output.wholeAnswer;
+      // The gateway ends without an error when its caller has left: there is no answer, and no reader.
+      if (answer === null) throw new ConnectError("The call was canceled.", Code.Canceled);
+      // What an answer repeats of its request is no part of the contract.
+      return fromJson(CreateResponseResponseSchema, toJsonObject(answer), { ignoreUnknownFields: true });
+    },
+
+    async *streamResponse(request, context) {
+      const call = { ...(await caller(context)), body: toResponsesBody(request, true) };
+      const output = new RpcOutput(context.signal);
+      for await (const data of output.eventsOf(answerConversation(deps, call, output))) {
+        const event = toJsonObject(data);
+        yield { type: String(event["type"]), sequenceNumber: Number(event["sequence_number"]), event };
+      }
+    },
+
+    async countInputTokens(request) {
+      const { object, input_tokens: inputTokens } = await countResponsesInput(toResponsesBody(request, false));
+      return { object, inputTokens };
+    },
+  };
+}
+
+/** The OpenAI JSON of a typed request. A field of the message wins over the same name in `extra`. */
+function toResponsesBody(request: ResponseRequest, stream: boolean): Buffer {
+  const { extra, ...named } = toJsonObject(toJson(ResponseRequestSchema, request));
+  return Buffer.from(JSON.stringify({ ...(isObject(extra) ? extra : {}), ...named, stream }));
+}
+
+function toJsonObject(value: JsonValue | object): JsonObject {
+  if (!isObject(value)) throw new InternalError();
+  return value as JsonObject;
+}
