@@ -12,6 +12,7 @@ import {
 import { InternalError } from "../kernel/errors.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
+import type { TakeCountSlot } from "./conversation/count-window.ts";
 import { countResponsesInput } from "./conversation/responses/count-input.ts";
 import { responsesProtocol } from "./conversation/responses/responses-protocol.ts";
 import { RpcOutput } from "./conversation/rpc-output.ts";
@@ -20,6 +21,7 @@ import { isObject } from "./request/field-rules.ts";
 export type ResponsesServiceDependencies = {
   readonly gateway: Gateway;
   readonly keys: ConversationDeps["keys"];
+  readonly takeCountSlot: TakeCountSlot;
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<Omit<ChatCall, "body">>;
 };
@@ -28,6 +30,7 @@ export type ResponsesServiceDependencies = {
 export function createResponsesService({
   gateway,
   keys,
+  takeCountSlot,
   caller,
 }: ResponsesServiceDependencies): ServiceImpl<typeof ResponsesService> {
   const deps = { gateway, keys, protocol: responsesProtocol };
@@ -47,15 +50,21 @@ export function createResponsesService({
       const output = new RpcOutput(context.signal);
       for await (const data of output.eventsOf(answerConversation(deps, call, output))) {
         const event = toJsonObject(data);
-        yield { type: String(event["type"]), sequenceNumber: Number(event["sequence_number"]), event };
+        const { type, sequence_number: sequenceNumber } = event;
+        yield { type: textOf(type), sequenceNumber: Number(sequenceNumber), event };
       }
     },
 
-    async countInputTokens(request) {
+    async countInputTokens(request, context) {
+      takeCountSlot((await caller(context)).key.keyId);
       const { object, input_tokens: inputTokens } = await countResponsesInput(toResponsesBody(request, false));
       return { object, inputTokens };
     },
   };
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** The OpenAI JSON of a typed request. A field of the message wins over the same name in `extra`. */

@@ -4,6 +4,7 @@ import { create, type JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createHandlerContext, createRouterTransport } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { ResponseRequestSchema, ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
+import { createCountWindows } from "../../src/gateway/conversation/count-window.ts";
 import { createResponsesService } from "../../src/gateway/responses-service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
@@ -21,6 +22,7 @@ function serviceOf({ gateway }: Bench, requestId: string) {
   return createResponsesService({
     gateway,
     keys,
+    takeCountSlot: createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });
 }
@@ -63,11 +65,10 @@ describe("ResponsesService", () => {
     const events = await Array.fromAsync(client.streamResponse(ask("hello")));
     expect(events.map(({ sequenceNumber }) => sequenceNumber)).toEqual(events.map((_, index) => index));
     expect([events.at(0)?.type, events.at(-1)?.type]).toEqual(["response.created", "response.completed"]);
-    const text = events
-      .filter(({ type }) => type === "response.output_text.delta")
-      .map(({ event }) => event?.["delta"]);
+    const deltas = events.filter(({ type }) => type === "response.output_text.delta");
     const done = events.find(({ type }) => type === "response.output_text.done");
-    expect(done?.event?.["text"]).toBe(text.join(""));
+    const text = deltas.map(({ event }) => (typeof event?.["delta"] === "string" ? event["delta"] : ""));
+    expect(text.join("")).toBe(done?.event?.["text"]);
     expect(events.at(-1)?.event?.["response"]).toMatchObject({
       usage: { cost_idr: expect.stringMatching(/^0\.\d+$/) },
     });

@@ -217,6 +217,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       responses: createResponsesService({
         gateway: running.gateway,
         keys,
+        takeCountSlot: createCountWindows(),
         caller,
       }),
       keys: createKeysService({ database, accountOf }),

@@ -36,8 +36,9 @@ function textOf(part: Part): string {
     case "image":
     case "document":
     case "audio":
-      return "";
+      break;
   }
+  return "";
 }
 
 function mediaTokensOf(part: Part): number {
@@ -53,6 +54,7 @@ function mediaTokensOf(part: Part): number {
     case "text":
     case "reasoning":
     case "call":
-      return 0;
+      break;
   }
+  return 0;
 }

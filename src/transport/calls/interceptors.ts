@@ -238,19 +238,20 @@ function foreignCallerOf(
   return null;
 }
 
-/** Methods whose call takes its slot by itself: in its own admission, in one statement with the hold, or of a window of its own. */
-const ADMITTED: ReadonlySet<DescMethod> = new Set<DescMethod>([
+/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts have a window of their own. */
+const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
   GatewayService.method.createChatCompletion,
   MessagesService.method.createMessage,
   MessagesService.method.countTokens,
   ResponsesService.method.createResponse,
+  ResponsesService.method.countInputTokens,
 ]);
 
 /** A key's window covers its reads too. */
 function limitRate(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (req.stream || principal.kind !== "api_key" || ADMITTED.has(req.method)) {
+    if (req.stream || principal.kind !== "api_key" || WITHOUT_SLOT.has(req.method)) {
       return next(req);
     }
     // A read that fails takes no slot, so its slot is taken afterwards. A change needs its slot first.
