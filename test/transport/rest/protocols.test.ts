@@ -20,7 +20,7 @@ const COST = { units: 83_800n, text: "0.0838" };
 const PROTOCOLS = {
   messages: {
     path: "/v1/messages",
-    body: { model: "local/m", max_tokens: 100, messages: [{ role: "user", content: "hi" }] },
+    body: { model: "local/m", max_tokens: 900, messages: [{ role: "user", content: "hi" }] },
   },
   responses: { path: "/v1/responses", body: { model: "local/m", input: "hi" } },
 } as const;
@@ -127,9 +127,71 @@ describe.each(NAMES)("%s", (protocol) => {
   });
 });
 
-describe("errors of Responses", () => {
-  const errorOf = async (response: Response): Promise<unknown> => response.json();
+const errorOf = async (response: Response): Promise<unknown> => response.json();
 
+describe("errors of Messages", () => {
+  const asked = async (more: object, headers?: Record<string, string>) => {
+    const response = await ask("messages", more, headers);
+    return { id: response.headers.get("request-id"), error: await errorOf(response) };
+  };
+
+  it.each([
+    ["authentication_error", "invalid_api_key", {}, {}],
+    ["invalid_request_error", "validation_error", { max_tokens: "many" }, KEY_HEADER],
+    ["not_found_error", "model_not_found", { model: "no/model" }, KEY_HEADER],
+    ["overloaded_error", "upstream_busy", {}, KEY_HEADER],
+  ])("have Anthropic's form and the id of the request: %s", async (type, code, more, headers) => {
+    playground.upstream.run(json("no", 500));
+    const { id, error } = await asked(more, headers);
+    expect(error).toEqual({
+      type: "error",
+      error: { type, message: expect.any(String) as string, details: { error_code: code } },
+      request_id: id,
+    });
+  });
+
+  it("begin with the words by which clients shorten a conversation", async () => {
+    const reason = { error: { message: "too many tokens", code: "context_length_exceeded" } };
+    playground.upstream.run(json(JSON.stringify(reason), 400));
+    expect((await asked({})).error).toMatchObject({
+      error: { type: "invalid_request_error", message: expect.stringMatching(/^prompt is too long: /) as string },
+    });
+  });
+
+  it("are those of a wrong verb and a wrong path too", async () => {
+    for (const [path, type] of [
+      ["/v1/messages", "invalid_request_error"],
+      ["/v1/messages/batches", "not_found_error"],
+    ]) {
+      const response = await fetch(running.http + path);
+      expect(await errorOf(response)).toMatchObject({ type: "error", error: { type } });
+    }
+  });
+});
+
+describe("a client of Messages", () => {
+  const FOREIGN = "sk-ant-foreign";
+  const status = async (headers: Record<string, string>, protocol: Protocol = "messages"): Promise<number> => {
+    playground.upstream.run(json(completion()));
+    return (await ask(protocol, {}, headers)).status;
+  };
+
+  it("may send its key in x-api-key, alone or beside another credential", async () => {
+    expect(await status({ "x-api-key": SECRET })).toBe(200);
+    expect(await status({ "x-api-key": SECRET, authorization: `Bearer ${FOREIGN}` })).toBe(200);
+    expect(await status({ "x-api-key": FOREIGN, authorization: `Bearer ${SECRET}` })).toBe(200);
+    expect(await status({ "x-api-key": FOREIGN, authorization: `Bearer ${FOREIGN}` })).toBe(401);
+    expect(await status({ "x-api-key": SECRET }, "responses")).toBe(401);
+  });
+
+  it("finds the request's id where it looks for it", async () => {
+    playground.upstream.run(json(completion()));
+    const { headers } = await ask("messages");
+    expect(headers.get("request-id")).toBe(headers.get("x-request-id"));
+  });
+});
+
+describe("errors of Responses", () => {
   it("have OpenAI's nested object always, with codes that its clients know", async () => {
     expect(await errorOf(await ask("responses", {}, {}))).toEqual({
       error: {
