@@ -3,7 +3,7 @@
 
 import type { PoolClient } from "pg";
 import type { OperatorContext } from "../audit-log/operator-actions.ts";
-import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { waitForLocks, withRetry, withTransaction } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { isAboveSum, type OrderedAmount, type SecondPersonRule } from "./second-person.ts";
 
@@ -38,6 +38,7 @@ export async function carryOutAlone<Outcome extends object>(
 ): Promise<Outcome | null> {
   const { currencyCode, amount } = ordered;
   const inOne = async (client: PoolClient): Promise<Outcome> => {
+    await waitForLocks(client);
     const { rows } = await client.query<{ sum: string }>(LOCK, [by.operator, currencyCode]);
     const sum = rows[0]?.sum;
     invariant(sum !== undefined, "the row of an operator's orders is there behind its lock");
