@@ -39,6 +39,11 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     noticedBy: second("takes effect once another operator approves"),
   },
   {
+    name: "an operator's command does not wait for the row of its day",
+    edits: [edit("operator/second-person/ordered-alone.ts", "await waitForLocks(client);", "void waitForLocks;")],
+    noticedBy: sums("an order waits for another one of its operator that takes long"),
+  },
+  {
     name: "many orders below the sum pass it",
     edits: [
       edit(
