@@ -39,8 +39,9 @@ export class PieceReader {
       }
       case "finish":
       case "usage":
-        return null;
+        break;
     }
+    return null;
   }
 }
 
