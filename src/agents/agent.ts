@@ -21,11 +21,18 @@ export type Connection = {
   /** The key; null: a reference to the variable SALDO_API_KEY is written, where the agent knows such references. */
   readonly key: string | null;
   readonly model: Model;
+  /** The model for titles, summaries and other small tasks. */
+  readonly smallModel: Model;
+  /** Whether the user wants no traffic of the agent that answers do not need. */
+  readonly isTrafficReduced: boolean;
 };
 
 /** The variable that a reference to the key names, and the id under which agents know us. */
 export const KEY_VARIABLE = "SALDO_API_KEY";
 export const PROVIDER = "saldo";
+
+/** A protocol of the gateway that an agent may need beside chat completions. */
+export type Protocol = "messages" | "responses";
 
 /** Whether an address in a file is one of our gateway. */
 export type IsOurs = (address: Value | undefined) => boolean;
@@ -82,6 +89,10 @@ export type Agent = {
   readonly name: string;
   /** The programs it is started with. */
   readonly programs: readonly string[];
+  /** The protocol that it speaks; absent: chat completions. */
+  readonly protocol?: Protocol;
+  /** The traffic that it can do without, for a question to the user. */
+  readonly extraTraffic?: string;
   readonly files: readonly AgentFile[];
   /** What its files, in the order of `files`, point at; null where they point elsewhere. */
   read(roots: readonly ValueMap[]): Pointing | null;

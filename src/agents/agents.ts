@@ -2,7 +2,9 @@
 
 import type { Agent } from "./agent.ts";
 import { Refused } from "./gateway.ts";
+import { claude } from "./known/claude.ts";
 import { cline } from "./known/cline.ts";
+import { codex } from "./known/codex.ts";
 import { continueAgent } from "./known/continue.ts";
 import { droid } from "./known/droid.ts";
 import { kimi } from "./known/kimi.ts";
@@ -12,13 +14,12 @@ import { pi } from "./known/pi.ts";
 import { qwen } from "./known/qwen.ts";
 import { printable } from "./printable.ts";
 
-/** Every agent that chat completions are enough for. */
-export const agents: readonly Agent[] = [opencode, kilo, qwen, cline, continueAgent, droid, kimi, pi];
+/** Every agent that can be configured. */
+export const agents: readonly Agent[] = [opencode, kilo, qwen, cline, continueAgent, droid, kimi, pi, claude, codex];
 
 /** Agents that speak a protocol the gateway does not serve yet, with its path. */
 export const waitingAgents: Readonly<Record<string, string>> = {
-  codex: "/v1/responses",
-  claude: "/v1/messages",
+  gemini: "/v1beta/models",
 };
 
 /** Agents that were named: those that can be configured, and the messages for those that cannot yet. */

@@ -33,7 +33,7 @@ export function editsToRemove(root: ValueMap, placements: readonly Placement[], 
 /** The placements as far as taking back needs them, where no connection is known. */
 export function placementsToFind(file: AgentFile, isOurs: IsOurs): readonly Placement[] {
   const model = { id: "", name: "", contextLength: 0, maxOutputTokens: 0, inputModalities: [] };
-  const nowhere: Connection = { apiUrl: "", key: "", model };
+  const nowhere: Connection = { apiUrl: "", key: "", model, smallModel: model, isTrafficReduced: true };
   return file.placements(nowhere, isOurs);
 }
 

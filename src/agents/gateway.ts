@@ -37,7 +37,7 @@ export function apiUrlOf(baseUrl: string, { insecure }: { insecure: boolean }): 
   return `${url.origin}${path}/v1`;
 }
 
-/** Every model that the key may call. Errors: Refused for a key that is not accepted, GatewayAway. */
+/** Every model that the key may call and that converses. Errors: Refused for a key that is not accepted, GatewayAway. */
 export async function readCatalog(apiUrl: string, key: string): Promise<CatalogModel[]> {
   const { data } = await ask(`${apiUrl}/models`, key);
   if (!Array.isArray(data)) throw new GatewayAway(`${apiUrl} answers, but not as a model gateway does.`);
@@ -57,10 +57,15 @@ export function findModel(models: readonly CatalogModel[], id: string): CatalogM
     const known = models.map((each) => each.id).slice(0, 20);
     throw new Refused(`There is no model ${printable(id)} here. There is ${printable(known.join(", ")) || "none"}.`);
   }
-  if (![id, model.name].every(isReadAsItStands)) {
+  if (!isSafeInSettings(model)) {
     throw new Refused(`The model ${printable(id)} has a name that not all agents would read as it is.`);
   }
   return model;
+}
+
+/** Whether all agents leave the names of a model in their settings as they are. */
+export function isSafeInSettings({ id, name }: CatalogModel): boolean {
+  return [id, name].every(isReadAsItStands);
 }
 
 /** Whether all agents leave a text in their settings as it is; some put variables, files or secrets in place of these. */
@@ -84,12 +89,26 @@ async function ask(url: string, key: string, { mayBeMissing = false } = {}): Pro
   throw new GatewayAway(`${url} did not answer with a JSON object.`);
 }
 
-async function send(first: string, key: string): Promise<Response> {
-  const signal = AbortSignal.timeout(WITHIN_MS);
-  const headers = { authorization: `Bearer ${key}`, accept: "application/json" };
+/** What is sent; nothing: the address is only read. */
+export type Sent = {
+  readonly body: object;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly withinMs: number;
+};
+
+/** Sends a request, and follows redirects within the host. Errors: Refused, GatewayAway. */
+export async function send(first: string, key: string, sent?: Sent): Promise<Response> {
+  const signal = AbortSignal.timeout(sent?.withinMs ?? WITHIN_MS);
+  const common = { authorization: `Bearer ${key}`, accept: "application/json" };
+  const posted = {
+    method: "POST",
+    body: JSON.stringify(sent?.body),
+    headers: { ...common, ...sent?.headers, "content-type": "application/json" },
+  };
+  const request = sent === undefined ? { headers: common } : posted;
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const response = await fetch(url, { headers, redirect: "manual", signal }).catch((error: unknown) => {
+    const response = await fetch(url, { ...request, redirect: "manual", signal }).catch((error: unknown) => {
       throw new GatewayAway(`${new URL(url).origin} cannot be reached (${reasonOf(error)}).`, { cause: error });
     });
     const location = response.headers.get("location");
@@ -107,7 +126,8 @@ async function send(first: string, key: string): Promise<Response> {
   throw new GatewayAway(`${first} points from one address to the next.`);
 }
 
-async function readText(response: Response): Promise<string> {
+/** The text of an answer. Errors: GatewayAway. */
+export async function readText(response: Response): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of response.body ?? []) {
@@ -123,6 +143,8 @@ function modelOf(entry: unknown): CatalogModel[] {
   const fields = entry as Record<string, unknown>;
   const { id, name, context_length: context, max_output_tokens: output } = fields;
   if (typeof id !== "string" || id === "") return [];
+  // An older gateway has no kinds, and conversations only.
+  if ((fields["kind"] ?? "chat") !== "chat") return [];
   const modalities = Object(fields["architecture"]).input_modalities as unknown;
   const { input: inputPrice, output: outputPrice } = Object(fields["pricing"]) as Record<string, unknown>;
   const hasPrice = typeof inputPrice === "string" && typeof outputPrice === "string";

@@ -2,9 +2,10 @@
 
 import type { Readable, Writable } from "node:stream";
 import { confirm, intro, isCancel, multiselect, outro, password, select, text } from "@clack/prompts";
+import type { Agent } from "./agent.ts";
 import { agents, agentsOf } from "./agents.ts";
-import { foundAgents, planAll, printPlan, writeAll } from "./commands/apply.ts";
-import { apiUrlOf, type CatalogModel, findModel, GatewayAway, readBalance, readCatalog, Refused } from "./gateway.ts";
+import { chosenModels, foundAgents, planAll, printPlan, writeAll } from "./commands/apply.ts";
+import { apiUrlOf, type CatalogModel, GatewayAway, readBalance, readCatalog, Refused } from "./gateway.ts";
 import { withoutKeys } from "./hidden-keys.ts";
 import { printable, rupiah } from "./printable.ts";
 import { EXIT, type Person, type World } from "./world.ts";
@@ -43,10 +44,12 @@ async function ask(options: Options, world: World, terminal: Terminal): Promise<
   intro("Saldo for coding agents", terminal);
   const apiUrl = await askAddress(options, terminal);
   const { key, models } = await askKey(apiUrl, { options, world, terminal });
-  const model = findModel(models, options.model ?? (await askModel(models, terminal)));
+  const model = options.model ?? (await askModel(models, terminal));
+  const connected = chosenModels(models, { ...options, model });
   const { chosen, waiting } = agentsOf(options.agents ?? (await askAgents(world, terminal)));
   for (const reason of waiting) world.err(reason);
-  const plans = await planAll(chosen, { apiUrl, key, model, keyEnv: options.keyEnv }, world.machine);
+  const lessTraffic = options.lessTraffic || (await askTraffic(chosen, terminal));
+  const plans = await planAll(chosen, { ...options, ...connected, apiUrl, key, lessTraffic }, world.machine);
   for (const plan of plans) printPlan(plan, world);
   const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
   if (hasWork && !options.dryRun) {
@@ -127,6 +130,13 @@ async function askAgents({ machine }: World, terminal: Terminal): Promise<string
       required: true,
     }),
   );
+}
+
+/** Whether traffic that answers do not need is to be turned off; not unless the person wants it. */
+async function askTraffic(chosen: readonly Agent[], terminal: Terminal): Promise<boolean> {
+  const extra = chosen.flatMap(({ extraTraffic }) => extraTraffic ?? []);
+  if (extra.length === 0) return false;
+  return answered(await confirm({ ...terminal, message: `Turn off ${extra.join("; ")}?`, initialValue: false }));
 }
 
 function answered<Answer>(answer: Answer): Exclude<Answer, symbol> {

@@ -33,6 +33,7 @@ export function readWords(words: readonly string[], world: World): { command: Co
   const options = {
     key: values.key ?? variable(machine, "SALDO_API_KEY"),
     model: values.model,
+    smallModel: values["small-model"],
     agents: ids === undefined ? undefined : [...new Set(ids)],
     baseUrl: named ?? LOCAL_GATEWAY,
     isBaseUrlNamed: named !== null,
@@ -40,6 +41,7 @@ export function readWords(words: readonly string[], world: World): { command: Co
     json: values.json,
     keyEnv: values["key-env"],
     dryRun: values["dry-run"],
+    lessTraffic: values["less-traffic"],
     insecure: values.insecure,
     isKeyInWords: values.key !== undefined,
   };
@@ -55,12 +57,14 @@ function parse(words: readonly string[]) {
       options: {
         key: { type: "string", short: "k" },
         model: { type: "string", short: "m" },
+        "small-model": { type: "string" },
         agents: { type: "string" },
         "base-url": { type: "string" },
         yes: { ...FLAG, short: "y" },
         json: FLAG,
         "key-env": FLAG,
         "dry-run": FLAG,
+        "less-traffic": FLAG,
         insecure: FLAG,
         help: { ...FLAG, short: "h" },
         version: FLAG,

@@ -10,9 +10,12 @@ export function toProtoModel(model: CatalogModel): MessageInitShape<typeof Model
   return {
     id: model.id,
     object: "model",
+    type: "model",
     created: Math.floor(model.createdAt.getTime() / 1_000),
     ownedBy: path.length === 0 || owner === undefined ? "saldo" : owner,
     name: model.name,
+    displayName: model.name,
+    createdAt: model.createdAt.toISOString(),
     description: model.description,
     ...(model.badge === null ? {} : { badge: model.badge }),
     contextLength: model.contextLength,

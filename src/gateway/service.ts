@@ -16,6 +16,7 @@ import { InternalError, ModelNotFound } from "../kernel/errors.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
+import { toCodexModel } from "./proto-codex-model.ts";
 import { toProtoModel } from "./proto-model.ts";
 import { isObject } from "./request/field-rules.ts";
 import { RpcSink } from "./rpc-sink.ts";
@@ -58,10 +59,16 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       }
     },
 
-    async listModels() {
+    async listModels({ clientVersion }) {
       const { models } = await catalog.snapshot();
-      const data = [...models.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toProtoModel);
-      return { object: "list", data };
+      const sorted = [...models.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const [first, last] = [sorted.at(0), sorted.at(-1)];
+      return {
+        object: "list",
+        data: sorted.map(toProtoModel),
+        ...(first === undefined || last === undefined ? {} : { firstId: first.id, lastId: last.id }),
+        models: clientVersion === "" ? [] : sorted.map(toCodexModel),
+      };
     },
 
     async getModel({ id }) {

@@ -26,6 +26,8 @@ const agents: readonly RealAgent[] = [
   { id: "droid", package: "droid@0.215.0", words: ["droid", "exec", "Hello"] },
   { id: "kimi", package: "@moonshot-ai/kimi-code@2.1.0", words: ["kimi", "-p", "Hello"] },
   { id: "pi", package: "@mariozechner/pi-coding-agent@0.73.1", words: ["pi", "-p", "Hello"] },
+  { id: "claude", package: "@anthropic-ai/claude-code@2.1.330", words: ["claude", "-p", "Hello"] },
+  { id: "codex", package: "@openai/codex@0.169.0", words: ["codex", "exec", "--skip-git-repo-check", "Hello"] },
 ];
 
 const MODEL = "demo/small";

@@ -113,5 +113,5 @@ describe.each(ids)("%s", (id) => {
 /** The text with a setting of the user's own, written at its beginning. */
 function edited(text: string): string {
   if (text.startsWith("{")) return text.replace(/\{(\r?\n)/, '{$1  "mine": true,$1');
-  return text.includes("default_model") ? `mine = true\n${text}` : `mine: true\n${text}`;
+  return /^(default_)?model = /m.test(text) ? `mine = true\n${text}` : `mine: true\n${text}`;
 }

@@ -66,8 +66,8 @@ describe("refuses with 2 and writes nothing", () => {
     ["an address with a variable", ["--base-url", "http://127.0.0.1/$HOME"], "would not all read"],
     ["an unknown model", ["-m", "nobody/nothing"], "no model nobody/nothing"],
     ["an unknown agent", ["--agents", "opencode,emacs"], 'no agent "emacs"'],
-    ["an agent whose protocol is not served", ["--agents", "codex"], "codex needs /v1/responses"],
-    ["such agents", ["--agents", "claude,codex"], "claude needs /v1/messages"],
+    ["an agent whose protocol is not served", ["--agents", "gemini"], "gemini needs /v1beta/models"],
+    ["an unknown small model", ["--small-model", "nobody/nothing"], "no model nobody/nothing"],
     ["plain http to another machine", ["--base-url", "http://gateway.test"], "--insecure"],
     ["what is no address", ["--base-url", "gateway"], "is not an address"],
     ["an unknown option", ["--force"], "do not exist"],
@@ -126,10 +126,10 @@ it("reports a gateway setting that is no address", async () => {
 
 it("goes on with the other agents when one needs a protocol that is not served", async () => {
   await using home = await newHome();
-  const { code, out, err } = await apply(home.path, "--agents", "codex,kimi");
-  expect({ code, err }).toEqual({ code: 1, err: "codex needs /v1/responses, which the gateway does not serve yet." });
+  const { code, out, err } = await apply(home.path, "--agents", "gemini,kimi");
+  expect({ code, err }).toEqual({ code: 1, err: "gemini needs /v1beta/models, which the gateway does not serve yet." });
   expect(out).toContain("Kimi Code: uses demo/small");
-  const reset = await saldoAgents(home.path, ["reset", "-y", "--agents", "codex,kimi"]);
+  const reset = await saldoAgents(home.path, ["reset", "-y", "--agents", "gemini,kimi"]);
   expect(reset).toMatchObject({ code: 1, err, out: expect.stringContaining("Kimi Code: ") });
   expect(await snapshot(home.path)).toEqual({});
 });
@@ -179,7 +179,11 @@ it("writes references instead of the key with --key-env, and the key where an ag
   expect(out).toContain("it reads the key from SALDO_API_KEY");
   const files = await snapshot(home.path);
   const withKey = Object.entries(files).filter(([, { bytes }]) => bytes.includes(KEY));
-  expect(withKey.map(([path]) => path)).toEqual([".cline/data/settings/providers.json", ".pi/agent/models.json"]);
+  expect(withKey.map(([path]) => path)).toEqual([
+    ".claude/settings.json",
+    ".cline/data/settings/providers.json",
+    ".pi/agent/models.json",
+  ]);
   expect(Object.values(files).map(({ mode }) => mode)).toEqual(Object.values(files).map(() => 0o600));
 });
 

@@ -64,6 +64,22 @@ export const usersFiles: Readonly<Record<string, Readonly<Record<string, { synta
       text: 'default_model = "other/large"\nroots = ["a", "b",]\n\n[providers.other]\ntype = "openai"\nbase_url = "https://other.test/v1"\n\n[models."other/large"]\nprovider = "other"\nmax_context_size = 1000\n',
     },
   },
+  claude: {
+    ".claude/settings.json": {
+      ...json({
+        model: "opus",
+        env: { ANTHROPIC_BASE_URL: "https://other.test", ANTHROPIC_AUTH_TOKEN: "secret", MINE: "1" },
+        permissions: { allow: ["Bash(ls)"] },
+      }),
+      syntax: "strict json",
+    },
+  },
+  codex: {
+    ".codex/config.toml": {
+      syntax: "toml",
+      text: 'model = "large"\nmodel_provider = "other"\nweb_search = "live"\nnotify = ["a", "b",]\n\n[model_providers.other]\nname = "Other"\nbase_url = "https://other.test/v1"\nwire_api = "responses"\n\n[tui]\ntheme = "dark"\n',
+    },
+  },
   pi: {
     ".pi/agent/models.json": json({
       providers: { other: { baseUrl: "https://other.test/v1", models: [{ id: "large" }] } },
@@ -92,16 +108,18 @@ export const startStates = {
   symlink: (text: string) => text,
   unparseable: (_: string, syntax: Syntax) => (syntax === "yaml" ? "a: [1\nb: }\n" : '{ "model": \n'),
   "wrong root type": (_: string, syntax: Syntax) =>
-    syntax === "toml" ? "providers = 3\n" : syntax === "yaml" ? "- a\n" : "[]\n",
+    syntax === "toml" ? "providers = 3\nmodel_providers = 3\n" : syntax === "yaml" ? "- a\n" : "[]\n",
 } as const satisfies Record<string, (text: string, syntax: Syntax) => string | null>;
 
 export type StartState = keyof typeof startStates;
 
 /** Whether an agent's file in this state has to be left alone. */
 export function isRefused(agent: string, state: StartState): boolean {
-  // Cline drops a file that is more than JSON.
+  // Cline drops a file that is more than JSON, and Claude Code ignores it.
   const isMoreThanJson = ["comments", "nothing but comments", "trailing commas", "byte-order mark"].includes(state);
-  return state === "unparseable" || state === "wrong root type" || (agent === "cline" && isMoreThanJson);
+  return (
+    state === "unparseable" || state === "wrong root type" || (["cline", "claude"].includes(agent) && isMoreThanJson)
+  );
 }
 
 /** Puts the files of an agent into a home folder. */

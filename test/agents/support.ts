@@ -12,22 +12,40 @@ export const KEY = "gw_test_0123456789abcdef";
 export const MODEL = "demo/small";
 
 /** A gateway on a free port. */
-export type FakeGateway = { readonly url: string; readonly asked: string[]; close(): Promise<void> };
+export type FakeGateway = {
+  readonly url: string;
+  readonly asked: string[];
+  readonly probed: Probed[];
+  close(): Promise<void>;
+};
+
+/** A request that asked a model, and what came of it. */
+export type Probed = { readonly path: string; readonly version: unknown; readonly body: Record<string, unknown> };
+
+/** How the gateway answers at the paths of other protocols. */
+export type Protocols = (path: string) => { readonly status: number; readonly body: object };
+
+const served: Protocols = (path) => ({
+  status: 200,
+  body: path === "/v1/messages" ? { type: "message", content: [] } : { object: "response", output: [] },
+});
 
 /** Starts a gateway with these models besides demo/small. */
 export async function startGateway(
-  models: readonly { id: string; name?: string }[] = [],
+  models: readonly { id: string; name?: string; kind?: string; pricing?: object; context_length?: number }[] = [],
   balance = "1234.5",
+  protocols = served,
 ): Promise<FakeGateway> {
   const asked: string[] = [];
+  const probed: Probed[] = [];
   const data = [{ id: MODEL, name: "Demo Small" }, ...models].map((model) => ({
-    ...model,
     context_length: 131_072,
     max_output_tokens: 16_384,
     architecture: { input_modalities: ["text"] },
     pricing: { currency: "IDR", unit: "per_1m_tokens", input: "5000", output: "15000.5" },
+    ...model,
   }));
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const isKnown = request.headers.authorization === `Bearer ${KEY}`;
     const answers: Record<string, unknown> = {
@@ -35,10 +53,18 @@ export async function startGateway(
       "/v1/balance": { available: balance },
     };
     const answer = isKnown ? answers[request.url ?? ""] : { error: "invalid_api_key", message: "No." };
+    if (request.method === "POST" && isKnown) {
+      const path = request.url ?? "";
+      const asks = JSON.parse((await request.toArray()).join("")) as Record<string, unknown>;
+      probed.push({ path, version: request.headers["anthropic-version"], body: asks });
+      const { status, body } = protocols(path);
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      return;
+    }
     response.writeHead(isKnown ? (answer === undefined ? 404 : 200) : 401, { "content-type": "application/json" });
     response.end(JSON.stringify(answer ?? {}));
   });
-  return { url: await listen(server), asked, close: () => closeServer(server) };
+  return { url: await listen(server), asked, probed, close: () => closeServer(server) };
 }
 
 /** Listens on a free loopback port and gives the address. */

@@ -21,6 +21,22 @@ it("every link to a file leads to one", () => {
   expect(links.filter(({ path, target }) => !existsSync(join(root, dirname(path), target)))).toEqual([]);
 });
 
+/** A path between backticks that ends as a source file does; a star in it stands for any name. */
+const NAMED_FILE = /`((?:[\w@.*-]+\/)*[\w@.*-]+\.(?:ts|tsx|js|mjs|sql|css|md))`/g;
+
+it("every file that a README names is in its own folder, in src/ or in the repository", () => {
+  const readmes = documents.filter((path) => path === "README.md" || path.startsWith("src/"));
+  const named = readmes.flatMap((readme) =>
+    Array.from(read(readme).matchAll(NAMED_FILE), ([, file = ""]) => ({ readme, file })),
+  );
+  expect(named.length).toBeGreaterThan(500);
+  const isThere = (path: string): boolean =>
+    path.includes("*") ? globSync(path, { cwd: root }).length > 0 : existsSync(join(root, path));
+  const isMissing = ({ readme, file }: (typeof named)[number]): boolean =>
+    ![dirname(readme), "src", "."].some((folder) => isThere(join(folder, file)));
+  expect(named.filter(isMissing)).toEqual([]);
+});
+
 const MOST_README_LINES = 80;
 
 it("the README of a room is short, and its decisions are in the order of their dates", () => {

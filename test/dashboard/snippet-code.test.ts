@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { curlCode, exportLine, nodeCode, pythonCode, shellWord } from "../../src/dashboard/snippets/code.ts";
+import { anthropicCode, responsesCode } from "../../src/dashboard/snippets/protocol-code.ts";
 
 const place = { origin: "https://saldo.example", secret: "gw_abc" };
 const hostile = `it's "x" $(touch /tmp/x) \`y\` \\ <b>\n</script>`;
@@ -43,6 +44,33 @@ describe("code to copy", () => {
     const python = pythonCode(request, place);
     expect(python).toContain("    stream=True,");
     expect(python).toContain("    max_tokens=64,");
+  });
+
+  it("has what Messages require: a length, and system texts apart", () => {
+    const messages = [{ role: "system", content: hostile } as const, ...request.messages];
+    const code = anthropicCode({ model: request.model, messages }, place);
+    expect(code).toContain("  max_tokens: 1024,");
+    expect(code).toContain('  baseURL: "https://saldo.example",');
+    expect(JSON.parse(/  messages: (.*),\n/.exec(code)?.[1] ?? "")).toEqual(request.messages);
+    expect(JSON.parse(/  system: (.*),\n/.exec(code)?.[1] ?? "")).toBe(hostile);
+    expect(anthropicCode(request, place)).toContain("  max_tokens: 64,");
+  });
+
+  it("has what Responses name in another way", () => {
+    const code = responsesCode(request, place);
+    expect(code).toContain('  baseURL: "https://saldo.example/v1",');
+    expect(code).toContain("  max_output_tokens: 64,");
+    expect(code).toContain("  store: false,");
+    expect(JSON.parse(/  input: (.*),\n/.exec(code)?.[1] ?? "")).toEqual(request.messages);
+  });
+
+  it.each([true, false])("reads the key from the environment in every format, streamed: %s", (stream) => {
+    for (const code of [anthropicCode, responsesCode]) {
+      const text = code({ ...request, stream }, place);
+      expect(text).toContain("env.SALDO_API_KEY");
+      expect(text).not.toContain("gw_abc");
+      expect(text.includes("  stream: true,")).toBe(stream);
+    }
   });
 
   it("quotes a shell's words only where they need it", () => {

@@ -172,4 +172,35 @@ describe("GatewayService", () => {
     ]);
     await expect(client.getModel({ id: "demo/none" })).rejects.toThrow("internal");
   });
+
+  it("lists models in the form of OpenAI and of Anthropic at once", async () => {
+    const { client } = clientOf(openBench());
+    const list = await client.listModels({});
+    expect(list).toMatchObject({ object: "list", hasMore: false, firstId: "demo/echo", lastId: "demo/vision" });
+    expect(list.models).toEqual([]);
+    const [first] = list.data;
+    const { model } = await client.getModel({ id: "demo/echo" });
+    expect(model).toEqual(first);
+    expect(first).toMatchObject({ object: "model", type: "model", displayName: first?.name });
+    expect(Date.parse(first?.createdAt ?? "")).toBeGreaterThanOrEqual((first?.created ?? 0) * 1_000);
+  });
+
+  it("lists models for Codex when Codex names its version", async () => {
+    const { client } = clientOf(openBench());
+    const { data, models } = await client.listModels({ clientVersion: "0.169.0" });
+    expect(models.map(({ slug }) => slug)).toEqual(data.map(({ id }) => id));
+    expect(models.map(({ priority }) => priority)).toEqual([1, 2, 3]);
+    expect(models[1]).toMatchObject({
+      displayName: data[1]?.name,
+      shellType: "unified_exec",
+      visibility: "list",
+      supportedInApi: true,
+      truncationPolicy: { mode: "tokens", limit: 10_000 },
+      contextWindow: 272_000,
+      maxContextWindow: 272_000,
+      inputModalities: ["text"],
+    });
+    expect(models[1]?.baseInstructions).not.toBe("");
+    expect(models[2]?.inputModalities).toEqual(["text", "image"]);
+  });
 });

@@ -141,7 +141,7 @@ test("over REST each route takes exactly the callers its method names, in the en
     const wanted = made.callers.map((caller) => {
       const { environment } = mounted;
       const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
-      const takesCookies = !MODEL_PATHS.has(address);
+      const takesCookies = !["/v1/chat/completions", "/v1/messages", "/v1/responses"].includes(address);
       return [
         caller.name,
         isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies, takenInRest(method)),
@@ -156,9 +156,6 @@ test("over REST each route takes exactly the callers its method names, in the en
   }
 });
 
-/** The paths whose answers are streamed past the chain of calls. They take keys alone. */
-const MODEL_PATHS: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/responses", "/v1/messages"]);
-
 async function restOutcome(verb: string, address: string, headers: Record<string, string>): Promise<string> {
   const body = verb === "GET" ? {} : { body: "{}" };
   const response = await fetch(http + address, {
@@ -167,18 +164,14 @@ async function restOutcome(verb: string, address: string, headers: Record<string
     ...body,
   });
   const text = await response.text();
-  type Nested = {
-    code?: string | undefined;
-    message?: string | undefined;
-    details?: { error_code?: string };
-  };
+  type Nested = { code?: string; message?: string; details?: { error_code?: string } };
   type Refusal = { error?: string | Nested; message?: string; meta?: { error?: string; message?: string } };
   const told = (response.ok ? {} : JSON.parse(text)) as Refusal;
-  // Protocols beside chat have an object in `error`.
-  const nested: Nested = typeof told.error === "object" ? told.error : { code: told.error, message: told.message };
-  const code = told.meta?.error ?? nested.code ?? nested.details?.error_code ?? "";
+  const error = told.meta?.error ?? told.error ?? "";
+  const code = typeof error === "string" ? error : (error.details?.error_code ?? error.code ?? "");
   if (REFUSALS.has(code)) return code;
-  if ((told.meta?.message ?? nested.message) === NO_ACCOUNT) return "no such account";
+  const nested = typeof told.error === "object" ? told.error.message : undefined;
+  if ((told.meta?.message ?? nested ?? told.message) === NO_ACCOUNT) return "no such account";
   return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
 }
 

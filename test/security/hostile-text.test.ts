@@ -87,7 +87,7 @@ describe("regular expressions", () => {
   });
 
   it("that backtrack are noticed", () => {
-    expect(slowTextFor(/"(?:[^"\\]|\\.)*"|[{}[\],:]/gs, SHORT)).toContain("times as long");
+    expect(slowTextFor(/"(?:[^"\\]|\\.)*"|[{}[\],:]/gs)).toContain("times as long");
     expect(slowTextFor(/[\w*-]*[\w-]{24,}[\w*-]*/g, SHORT)).not.toBeNull();
     expect(slowTextFor(/^(?:a+)+$/, SHORT)).not.toBeNull();
     expect(expressionsOf("a.ts", "const a = /b/g, c = new RegExp(a), d = RegExp(c);")).toEqual([

@@ -3,10 +3,12 @@
 import type { Agent, Connection } from "../agent.ts";
 import { agents, agentsOf, type NamedAgents } from "../agents.ts";
 import { existingFiles, FileRefused } from "../files/agent-files.ts";
-import { apiUrlOf, findModel, readCatalog, Refused } from "../gateway.ts";
+import { apiUrlOf, type CatalogModel, findModel, readCatalog, Refused } from "../gateway.ts";
 import { findProgram, type Machine } from "../machine.ts";
 import { carryOutPlan, planAgent, type PlannedFile, type WrittenFile } from "../point-agent.ts";
 import { printable } from "../printable.ts";
+import { problemOf } from "../probe.ts";
+import { smallModelFor } from "../small-model.ts";
 import { EXIT, programOf, type World } from "../world.ts";
 import type { Options } from "../options.ts";
 
@@ -26,8 +28,8 @@ export async function apply(options: Options, world: World): Promise<number> {
   if (chosen.length === 0) throw new Refused("No coding agent is found on this machine: name them with --agents.");
   if (!options.yes && !options.dryRun && world.person === null)
     throw new Refused("Without a terminal, apply needs -y.");
-  const found = findModel(await readCatalog(apiUrl, key), model);
-  const plans = await planAll(chosen, { apiUrl, key, model: found, keyEnv: options.keyEnv }, world.machine);
+  const models = chosenModels(await readCatalog(apiUrl, key), { ...options, model });
+  const plans = await planAll(chosen, { ...options, ...models, apiUrl, key }, world.machine);
   for (const plan of plans) printPlan(plan, world);
   for (const reason of waiting) world.err(reason);
   if (options.dryRun) return waiting.length > 0 || plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
@@ -55,11 +57,22 @@ export async function foundAgents(machine: Machine): Promise<Agent[]> {
   return agents.filter((_, index) => found[index]);
 }
 
-type Wanted = {
-  readonly apiUrl: string;
+/** The model that was chosen, and the one for small tasks. Errors: Refused. */
+export function chosenModels(
+  models: readonly CatalogModel[],
+  named: { readonly model: string; readonly smallModel: string | undefined },
+): Pick<Connection, "model" | "smallModel"> {
+  const model = findModel(models, named.model);
+  const { smallModel } = named;
+  return { model, smallModel: smallModel === undefined ? smallModelFor(model, models) : findModel(models, smallModel) };
+}
+
+type Wanted = Pick<Connection, "apiUrl" | "model" | "smallModel"> & {
   readonly key: string;
-  readonly model: Connection["model"];
   readonly keyEnv: boolean;
+  readonly lessTraffic: boolean;
+  /** Whether nothing will be written, and no request that costs something is sent. */
+  readonly dryRun: boolean;
 };
 
 /** The planned changes of each agent. */
@@ -67,9 +80,14 @@ export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine:
   return Promise.all(
     chosen.map(async (agent): Promise<AgentPlan> => {
       const isReference = wanted.keyEnv && agent.needsLiteralKey === undefined;
-      const connection = { apiUrl: wanted.apiUrl, key: isReference ? null : wanted.key, model: wanted.model };
+      const { apiUrl, key, model, smallModel, lessTraffic } = wanted;
+      const shown = isReference ? null : key;
+      const connection = { apiUrl, key: shown, model, smallModel, isTrafficReduced: lessTraffic };
       try {
-        return { agent, connection, files: await planAgent(agent, connection, machine) };
+        const files = await planAgent(agent, connection, machine);
+        const isAsked = agent.protocol !== undefined && files.length > 0 && !wanted.dryRun;
+        const refused = isAsked ? await problemOf(agent.protocol, { apiUrl, key, model: model.id }) : null;
+        return refused === null ? { agent, connection, files } : { agent, connection, refused };
       } catch (error) {
         if (!(error instanceof FileRefused)) throw error;
         return { agent, connection, refused: error.message };

@@ -1,18 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import { ModelSchema } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { describe, expect, it } from "vitest";
-import { agentsCommand, CODING_AGENTS } from "./agents.ts";
+import { agentsCommand, baseUrlOf, CODING_AGENTS } from "./agents.ts";
 
 const model = create(ModelSchema, { id: 'acme/large:v1.2"', name: "Acme", contextLength: 1000, maxOutputTokens: 100 });
 const place = { origin: "https://saldo.example", secret: null };
 
 describe("the coding agents", () => {
   it("each have a command and a manual configuration with base URL, key and model", () => {
-    expect(CODING_AGENTS).toHaveLength(8);
+    expect(CODING_AGENTS).toHaveLength(10);
     for (const agent of CODING_AGENTS) {
       const files = agent.files(model, place);
       const text = files.map(({ content }) => content).join("\n");
-      expect(text, agent.id).toContain("https://saldo.example/v1");
+      expect(text, agent.id).toContain(`"${baseUrlOf(agent, "https://saldo.example")}"`);
       expect(text, agent.id).toContain(agent.needsKeyInFile ? "gw_…" : "SALDO_API_KEY");
       expect(text, agent.id).toContain(String.raw`acme/large:v1.2\"`);
       for (const { path, content } of files) if (path.endsWith(".json")) JSON.parse(content);

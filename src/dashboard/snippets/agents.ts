@@ -14,6 +14,8 @@ export type CodingAgent = {
   readonly name: string;
   /** It does not support references to variables: its file contains the key itself. */
   readonly needsKeyInFile?: boolean;
+  /** Its base URL has no `/v1`. */
+  readonly addsVersion?: boolean;
   readonly files: (model: Model, place: SnippetPlace) => readonly AgentFile[];
 };
 
@@ -25,7 +27,12 @@ export function agentsCommand(agent: CodingAgent, model: Model, { origin, secret
   ].join("\n");
 }
 
-/** The eight agents, in the command's own order. */
+/** The base URL for an agent. */
+export function baseUrlOf({ addsVersion }: CodingAgent, origin: string): string {
+  return addsVersion ? origin : apiUrlOf(origin);
+}
+
+/** The agents, in the command's own order. */
 export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: "opencode",
@@ -43,6 +50,8 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   { id: "droid", name: "Factory Droid", files: droidFiles },
   { id: "kimi", name: "Kimi Code", files: kimiFiles },
   { id: "pi", name: "Pi", needsKeyInFile: true, files: piFiles },
+  { id: "claude", name: "Claude Code", needsKeyInFile: true, addsVersion: true, files: claudeFiles },
+  { id: "codex", name: "Codex", files: codexFiles },
 ];
 
 function namedProvider(model: Model, { origin }: SnippetPlace) {
@@ -146,6 +155,36 @@ function piFiles(model: Model, place: SnippetPlace): AgentFile[] {
     { path: "~/.pi/agent/models.json", content: json({ providers: { saldo } }) },
     { path: "~/.pi/agent/settings.json", content: json({ defaultProvider: "saldo", defaultModel: model.id }) },
   ];
+}
+
+function claudeFiles(model: Model, place: SnippetPlace): AgentFile[] {
+  const names = ["", "DEFAULT_OPUS_", "DEFAULT_SONNET_", "DEFAULT_HAIKU_"].map((name) => `ANTHROPIC_${name}MODEL`);
+  const env = {
+    ANTHROPIC_BASE_URL: place.origin,
+    ANTHROPIC_AUTH_TOKEN: keyItself(place),
+    ANTHROPIC_API_KEY: "",
+    ...Object.fromEntries(names.map((name) => [name, model.id])),
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(model.contextLength),
+  };
+  return [{ path: "~/.claude/settings.json", content: json({ env }) }];
+}
+
+function codexFiles(model: Model, { origin }: SnippetPlace): AgentFile[] {
+  const content = [
+    `model = ${JSON.stringify(model.id)}`,
+    'model_provider = "saldo"',
+    `model_context_window = ${model.contextLength}`,
+    'web_search = "disabled"',
+    "",
+    "[model_providers.saldo]",
+    'name = "Saldo"',
+    `base_url = ${JSON.stringify(apiUrlOf(origin))}`,
+    `env_key = "${KEY_VARIABLE}"`,
+    'wire_api = "responses"',
+    "request_max_retries = 1",
+    "stream_max_retries = 1",
+  ];
+  return [{ path: "~/.codex/config.toml", content: content.join("\n") }];
 }
 
 function keyItself({ secret }: SnippetPlace): string {

@@ -5,7 +5,7 @@ import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useMessages } from "../i18n/language.tsx";
 import { CodeBlock } from "../components/copy.tsx";
 import { SelectField } from "../components/field.tsx";
-import { agentsCommand, CODING_AGENTS, type CodingAgent } from "./agents.ts";
+import { agentsCommand, baseUrlOf, CODING_AGENTS, type CodingAgent } from "./agents.ts";
 import {
   apiUrlOf,
   curlCode,
@@ -16,12 +16,15 @@ import {
   type SnippetPlace,
   type SnippetRequest,
 } from "./code.ts";
+import { anthropicCode, responsesCode } from "./protocol-code.ts";
 import { SNIPPET_MESSAGES } from "./snippet-messages.ts";
 
 const PROGRAMS = [
   { id: "curl", name: "curl", code: curlCode },
   { id: "node", name: "Node.js (OpenAI SDK)", code: nodeCode },
   { id: "python", name: "Python (OpenAI SDK)", code: pythonCode },
+  { id: "responses", name: "Node.js (OpenAI SDK, Responses)", code: responsesCode },
+  { id: "messages", name: "Node.js (Anthropic SDK)", code: anthropicCode },
 ] as const;
 const OTHER = "other";
 
@@ -77,7 +80,7 @@ export function Snippets({ model, secret = null, beside }: SnippetsProps) {
   );
 }
 
-/** The same request in one of the languages; `program` is `curl`, `node` or `python`. */
+/** The same request as one of the programs. */
 export function ProgramCode({
   program,
   request,
@@ -117,7 +120,7 @@ function AgentSteps({ agent, model, place }: ClientProps & { readonly agent: Cod
       <details className="min-w-0">
         <summary className="py-1 font-medium">{messages.byHand}</summary>
         <div className="mt-3 flex min-w-0 flex-col gap-4">
-          <Values model={model} place={place} />
+          <Values model={model} baseUrl={baseUrlOf(agent, place.origin)} />
           {agent.needsKeyInFile ? (
             <p className="text-muted">{messages.keyInFile}</p>
           ) : (
@@ -149,7 +152,7 @@ function OtherClient({ model, place }: ClientProps) {
   return (
     <>
       <p className="text-muted">{messages.otherAbout}</p>
-      <Values model={model} place={place} />
+      <Values model={model} baseUrl={apiUrlOf(place.origin)} />
       <Step title={messages.keyVariable}>
         <CodeBlock code={exportLine(place.secret)} what={messages.keyVariable} />
       </Step>
@@ -159,10 +162,10 @@ function OtherClient({ model, place }: ClientProps) {
 }
 
 /** The values that any client needs, by their usual names. */
-function Values({ model, place }: ClientProps) {
+function Values({ model, baseUrl }: { readonly model: Model; readonly baseUrl: string }) {
   const messages = useMessages(SNIPPET_MESSAGES);
   const rows = [
-    { name: messages.baseUrl, value: apiUrlOf(place.origin) },
+    { name: messages.baseUrl, value: baseUrl },
     { name: messages.keyFrom, value: KEY_VARIABLE },
     { name: messages.modelId, value: model.id },
   ];

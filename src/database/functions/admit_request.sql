@@ -1,7 +1,7 @@
 -- Admits a single request. A refused request takes a slot of the window; a revoked, frozen, limited or crowded one takes none.
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
--- locked rows. The clock is read after the lock of its key. The reasons are in ledger/README.md.
+-- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md.
 --
 -- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), its number within the kind (from 1), the outcome, an amount (cost;
 -- whole hold; granted), a second amount (charge; holds of other requests; available) and the key's window. A request without a

@@ -3,7 +3,7 @@
 -- are read by index and not through unnest, which creates a table for each of up to twenty-two lists.
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
--- locked rows. The clock is read after the lock of its key. The reasons are in ledger/README.md. The rows are those of
+-- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md. The rows are those of
 -- admit_request.
 
 CREATE OR REPLACE FUNCTION commit_requests(

@@ -2,7 +2,7 @@
 -- loss of the operator. Only the statement that deletes a hold settles.
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
--- locked rows. The clock is read after the lock of its key. The reasons are in ledger/README.md. The row is that of
+-- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md. The row is that of
 -- admit_request.
 
 CREATE OR REPLACE FUNCTION settle_request(

@@ -1,5 +1,5 @@
-// The interceptors of every call, in this order: log, errors, authenticate, authorise, caller's window, validate, rate. The
-// transport has set the request id. REST runs the same chain in process, so that every rule holds on every transport.
+// The interceptors of every call, in the order of `createInterceptors`. The transport has set the request id. REST runs the same
+// chain in process, so that every rule holds on every transport.
 
 import type {
   HandlerContext,
@@ -189,12 +189,11 @@ function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
   };
 }
 
-/** A key whose window is known to be full is refused before its message is read. Counts of tokens have a window of their own. */
+/** A key whose window is known to be full is refused before its message is read. Counts need no slot. */
 function refuseLimited(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    const isCounted = req.method !== MessagesService.method.countTokens;
-    if (principal.kind === "api_key" && isCounted) keys.refuseWhileLimited(principal);
+    if (principal.kind === "api_key" && !COUNTS.includes(req.method)) keys.refuseWhileLimited(principal);
     return next(req);
   };
 }
@@ -236,20 +235,22 @@ function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccoun
   return null;
 }
 
-/** Methods whose call takes its slot by itself: in its own admission, in one statement with the hold, or of a window of its own. */
-const ADMITTED: ReadonlySet<DescMethod> = new Set<DescMethod>([
+/** Counts cost nothing and ask no database: a window in memory bounds them. */
+const COUNTS: readonly DescMethod[] = [MessagesService.method.countTokens, ResponsesService.method.countInputTokens];
+
+/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts need none. */
+const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  ...COUNTS,
   GatewayService.method.createChatCompletion,
   MessagesService.method.createMessage,
-  MessagesService.method.countTokens,
   ResponsesService.method.createResponse,
-  ResponsesService.method.countInputTokens,
 ]);
 
 /** A key's window covers its reads too. */
 function limitRate(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (req.stream || principal.kind !== "api_key" || ADMITTED.has(req.method)) {
+    if (req.stream || principal.kind !== "api_key" || WITHOUT_SLOT.has(req.method)) {
       return next(req);
     }
     // A read that fails takes no slot, so its slot is taken afterwards. A change needs its slot first.

@@ -8,6 +8,7 @@ import { MethodNotAllowed, NotFound } from "../../kernel/errors.ts";
 import { services } from "../calls/services.ts";
 import { routesOf } from "./http-rules.ts";
 import { mountRoutes } from "./rest.ts";
+import { wrongPathMessage } from "./wrong-paths.ts";
 
 /** Paths of the process itself, without a method of a contract. */
 export const PLAIN_PATHS = {
@@ -15,6 +16,8 @@ export const PLAIN_PATHS = {
   lives: "/healthz",
   ready: "/readyz",
   agents: "/saldo-agents.tgz",
+  // Claude Code asks for it when it starts.
+  hello: "/api/hello",
   llms: "/llms.txt",
 } as const;
 
@@ -28,6 +31,7 @@ type PathVerbs = { readonly allowed: readonly string[]; readonly taken: readonly
 export class KnownPaths {
   // One verb is enough: the router is only used to find the path.
   readonly #router = findMyWay(ROUTER_OPTIONS);
+  readonly #fixed = new Set<string>();
 
   constructor() {
     const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
@@ -40,6 +44,7 @@ export class KnownPaths {
 
   /** Adds a path with the verbs that it allows. By default GET includes HEAD. */
   add(path: string, allowed: readonly string[], taken = withHead(allowed)): void {
+    if (!/[:*]/.test(path)) this.#fixed.add(path);
     this.#router.on("GET", path, ignore, { allowed, taken } satisfies PathVerbs);
   }
 
@@ -53,7 +58,7 @@ export class KnownPaths {
   refusalOf({ method, url, is404 }: FastifyRequest): MethodNotAllowed | NotFound | undefined {
     const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
     if (known !== undefined && !known.taken.includes(method)) return new MethodNotAllowed(known.allowed);
-    return is404 ? new NotFound("There is no such path.") : undefined;
+    return is404 ? new NotFound(wrongPathMessage(url, this.#fixed)) : undefined;
   }
 }
 

@@ -252,6 +252,7 @@ function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServe
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
   app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
   const version = packageVersion();
+  app.get(PLAIN_PATHS.hello, (_request, reply) => reply.code(204).send());
   app.get(PLAIN_PATHS.lives, () => ({ status: "ok", version }));
   app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();

@@ -31,6 +31,30 @@ const post = (path: string, body: string, authorization = PRODUCTION_PAIR, heade
 const calculate = (amount: string) =>
   post("/v1/merchant-transfers/calculate", `{"currencyCode":"TRX","amount":${amount}}`);
 
+describe("paths that clients put together wrongly", () => {
+  test.each([
+    ["POST", "/v1/v1/chat/completions", "Use /v1/chat/completions."],
+    ["POST", "/chat/completions", "Use /v1/chat/completions."],
+    ["POST", "/v1/chat/completion", "Use /v1/chat/completions."],
+    ["GET", "/api/v1/models?limit=1000", "Use /v1/models."],
+    ["POST", "/v1beta/models/acme:generateContent", "Gemini's API is not served."],
+    ["GET", "/v1/responses/resp_1", "Responses are not stored."],
+    ["DELETE", "/v1/responses/resp_1", "Responses are not stored."],
+    ["POST", "/v1/responses/compact", "Nothing is compacted here."],
+  ])("%s %s: %s", async (method, path, advice) => {
+    const response = await fetch(running.http + path, { method });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain(advice);
+  });
+
+  test.each(["HEAD", "GET"])("%s /api/hello is answered without a key", async (method) => {
+    const slots = running.keys.slots;
+    const response = await fetch(`${running.http}/api/hello`, { method });
+    expect({ status: response.status, text: await response.text() }).toEqual({ status: 204, text: "" });
+    expect(running.keys.slots).toBe(slots);
+  });
+});
+
 describe("answers", () => {
   test.each([
     "/v1/models/acme/large",

@@ -43,7 +43,7 @@ function problemsOf(desc: DescMessage, message: Message): string[] {
   }
 }
 
-const { gateway, responses, messages, ...stored } = services;
+const { gateway, messages, responses, ...stored } = services;
 const methodsOf = (all: object): DescMethod[] =>
   Object.values(all).flatMap((service: { methods: DescMethod[] }) => [...service.methods]);
 
@@ -56,10 +56,13 @@ test("it is refused in every text of every method, and named", () => {
 });
 
 test("a chat may quote it, since a chat is not stored", () => {
-  const asked = methodsOf({ gateway, responses, messages });
-  const tried = asked.flatMap(({ input }) =>
-    [...messagesWithNul(input)].map(([, message]) => problemsOf(input, message)),
+  const chats = [
+    gateway.method.createChatCompletion,
+    messages.method.createMessage,
+    responses.method.createResponse,
+  ] as const;
+  const tried = chats.flatMap(({ input }: DescMethod) =>
+    [...messagesWithNul(input)].flatMap(([, message]) => problemsOf(input, message)),
   );
-  expect(tried.length).toBeGreaterThan(0);
-  expect(tried.flat()).toEqual([]);
+  expect(tried).toEqual([]);
 });

@@ -6,14 +6,15 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/gateway/v1/model.proto.
  */
 export const file_saldo_gateway_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9nYXRld2F5L3YxL21vZGVsLnByb3RvEhBzYWxkby5nYXRld2F5LnYxItMCCgVNb2RlbBIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSDwoHY3JlYXRlZBgDIAEoDRIaCghvd25lZF9ieRgEIAEoCVIIb3duZWRfYnkSDAoEbmFtZRgFIAEoCRITCgtkZXNjcmlwdGlvbhgGIAEoCRISCgViYWRnZRgHIAEoCUgAiAEBEiYKDmNvbnRleHRfbGVuZ3RoGAggASgNUg5jb250ZXh0X2xlbmd0aBIsChFtYXhfb3V0cHV0X3Rva2VucxgJIAEoDVIRbWF4X291dHB1dF90b2tlbnMSOQoMYXJjaGl0ZWN0dXJlGAogASgLMiMuc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbEFyY2hpdGVjdHVyZRIvCgdwcmljaW5nGAsgASgLMh4uc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbFByaWNpbmdCCAoGX2JhZGdlIj8KEU1vZGVsQXJjaGl0ZWN0dXJlEioKEGlucHV0X21vZGFsaXRpZXMYASADKAlSEGlucHV0X21vZGFsaXRpZXMi7wQKDE1vZGVsUHJpY2luZxIQCghjdXJyZW5jeRgBIAEoCRIMCgR1bml0GAIgASgJEg0KBWlucHV0GAMgASgJEg4KBm91dHB1dBgEIAEoCRIhCgljYWNoZV9oaXQYBSABKAlIAFIJY2FjaGVfaGl0iAEBEjEKEWNhY2hlX2hpdF9wZXJjZW50GAYgASgBSAFSEWNhY2hlX2hpdF9wZXJjZW50iAEBEiUKC2NhY2hlX3dyaXRlGAcgASgJSAJSC2NhY2hlX3dyaXRliAEBEisKDmNhY2hlX3dyaXRlXzFoGAggASgJSANSDmNhY2hlX3dyaXRlXzFoiAEBEiUKC2F1ZGlvX2lucHV0GAkgASgJSARSC2F1ZGlvX2lucHV0iAEBEiUKC2ltYWdlX2lucHV0GAogASgJSAVSC2ltYWdlX2lucHV0iAEBEicKDGltYWdlX291dHB1dBgLIAEoCUgGUgxpbWFnZV9vdXRwdXSIAQESJQoLcGVyX3JlcXVlc3QYDCABKAlIB1ILcGVyX3JlcXVlc3SIAQESUAoMbG9uZ19jb250ZXh0GA0gAygLMiQuc2FsZG8uZ2F0ZXdheS52MS5Mb25nQ29udGV4dFByaWNpbmdCBrq7GAIoAVIMbG9uZ19jb250ZXh0QgwKCl9jYWNoZV9oaXRCFAoSX2NhY2hlX2hpdF9wZXJjZW50Qg4KDF9jYWNoZV93cml0ZUIRCg9fY2FjaGVfd3JpdGVfMWhCDgoMX2F1ZGlvX2lucHV0Qg4KDF9pbWFnZV9pbnB1dEIPCg1faW1hZ2Vfb3V0cHV0Qg4KDF9wZXJfcmVxdWVzdCLqAQoSTG9uZ0NvbnRleHRQcmljaW5nEg0KBWFib3ZlGAEgASgNEg0KBWlucHV0GAIgASgJEg4KBm91dHB1dBgDIAEoCRIhCgljYWNoZV9oaXQYBCABKAlIAFIJY2FjaGVfaGl0iAEBEiUKC2NhY2hlX3dyaXRlGAUgASgJSAFSC2NhY2hlX3dyaXRliAEBEisKDmNhY2hlX3dyaXRlXzFoGAYgASgJSAJSDmNhY2hlX3dyaXRlXzFoiAEBQgwKCl9jYWNoZV9oaXRCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaGIGcHJvdG8z", [file_saldo_options_v1_options]);
+  fileDesc("ChxzYWxkby9nYXRld2F5L3YxL21vZGVsLnByb3RvEhBzYWxkby5nYXRld2F5LnYxIqUDCgVNb2RlbBIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSDwoHY3JlYXRlZBgDIAEoDRIaCghvd25lZF9ieRgEIAEoCVIIb3duZWRfYnkSDAoEbmFtZRgFIAEoCRITCgtkZXNjcmlwdGlvbhgGIAEoCRISCgViYWRnZRgHIAEoCUgAiAEBEiYKDmNvbnRleHRfbGVuZ3RoGAggASgNUg5jb250ZXh0X2xlbmd0aBIsChFtYXhfb3V0cHV0X3Rva2VucxgJIAEoDVIRbWF4X291dHB1dF90b2tlbnMSOQoMYXJjaGl0ZWN0dXJlGAogASgLMiMuc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbEFyY2hpdGVjdHVyZRIvCgdwcmljaW5nGAsgASgLMh4uc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbFByaWNpbmcSDAoEdHlwZRgNIAEoCRIiCgxkaXNwbGF5X25hbWUYDiABKAlSDGRpc3BsYXlfbmFtZRIeCgpjcmVhdGVkX2F0GA8gASgJUgpjcmVhdGVkX2F0QggKBl9iYWRnZSL+BAoKQ29kZXhNb2RlbBIMCgRzbHVnGAEgASgJEiIKDGRpc3BsYXlfbmFtZRgCIAEoCVIMZGlzcGxheV9uYW1lEiwKEWJhc2VfaW5zdHJ1Y3Rpb25zGAMgASgJUhFiYXNlX2luc3RydWN0aW9ucxJXChpzdXBwb3J0ZWRfcmVhc29uaW5nX2xldmVscxgEIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RSGnN1cHBvcnRlZF9yZWFzb25pbmdfbGV2ZWxzEh4KCnNoZWxsX3R5cGUYBSABKAlSCnNoZWxsX3R5cGUSEgoKdmlzaWJpbGl0eRgGIAEoCRIqChBzdXBwb3J0ZWRfaW5fYXBpGAcgASgIUhBzdXBwb3J0ZWRfaW5fYXBpEhAKCHByaW9yaXR5GAggASgNEiwKEXN1cHBvcnRfdmVyYm9zaXR5GAkgASgIUhFzdXBwb3J0X3ZlcmJvc2l0eRJPChF0cnVuY2F0aW9uX3BvbGljeRgKIAEoCzIhLnNhbGRvLmdhdGV3YXkudjEuQ29kZXhUcnVuY2F0aW9uUhF0cnVuY2F0aW9uX3BvbGljeRJCChxleHBlcmltZW50YWxfc3VwcG9ydGVkX3Rvb2xzGAsgAygJUhxleHBlcmltZW50YWxfc3VwcG9ydGVkX3Rvb2xzEiYKDmNvbnRleHRfd2luZG93GAwgASgNUg5jb250ZXh0X3dpbmRvdxIuChJtYXhfY29udGV4dF93aW5kb3cYDSABKA1SEm1heF9jb250ZXh0X3dpbmRvdxIqChBpbnB1dF9tb2RhbGl0aWVzGA4gAygJUhBpbnB1dF9tb2RhbGl0aWVzIi4KD0NvZGV4VHJ1bmNhdGlvbhIMCgRtb2RlGAEgASgJEg0KBWxpbWl0GAIgASgNIj8KEU1vZGVsQXJjaGl0ZWN0dXJlEioKEGlucHV0X21vZGFsaXRpZXMYASADKAlSEGlucHV0X21vZGFsaXRpZXMi7wQKDE1vZGVsUHJpY2luZxIQCghjdXJyZW5jeRgBIAEoCRIMCgR1bml0GAIgASgJEg0KBWlucHV0GAMgASgJEg4KBm91dHB1dBgEIAEoCRIhCgljYWNoZV9oaXQYBSABKAlIAFIJY2FjaGVfaGl0iAEBEjEKEWNhY2hlX2hpdF9wZXJjZW50GAYgASgBSAFSEWNhY2hlX2hpdF9wZXJjZW50iAEBEiUKC2NhY2hlX3dyaXRlGAcgASgJSAJSC2NhY2hlX3dyaXRliAEBEisKDmNhY2hlX3dyaXRlXzFoGAggASgJSANSDmNhY2hlX3dyaXRlXzFoiAEBEiUKC2F1ZGlvX2lucHV0GAkgASgJSARSC2F1ZGlvX2lucHV0iAEBEiUKC2ltYWdlX2lucHV0GAogASgJSAVSC2ltYWdlX2lucHV0iAEBEicKDGltYWdlX291dHB1dBgLIAEoCUgGUgxpbWFnZV9vdXRwdXSIAQESJQoLcGVyX3JlcXVlc3QYDCABKAlIB1ILcGVyX3JlcXVlc3SIAQESUAoMbG9uZ19jb250ZXh0GA0gAygLMiQuc2FsZG8uZ2F0ZXdheS52MS5Mb25nQ29udGV4dFByaWNpbmdCBrq7GAIoAVIMbG9uZ19jb250ZXh0QgwKCl9jYWNoZV9oaXRCFAoSX2NhY2hlX2hpdF9wZXJjZW50Qg4KDF9jYWNoZV93cml0ZUIRCg9fY2FjaGVfd3JpdGVfMWhCDgoMX2F1ZGlvX2lucHV0Qg4KDF9pbWFnZV9pbnB1dEIPCg1faW1hZ2Vfb3V0cHV0Qg4KDF9wZXJfcmVxdWVzdCLqAQoSTG9uZ0NvbnRleHRQcmljaW5nEg0KBWFib3ZlGAEgASgNEg0KBWlucHV0GAIgASgJEg4KBm91dHB1dBgDIAEoCRIhCgljYWNoZV9oaXQYBCABKAlIAFIJY2FjaGVfaGl0iAEBEiUKC2NhY2hlX3dyaXRlGAUgASgJSAFSC2NhY2hlX3dyaXRliAEBEisKDmNhY2hlX3dyaXRlXzFoGAYgASgJSAJSDmNhY2hlX3dyaXRlXzFoiAEBQgwKCl9jYWNoZV9oaXRCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaGIGcHJvdG8z", [file_google_protobuf_struct, file_saldo_options_v1_options]);
 
 /**
  * A model that can be called, with its price.
@@ -97,6 +98,27 @@ export type Model = Message<"saldo.gateway.v1.Model"> & {
    * @generated from field: saldo.gateway.v1.ModelPricing pricing = 11;
    */
   pricing?: ModelPricing | undefined;
+
+  /**
+   * `model`, as Anthropic has it.
+   *
+   * @generated from field: string type = 13;
+   */
+  type: string;
+
+  /**
+   * The same as `name`, as Anthropic has it.
+   *
+   * @generated from field: string display_name = 14 [json_name = "display_name"];
+   */
+  displayName: string;
+
+  /**
+   * When it entered the catalog, as an RFC 3339 time, as Anthropic has it.
+   *
+   * @generated from field: string created_at = 15 [json_name = "created_at"];
+   */
+  createdAt: string;
 };
 
 /**
@@ -105,6 +127,146 @@ export type Model = Message<"saldo.gateway.v1.Model"> & {
  */
 export const ModelSchema: GenMessage<Model> = /*@__PURE__*/
   messageDesc(file_saldo_gateway_v1_model, 0);
+
+/**
+ * A model as Codex reads it. Codex refuses a list in which one of the fields of an entry is missing, context and input excepted.
+ *
+ * @generated from message saldo.gateway.v1.CodexModel
+ */
+export type CodexModel = Message<"saldo.gateway.v1.CodexModel"> & {
+  /**
+   * The id of the model.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The name for people.
+   *
+   * @generated from field: string display_name = 2 [json_name = "display_name"];
+   */
+  displayName: string;
+
+  /**
+   * The first instruction of a conversation.
+   *
+   * @generated from field: string base_instructions = 3 [json_name = "base_instructions"];
+   */
+  baseInstructions: string;
+
+  /**
+   * Always empty: Codex then offers no choice of effort.
+   *
+   * @generated from field: repeated google.protobuf.Struct supported_reasoning_levels = 4 [json_name = "supported_reasoning_levels"];
+   */
+  supportedReasoningLevels: JsonObject[];
+
+  /**
+   * The tool with which Codex runs commands: `unified_exec`.
+   *
+   * @generated from field: string shell_type = 5 [json_name = "shell_type"];
+   */
+  shellType: string;
+
+  /**
+   * `list`: Codex shows the model for choosing.
+   *
+   * @generated from field: string visibility = 6;
+   */
+  visibility: string;
+
+  /**
+   * Always true.
+   *
+   * @generated from field: bool supported_in_api = 7 [json_name = "supported_in_api"];
+   */
+  supportedInApi: boolean;
+
+  /**
+   * The place in the list, from 1.
+   *
+   * @generated from field: uint32 priority = 8;
+   */
+  priority: number;
+
+  /**
+   * Always false: Codex sends no verbosity.
+   *
+   * @generated from field: bool support_verbosity = 9 [json_name = "support_verbosity"];
+   */
+  supportVerbosity: boolean;
+
+  /**
+   * How much of a tool's output Codex sends on.
+   *
+   * @generated from field: saldo.gateway.v1.CodexTruncation truncation_policy = 10 [json_name = "truncation_policy"];
+   */
+  truncationPolicy?: CodexTruncation | undefined;
+
+  /**
+   * Always empty.
+   *
+   * @generated from field: repeated string experimental_supported_tools = 11 [json_name = "experimental_supported_tools"];
+   */
+  experimentalSupportedTools: string[];
+
+  /**
+   * The most tokens of input and output together.
+   *
+   * @generated from field: uint32 context_window = 12 [json_name = "context_window"];
+   */
+  contextWindow: number;
+
+  /**
+   * The same as `context_window`.
+   *
+   * @generated from field: uint32 max_context_window = 13 [json_name = "max_context_window"];
+   */
+  maxContextWindow: number;
+
+  /**
+   * `text`, and `image` where the model understands it.
+   *
+   * @generated from field: repeated string input_modalities = 14 [json_name = "input_modalities"];
+   */
+  inputModalities: string[];
+};
+
+/**
+ * Describes the message saldo.gateway.v1.CodexModel.
+ * Use `create(CodexModelSchema)` to create a new message.
+ */
+export const CodexModelSchema: GenMessage<CodexModel> = /*@__PURE__*/
+  messageDesc(file_saldo_gateway_v1_model, 1);
+
+/**
+ * Where Codex cuts the output of a tool.
+ *
+ * @generated from message saldo.gateway.v1.CodexTruncation
+ */
+export type CodexTruncation = Message<"saldo.gateway.v1.CodexTruncation"> & {
+  /**
+   * `tokens`.
+   *
+   * @generated from field: string mode = 1;
+   */
+  mode: string;
+
+  /**
+   * The most tokens.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message saldo.gateway.v1.CodexTruncation.
+ * Use `create(CodexTruncationSchema)` to create a new message.
+ */
+export const CodexTruncationSchema: GenMessage<CodexTruncation> = /*@__PURE__*/
+  messageDesc(file_saldo_gateway_v1_model, 2);
 
 /**
  * What a model understands.
@@ -125,7 +287,7 @@ export type ModelArchitecture = Message<"saldo.gateway.v1.ModelArchitecture"> & 
  * Use `create(ModelArchitectureSchema)` to create a new message.
  */
 export const ModelArchitectureSchema: GenMessage<ModelArchitecture> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_model, 1);
+  messageDesc(file_saldo_gateway_v1_model, 3);
 
 /**
  * What a model costs. Prices are decimal strings in `currency` for the `unit`.
@@ -231,7 +393,7 @@ export type ModelPricing = Message<"saldo.gateway.v1.ModelPricing"> & {
  * Use `create(ModelPricingSchema)` to create a new message.
  */
 export const ModelPricingSchema: GenMessage<ModelPricing> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_model, 2);
+  messageDesc(file_saldo_gateway_v1_model, 4);
 
 /**
  * Prices of a whole request whose input exceeds a threshold. The last threshold that the input exceeds counts. Prices of
@@ -288,5 +450,5 @@ export type LongContextPricing = Message<"saldo.gateway.v1.LongContextPricing"> 
  * Use `create(LongContextPricingSchema)` to create a new message.
  */
 export const LongContextPricingSchema: GenMessage<LongContextPricing> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_model, 3);
+  messageDesc(file_saldo_gateway_v1_model, 5);
 
