@@ -46,7 +46,7 @@ beforeAll(async () => {
     publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
-    noteOrder: async () => undefined,
+    recordCall: async () => undefined,
     takeCallerSlot: async () => undefined,
     dashboard: null,
     logger: log.logger,

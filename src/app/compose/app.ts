@@ -17,7 +17,7 @@ import { merchantServices } from "./merchant.ts";
 import { callerLimits } from "./limits.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
 import { addLogMetric, addPortMetric, createMetrics } from "../observability/metrics.ts";
-import { noteOrders, operatorServices } from "./operator.ts";
+import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { watchRequests } from "../observability/requests.ts";
@@ -232,7 +232,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     gateway: running.gateway,
     keys,
     verifyMerchant,
-    noteOrder: noteOrders(database),
+    recordCall: recordCallsOnAccounts(database),
     ...callerLimits({ config, database, people, keys, verifyMerchant }),
     ...people,
     publicUrl: config.publicUrl,

@@ -2,7 +2,7 @@
 // into small ones gains nothing.
 
 import type { PoolClient } from "pg";
-import type { OrderedBy } from "../audit-log/operator-actions.ts";
+import type { OperatorContext } from "../audit-log/operator-actions.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { isAboveSum, type OrderedAmount, type SecondPersonRule } from "./second-person.ts";
@@ -33,8 +33,8 @@ class TooMuchAlone extends Error {}
  * sum. An order that was carried out before counts once. Null: it is above the sum, and nothing was done.
  */
 export async function carryOutAlone<Outcome extends object>(
-  { by, rule, amount: ordered }: { by: OrderedBy; rule: SecondPersonRule; amount: OrderedAmount },
-  carryOut: (by: OrderedBy) => Promise<Outcome>,
+  { by, rule, amount: ordered }: { by: OperatorContext; rule: SecondPersonRule; amount: OrderedAmount },
+  carryOut: (by: OperatorContext) => Promise<Outcome>,
 ): Promise<Outcome | null> {
   const { currencyCode, amount } = ordered;
   const inOne = async (client: PoolClient): Promise<Outcome> => {

@@ -87,8 +87,8 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     edits: [
       edit(
         "operator/second-person/order-kinds.ts",
-        '(await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",\n    carryOut: orderMerchantCredit',
-        '(await requireMerchant(pool, order.merchantId)) === "sandbox" ? "two operators" : "one operator",\n    carryOut: orderMerchantCredit',
+        '(await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
+        '(await requireMerchant(pool, order.merchantId)) === "sandbox" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
       ),
     ],
     noticedBy: second("in production waits, however small"),
