@@ -3,7 +3,7 @@ import { git, root } from "./commands.mjs";
 import { wordProblems } from "./plain-words.mjs";
 
 /** Commits behind this one are checked. A subject that cannot be changed any more moves it. */
-const LAST_UNCHECKED = "4c38d811d3ae58d078c94a3390e9870f39c80dc0";
+const LAST_UNCHECKED = "d4805fded2594ffe9aae67bc1ce81b8628ca2752";
 const MAX_LENGTH = 72;
 /** Rooms, or the folders of other work: `ledger: …`, `gateway, billing: …`, `merchant/payouts: …`. */
 const FORM = /^\.?[a-z][a-z0-9/-]*(?:, \.?[a-z][a-z0-9/-]*)*: (\S.*)$/;

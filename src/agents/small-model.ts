@@ -24,7 +24,8 @@ function makerOf({ id }: CatalogModel): string {
 
 function isCheaper(one: CatalogModel, other: CatalogModel): boolean {
   const [price, otherPrice] = [priceOf(one), priceOf(other)];
-  return price !== null && otherPrice !== null && price < otherPrice;
+  // A free model is a sample or has limits of its own: a person chooses it, and nothing else does.
+  return price !== null && otherPrice !== null && price > 0n && price < otherPrice;
 }
 
 /** The price of input and of output together; null where it is not known. */

@@ -12,7 +12,7 @@ import { formatMoney, idr } from "../kernel/money.ts";
 import type { OtherTokens } from "../kernel/token-prices.ts";
 import type { UsageBasis } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "./usage/ledger-entries.ts";
-import type { LowBalanceAlert } from "./low-balance.ts";
+import type { LowBalanceAlert } from "./low-balance-alert.ts";
 import type { UsageGrouping, UsageSum, UsageSummary } from "./usage/summary.ts";
 import { billedPricesOf, longContextAbove, savedOf } from "./usage/usage-export.ts";
 import type { UsageFilter } from "./usage/usage-filter.ts";

@@ -7,7 +7,7 @@ import { formatMoney, idr } from "../kernel/money.ts";
 import { readBalance } from "../ledger/accounts.ts";
 import { listLedgerEntries } from "./usage/ledger-entries.ts";
 import { exportLedger } from "./usage/ledger-export.ts";
-import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance.ts";
+import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance-alert.ts";
 import {
   fromProtoFilter,
   fromProtoGrouping,

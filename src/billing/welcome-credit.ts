@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { creditAccount } from "../ledger/credits.ts";
-import type { PostedMove } from "../ledger/order-lock.ts";
+import type { PostedMove } from "../ledger/reference-lock.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 import { readBillingSettings } from "./settings.ts";
 

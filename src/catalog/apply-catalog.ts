@@ -65,7 +65,7 @@ export async function previewCatalog(database: Pick<Database, "pool">, draft: Ca
 }
 
 /** A file to publish. */
-export type CatalogOrder = CatalogDraft & {
+export type CatalogPublication = CatalogDraft & {
   readonly operator: string;
   readonly reason: string | null;
   /** The version the file was made from. Left out: whichever is live. */
@@ -77,24 +77,24 @@ export type CatalogOrder = CatalogDraft & {
  * retired. Nodes serve the new catalog within a minute. A file that changes nothing makes no version. Errors: ValidationError
  * with every problem of the file, or when it was made from another version than the one that is live.
  */
-export async function publishCatalog(client: PoolClient, order: CatalogOrder): Promise<ComparedCatalog> {
-  const file = readCatalogFile(order.yaml, order.presetUpstreams);
+export async function publishCatalog(client: PoolClient, publication: CatalogPublication): Promise<ComparedCatalog> {
+  const file = readCatalogFile(publication.yaml, publication.presetUpstreams);
   // Two files published at the same time come one after the other, each compared with what the first has left.
   await lockCatalog(client);
   const live = await readVersionNumber(client);
-  if (order.baseVersion !== undefined && order.baseVersion !== live) {
+  if (publication.baseVersion !== undefined && publication.baseVersion !== live) {
     const message = `must be ${live}, the version that is live: another version was published since this draft was begun`;
     throw new ValidationError([{ field: "baseVersion", rule: "catalog.base_version", message }]);
   }
   const active = await readActiveCatalog(client);
-  await refuseRemote(client, file, active, order);
-  const changes = compare(active, file, order);
-  const warnings = warningsOf(file, order);
+  await refuseRemote(client, file, active, publication);
+  const changes = compare(active, file, publication);
+  const warnings = warningsOf(file, publication);
   if (changes.length === 0) return { version: live, changes, warnings };
   const version = live + 1;
   for (const change of changes) await writeChange(client, { change, file, version });
-  const yaml = toYaml(await readActiveCatalog(client), order);
-  await insertVersion(client, { number: version, operator: order.operator, reason: order.reason, yaml });
+  const yaml = toYaml(await readActiveCatalog(client), publication);
+  await insertVersion(client, { number: version, operator: publication.operator, reason: publication.reason, yaml });
   return { version, changes, warnings };
 }
 

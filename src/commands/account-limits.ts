@@ -1,13 +1,13 @@
 import type { AccountLimits } from "../ledger/account-limits.ts";
 import {
   MAX_OPEN_REQUESTS,
-  orderFreeze,
-  orderLimit,
-  orderRecount,
-  orderUnfreeze,
-} from "../operator/commands/account-orders.ts";
+  freezeAccount,
+  limitAccount,
+  recountAccount,
+  unfreezeAccount,
+} from "../operator/commands/accounts.ts";
 import type { Command, CommandValues } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 
 const account = { required: true, value: "ID", about: "the account" };
@@ -19,8 +19,8 @@ export const accountLimitCommands: readonly Command[] = [
     about: "Admits none of an account's chat requests any more; what is running is finished and billed.",
     options: { account, reason },
     async run(values, { database }) {
-      const order = orderOf(values);
-      return toResult(order, await orderFreeze(await orderedHere(database), order));
+      const command = commandOf(values);
+      return toResult(command, await freezeAccount(await operatorHere(database), command));
     },
   },
   {
@@ -28,8 +28,8 @@ export const accountLimitCommands: readonly Command[] = [
     about: "Admits an account's chat requests again.",
     options: { account, reason },
     async run(values, { database }) {
-      const order = orderOf(values);
-      return toResult(order, await orderUnfreeze(await orderedHere(database), order));
+      const command = commandOf(values);
+      return toResult(command, await unfreezeAccount(await operatorHere(database), command));
     },
   },
   {
@@ -43,8 +43,8 @@ export const accountLimitCommands: readonly Command[] = [
     async run(values, { database }) {
       const range = { min: 0, max: MAX_OPEN_REQUESTS };
       const most = integerOption(values.need("max-open-requests"), "max-open-requests", range);
-      const order = { ...orderOf(values), most };
-      return toResult(order, await orderLimit(await orderedHere(database), order));
+      const command = { ...commandOf(values), most };
+      return toResult(command, await limitAccount(await operatorHere(database), command));
     },
   },
   {
@@ -52,14 +52,14 @@ export const accountLimitCommands: readonly Command[] = [
     about: "Recounts an account's open requests, where the audit finds that the count is not the number of its holds.",
     options: { account, reason },
     async run(values, { database }) {
-      const order = orderOf(values);
-      const { was, ...limits } = await orderRecount(await orderedHere(database), order);
-      return { json: { accountId: order.accountId, was, ...toJson(limits) } };
+      const command = commandOf(values);
+      const { was, ...limits } = await recountAccount(await operatorHere(database), command);
+      return { json: { accountId: command.accountId, was, ...toJson(limits) } };
     },
   },
 ];
 
-function orderOf(values: CommandValues): { accountId: string; reason: string | null } {
+function commandOf(values: CommandValues): { accountId: string; reason: string | null } {
   return { accountId: uuidOption(values.need("account"), "account"), reason: values.get("reason") ?? null };
 }
 

@@ -3,10 +3,10 @@ import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { openAccount, readBalance } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
-import { orderCredit } from "../operator/commands/account-orders.ts";
+import { creditAccount } from "../operator/commands/accounts.ts";
 import { toJson } from "./account-limits.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { amountOption, uuidOption } from "./option-values.ts";
 
 const accountOption = { required: true, value: "ID", about: "the account" };
@@ -19,7 +19,7 @@ export const accountCommands: readonly Command[] = [
     async run(values, { database }) {
       const email = values.need("email");
       const { accountId } = await withAuditLog(
-        await orderedHere(database),
+        await operatorHere(database),
         (client) => createCustomer(client, { email, openAccount }),
         (made) => ({ action: "account create", subject: made.accountId, reason: null, facts: { email } }),
       );
@@ -38,7 +38,7 @@ export const accountCommands: readonly Command[] = [
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");
       const amount = amountOption(values.need("amount"));
-      const { postingId, available } = await orderCredit(await orderedHere(database), {
+      const { postingId, available } = await creditAccount(await operatorHere(database), {
         accountId,
         amount,
         reason: values.need("reason"),

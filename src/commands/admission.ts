@@ -1,8 +1,8 @@
 import { listActions } from "../operator/audit-log/operator-actions.ts";
 import { readAdmissionStop, type AdmissionStop } from "../ledger/admission-switch.ts";
-import { orderStart, orderStop } from "../operator/commands/admission-orders.ts";
+import { startAdmissions, stopAdmissions } from "../operator/commands/admission.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { integerOption } from "./option-values.ts";
 
 export const admissionCommands: readonly Command[] = [
@@ -11,13 +11,13 @@ export const admissionCommands: readonly Command[] = [
     about: "Refuses new chat requests on every process within seconds; what is running is finished, reading goes on.",
     options: { reason: { required: true, value: "R", about: "why" } },
     run: async (values, { database }) =>
-      toResult(await orderStop(await orderedHere(database), { reason: values.need("reason") })),
+      toResult(await stopAdmissions(await operatorHere(database), { reason: values.need("reason") })),
   },
   {
     name: "admission start",
     about: "Admits chat requests again.",
     options: {},
-    run: async (_values, { database }) => toResult(await orderStart(await orderedHere(database))),
+    run: async (_values, { database }) => toResult(await startAdmissions(await operatorHere(database))),
   },
   {
     name: "admission status",

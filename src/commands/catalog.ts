@@ -8,9 +8,9 @@ import {
   previewCatalog,
 } from "../catalog/apply-catalog.ts";
 import { OTHER_KINDS, OTHER_NAMES } from "../catalog/price-file.ts";
-import { orderCatalog } from "../operator/commands/catalog-orders.ts";
+import { publishCatalog } from "../operator/commands/catalog.ts";
 import { type Command, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 
 export const catalogCommands: readonly Command[] = [
   {
@@ -28,10 +28,10 @@ export const catalogCommands: readonly Command[] = [
       });
       const draft = { yaml, ...presetCatalog(config) };
       const isDry = values.get("dry-run") !== undefined;
-      const order = { ...draft, reason: values.get("reason") ?? null };
+      const publication = { ...draft, reason: values.get("reason") ?? null };
       const { version, changes, warnings } = isDry
         ? await previewCatalog(await database(), draft)
-        : await orderCatalog(await orderedHere(database), order);
+        : await publishCatalog(await operatorHere(database), publication);
       const lines = changes.length === 0 ? ["Nothing changes."] : changes.map(toText);
       const text = [...lines, ...warnings.map(toWarningText)].join("\n");
       return { json: { version, changed: changes, warnings }, text };

@@ -1,6 +1,6 @@
 import { clearDemo } from "../app/demo/clear-demo.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 
 export const demoCommands: readonly Command[] = [
   {
@@ -9,7 +9,7 @@ export const demoCommands: readonly Command[] = [
       "Makes a demo's database production's, for good: revokes every key, pair and token, ends every session, removes the demo's sign-in and takes play money back. Stop the service first.",
     options: {},
     async run(_values, { database }) {
-      const cleared = await clearDemo(await orderedHere(database));
+      const cleared = await clearDemo(await operatorHere(database));
       const { keys, pairs, serviceTokens, sessions, playMoney, merchantFunds } = cleared;
       return {
         json: cleared,

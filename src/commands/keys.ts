@@ -1,7 +1,7 @@
 import { MAX_RATE_LIMIT } from "../keys/issue-key.ts";
-import { orderKey, orderRevocation } from "../operator/commands/key-orders.ts";
+import { issueKey, revokeKey } from "../operator/commands/keys.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 
 export const keyCommands: readonly Command[] = [
@@ -15,7 +15,7 @@ export const keyCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const rateLimit = values.get("rate-limit");
-      const { keyId, secret } = await orderKey(await orderedHere(database), {
+      const { keyId, secret } = await issueKey(await operatorHere(database), {
         accountId: uuidOption(values.need("account"), "account"),
         name: values.need("name"),
         ...(rateLimit === undefined
@@ -30,7 +30,7 @@ export const keyCommands: readonly Command[] = [
     about: "Revokes a key for good; its next chat request is refused.",
     options: { "key-id": { required: true, value: "ID", about: "the key" } },
     async run(values, { database }) {
-      const { keyId, revokedAt } = await orderRevocation(await orderedHere(database), {
+      const { keyId, revokedAt } = await revokeKey(await operatorHere(database), {
         keyId: uuidOption(values.need("key-id"), "key-id"),
       });
       return { json: { keyId, revokedAt: revokedAt?.toISOString() ?? null } };

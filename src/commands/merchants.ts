@@ -1,13 +1,7 @@
 import { callbackPlaces } from "../app/compose/callbacks.ts";
-import {
-  orderCallbacks,
-  orderFee,
-  orderMerchant,
-  orderMerchantCredit,
-  termTexts,
-} from "../operator/commands/merchant-orders.ts";
+import { updateCallbacks, setFee, createMerchant, creditMerchant, termTexts } from "../operator/commands/merchants.ts";
 import type { Command, CommandValues } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { choiceOption, uuidOption } from "./option-values.ts";
 
 const currency = { required: true, value: "CODE", about: "the currency, such as TRX" };
@@ -21,7 +15,7 @@ export const merchantCommands: readonly Command[] = [
       environment: { required: true, value: "sandbox|production", about: "where the pair works" },
     },
     async run(values, { database }) {
-      const { merchantId, apiKey, secretKey } = await orderMerchant(await orderedHere(database), {
+      const { merchantId, apiKey, secretKey } = await createMerchant(await operatorHere(database), {
         accountId: uuidOption(values.need("account"), "account"),
         environment: choiceOption(values.need("environment"), "environment", ["sandbox", "production"]),
       });
@@ -40,7 +34,7 @@ export const merchantCommands: readonly Command[] = [
       reference: { required: true, value: "REF", about: "names the credit; the same reference credits once, for ever" },
     },
     async run(values, { database }) {
-      const { postingId, available } = await orderMerchantCredit(await orderedHere(database), {
+      const { postingId, available } = await creditMerchant(await operatorHere(database), {
         merchantId: uuidOption(values.need("merchant"), "merchant"),
         currencyCode: values.need("currency"),
         amountText: values.need("amount"),
@@ -63,7 +57,7 @@ export const merchantCommands: readonly Command[] = [
     },
     async run(values, { database, config }) {
       const url = values.need("url");
-      const { settings, token, secret } = await orderCallbacks(await orderedHere(database), callbackPlaces(config), {
+      const { settings, token, secret } = await updateCallbacks(await operatorHere(database), callbackPlaces(config), {
         merchantId: uuidOption(values.need("merchant"), "merchant"),
         url: url === "none" ? "" : url,
         token: values.get("token") ?? "",
@@ -87,7 +81,7 @@ export const merchantCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const merchant = values.get("merchant");
-      const { row, isNew } = await orderFee(await orderedHere(database), {
+      const { row, isNew } = await setFee(await operatorHere(database), {
         reason: values.get("reason") ?? null,
         flat: values.need("flat"),
         rate: values.need("rate"),

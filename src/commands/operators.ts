@@ -2,7 +2,7 @@ import { baseUrlOf } from "../app/compose/announcement.ts";
 import { dismissOperator, inviteOperator, listOperators } from "../identity/operator-invites.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 
 export const operatorCommands: readonly Command[] = [
   {
@@ -12,7 +12,7 @@ export const operatorCommands: readonly Command[] = [
     options: {},
     async run(_values, { config, database }) {
       const link = await withAuditLog(
-        await orderedHere(database),
+        await operatorHere(database),
         (client) => inviteOperator(client, baseUrlOf(config, config.httpPort)),
         () => ({ action: "operator link", subject: null, reason: null }),
       );
@@ -36,7 +36,7 @@ export const operatorCommands: readonly Command[] = [
     async run(values, { database }) {
       const email = values.need("email");
       const personId = await withAuditLog(
-        await orderedHere(database),
+        await operatorHere(database),
         (client) => dismissOperator(client, email),
         (id) => ({ action: "operator remove", subject: id, reason: null }),
       );

@@ -2,7 +2,7 @@ import { isBillingDay } from "../kernel/clock.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
-import { MAX_ORDER } from "../operator/commands/account-orders.ts";
+import { MAX_AMOUNT } from "../operator/commands/accounts.ts";
 import { UsageError } from "./command.ts";
 
 /** A UUID from the command line. Errors: UsageError. */
@@ -36,7 +36,7 @@ export function dayOption(value: string, option: string): string {
 export function amountOption(value: string): bigint {
   try {
     const { units } = parseMoney(value, IDR);
-    if (units > 0n && units <= MAX_ORDER) return units;
+    if (units > 0n && units <= MAX_AMOUNT) return units;
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
   }

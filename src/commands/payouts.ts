@@ -1,15 +1,9 @@
 import { createRealChains } from "../app/compose/payouts.ts";
 import { readWalletFacts } from "../merchant/payouts/payout-facts.ts";
 import { listStops, type StopScope } from "../merchant/payouts/payout-stops.ts";
-import {
-  findStop,
-  orderResume,
-  orderShortAccepted,
-  orderStart,
-  orderStop,
-} from "../operator/commands/payout-orders.ts";
+import { findStop, resumeWallet, acceptShortPayout, startPayouts, stopPayouts } from "../operator/commands/payouts.ts";
 import { type Command, type CommandValues, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
 
 const which = {
@@ -47,12 +41,12 @@ export const payoutCommands: readonly Command[] = [
     async run(values, { config, database }) {
       const name = values.need("chain");
       const chains = (await createRealChains(config)).map(({ chain }) => chain);
-      const by = await orderedHere(database);
+      const by = await operatorHere(database);
       const reason = values.need("reason");
       const stop = await findStop(by.database.pool, { chains, name });
       if (stop === null) return { json: { chain: name, foreignNonces: 0, isNew: false } };
       // The command ends the payout that it shows, even if the wallet changes meanwhile.
-      const resumed = await orderResume(by, { chains, name, stoppedAt: stop.stoppedAt, reason });
+      const resumed = await resumeWallet(by, { chains, name, stoppedAt: stop.stoppedAt, reason });
       return { json: { chain: name, ...stop, ...resumed } };
     },
   },
@@ -62,7 +56,7 @@ export const payoutCommands: readonly Command[] = [
     options: { ...which, reason: { required: true, value: "R", about: "why" } },
     async run(values, { database }) {
       const scope = scopeOf(values);
-      const isNew = await orderStop(await orderedHere(database), { ...scope, reason: values.need("reason") });
+      const isNew = await stopPayouts(await operatorHere(database), { ...scope, reason: values.need("reason") });
       return { json: { ...scope, isNew } };
     },
   },
@@ -72,8 +66,8 @@ export const payoutCommands: readonly Command[] = [
     options: { ...which, reason: { required: true, value: "R", about: "why it is safe" } },
     async run(values, { database }) {
       const scope = scopeOf(values);
-      const by = await orderedHere(database);
-      const isNew = await orderStart(by, { ...scope, reason: values.need("reason") });
+      const by = await operatorHere(database);
+      const isNew = await startPayouts(by, { ...scope, reason: values.need("reason") });
       return { json: { ...scope, isNew, stops: await listStops(by.database.pool) } };
     },
   },
@@ -86,7 +80,7 @@ export const payoutCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const transferId = uuidOption(values.need("transfer"), "transfer");
-      const isNew = await orderShortAccepted(await orderedHere(database), {
+      const isNew = await acceptShortPayout(await operatorHere(database), {
         transferId,
         reason: values.need("reason"),
       });

@@ -8,6 +8,7 @@ import { DomainError, ValidationError } from "../kernel/errors.ts";
 import { accountLimitCommands } from "./account-limits.ts";
 import { accountCommands } from "./accounts.ts";
 import { admissionCommands } from "./admission.ts";
+import { auditCommands } from "./audit.ts";
 import { catalogCommands } from "./catalog.ts";
 import { type Command, type CommandResult, describe, parseCommand, UsageError } from "./command.ts";
 import { databaseCommands } from "./database.ts";
@@ -16,8 +17,8 @@ import { keyCommands } from "./keys.ts";
 import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
-import { orderCommands } from "./orders.ts";
 import { payoutCommands } from "./payouts.ts";
+import { pendingOrderCommands } from "./pending-orders.ts";
 import { secondFactorCommands } from "./second-factor.ts";
 import { secretCommands } from "./secrets.ts";
 import { seedCommands } from "./seed.ts";
@@ -40,7 +41,7 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...catalogCommands,
   ...merchantCommands,
-  ...orderCommands,
+  ...pendingOrderCommands,
   ...payoutCommands,
   ...serviceTokenCommands,
   ...securityCommands,
@@ -51,6 +52,7 @@ export const commands: readonly Command[] = [
   ...demoCommands,
   ...secretCommands,
   ...databaseCommands,
+  ...auditCommands,
 ];
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;

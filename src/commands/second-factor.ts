@@ -1,7 +1,7 @@
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { resetSecondFactor } from "../identity/second-factor/reset-second-factor.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 
 export const secondFactorCommands: readonly Command[] = [
   {
@@ -16,7 +16,7 @@ export const secondFactorCommands: readonly Command[] = [
     async run(values, { database }) {
       const [email, reason] = [values.need("email"), values.need("verified")];
       const personId = await withAuditLog(
-        await orderedHere(database),
+        await operatorHere(database),
         (client) => resetSecondFactor(client, email),
         (id) => ({ action: "person reset-second-factor", subject: id, reason }),
       );

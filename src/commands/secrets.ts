@@ -2,7 +2,7 @@ import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { resealSigningSecret } from "../identity/signing-secret.ts";
 import { resealCallbackSecrets } from "../merchant/callbacks/store.ts";
 import { type Command, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 
 export const secretCommands: readonly Command[] = [
   {
@@ -13,7 +13,7 @@ export const secretCommands: readonly Command[] = [
     async run(_values, { config, database }) {
       if (config.secretsKeys.length === 0) throw new UsageError("saldo secrets encrypt: needs SALDO_SECRETS_KEY.");
       const changed = await withAuditLog(
-        await orderedHere(database),
+        await operatorHere(database),
         async (client) => ({
           merchants: await resealCallbackSecrets(client),
           signingSecrets: await resealSigningSecret(client),

@@ -1,9 +1,9 @@
-import { orderSignOut } from "../identity/end-sessions.ts";
+import { signOutPerson } from "../identity/end-sessions.ts";
 import { listSecurityEvents, type SecurityEventRow } from "../identity/read-security-log.ts";
 import { SECURITY_OUTCOMES } from "../identity/security-log.ts";
 import { signingSecrets } from "../identity/signing-secret.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
 
 const MAX_LINES = 1_000;
@@ -50,7 +50,7 @@ export const securityCommands: readonly Command[] = [
     async run(values, { database }) {
       const [email = ""] = values.positionals;
       const reason = values.get("reason") ?? null;
-      const { personId, sessions } = await orderSignOut(await orderedHere(database), { email, reason });
+      const { personId, sessions } = await signOutPerson(await operatorHere(database), { email, reason });
       return { json: { personId, sessions } };
     },
   },

@@ -18,7 +18,7 @@ import { formatMoney, idr, IDR, parseMoney } from "../kernel/money.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { revokeKey } from "../keys/issued-keys.ts";
 import { type Command, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { integerOption } from "./option-values.ts";
 import { type PlannedRequest, planRequests, seededChance } from "../app/demo/seed/plan-requests.ts";
 import { planTopUps, priceRequests } from "../app/demo/seed/plan-money.ts";
@@ -61,19 +61,19 @@ export const seedCommands: readonly Command[] = [
   },
 ];
 
-type SeedOrder = { readonly config: Config; readonly database: Database; readonly seed: number };
+type SeedOptions = { readonly config: Config; readonly database: Database; readonly seed: number };
 
-async function seedOnce(order: SeedOrder): Promise<Seeded> {
-  const client = await order.database.connect();
+async function seedOnce(options: SeedOptions): Promise<Seeded> {
+  const client = await options.database.connect();
   try {
     await client.query("SELECT pg_advisory_lock($1)", [SEED_LOCK]);
-    return await seedInTurn(order);
+    return await seedInTurn(options);
   } finally {
     await client.end(); // which releases the lock
   }
 }
 
-async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded> {
+async function seedInTurn({ config, database, seed }: SeedOptions): Promise<Seeded> {
   const { accountId, merchantId } = await findDemo(database);
   const filter = { action: ACTION, subject: accountId };
   const [earlier] = await listActions(database.pool, { filter, limit: 1 });
@@ -87,7 +87,7 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
     MONTHS,
   ]);
   const { spent, topUps } = await seedAccount({ config, database, accountId, requests, nowMs });
-  const by = await orderedHere(() => Promise.resolve(database));
+  const by = await operatorHere(() => Promise.resolve(database));
   const transfers = await seedTransfers(database, by, merchantId);
   // A worker may have rolled up the days that were empty until now.
   await recountUsage(database.pool, accountId);
@@ -101,14 +101,14 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
   return { ...nothing, ...done, seeded: true };
 }
 
-async function seedAccount(order: {
+async function seedAccount(account: {
   readonly config: Config;
   readonly database: Database;
   readonly accountId: string;
   readonly requests: readonly PlannedRequest[];
   readonly nowMs: number;
 }): Promise<{ spent: bigint; topUps: number }> {
-  const { config, database, accountId, requests, nowMs } = order;
+  const { config, database, accountId, requests, nowMs } = account;
   if ((await selectTopUpOfKey(database.pool, { accountId, idempotencyKey: "seed-1" })) !== null) {
     const message = "A seed was cut off before. Begin with an empty data directory.";
     throw new ValidationError([{ field: "", rule: "seed.once", message }]);

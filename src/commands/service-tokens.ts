@@ -6,11 +6,11 @@ import {
   lineOfNewToken,
   listServiceTokens,
   MAX_TOKEN_DAYS,
-  orderTokenRevocation,
+  revokeServiceToken,
   TOKEN_DAYS,
 } from "../identity/service-tokens.ts";
 import { type Command, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
 
 export const serviceTokenCommands: readonly Command[] = [
@@ -42,7 +42,7 @@ export const serviceTokenCommands: readonly Command[] = [
       const days =
         expires === undefined ? TOKEN_DAYS : integerOption(expires, "expires", { min: 1, max: MAX_TOKEN_DAYS });
       const { token, secret } = await withAuditLog(
-        await orderedHere(database),
+        await operatorHere(database),
         (client) => issueServiceToken(client, { accountId, name, scopes, days }),
         lineOfNewToken,
       );
@@ -65,7 +65,7 @@ export const serviceTokenCommands: readonly Command[] = [
     options: { "token-id": { required: true, value: "ID", about: "the token" } },
     async run(values, { database }) {
       const tokenId = uuidOption(values.need("token-id"), "token-id");
-      const { revokedAt } = await orderTokenRevocation(await orderedHere(database), tokenId);
+      const { revokedAt } = await revokeServiceToken(await operatorHere(database), tokenId);
       return { json: { tokenId, revokedAt: revokedAt?.toISOString() ?? null } };
     },
   },

@@ -1,9 +1,9 @@
 import { type BillingSettings, readBillingSettings } from "../billing/settings.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
-import { orderSettings } from "../operator/commands/settings-orders.ts";
+import { updateSettings } from "../operator/commands/settings.ts";
 import { type Command, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 
 export const settingCommands: readonly Command[] = [
   {
@@ -21,7 +21,7 @@ export const settingCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const settings = { welcomeCredit: amountOrNothing(values.need("amount")) };
-      return toResult(await orderSettings(await orderedHere(database), { settings, reason: values.need("reason") }));
+      return toResult(await updateSettings(await operatorHere(database), { settings, reason: values.need("reason") }));
     },
   },
 ];

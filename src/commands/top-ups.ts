@@ -4,9 +4,9 @@ import { troubleOf } from "../billing/top-ups/disputes.ts";
 import { findTopUps } from "../billing/top-ups/find-top-ups.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { orderProviderFee, orderSandboxReturn, orderVerification } from "../operator/commands/top-up-orders.ts";
+import { postProviderFee, returnSandboxPayment, verifyTopUp } from "../operator/commands/top-ups.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
 
 const DEFAULT_LIMIT = 50;
@@ -48,8 +48,8 @@ export const topUpCommands: readonly Command[] = [
     run: (values, context) =>
       withParts(context, async ({ topUps }) => {
         const topUpId = uuidOption(values.need("top-up"), "top-up");
-        const by = await orderedHere(context.database);
-        return orderVerification(by, (id) => topUps.verifyNow(id), { topUpId, reason: null });
+        const by = await operatorHere(context.database);
+        return verifyTopUp(by, (id) => topUps.verifyNow(id), { topUpId, reason: null });
       }),
   },
   {
@@ -62,7 +62,7 @@ export const topUpCommands: readonly Command[] = [
       reference: { required: true, value: "REF", about: "names the fee; the same reference posts once, for ever" },
     },
     async run(values, { database }) {
-      const { postingId } = await orderProviderFee(await orderedHere(database), {
+      const { postingId } = await postProviderFee(await operatorHere(database), {
         topUpId: uuidOption(values.need("top-up"), "top-up"),
         amount: amountOption(values.need("amount")),
         reference: values.need("reference"),
@@ -76,8 +76,8 @@ export const topUpCommands: readonly Command[] = [
     options: { "top-up": topUpOption, amount: { required: false, value: "RUPIAH", about: "how much; default all" } },
     run: (values, context) => {
       const amount = values.get("amount");
-      const order = { how: "refund", amount: amount === undefined ? null : amountOption(amount) } as const;
-      return giveBack(context, { topUpId: uuidOption(values.need("top-up"), "top-up"), ...order });
+      const repayment = { how: "refund", amount: amount === undefined ? null : amountOption(amount) } as const;
+      return giveBack(context, { topUpId: uuidOption(values.need("top-up"), "top-up"), ...repayment });
     },
   },
   {
@@ -91,10 +91,10 @@ export const topUpCommands: readonly Command[] = [
   },
 ];
 
-function giveBack(context: CommandContext, order: Parameters<typeof orderSandboxReturn>[2]) {
+function giveBack(context: CommandContext, repayment: Parameters<typeof returnSandboxPayment>[2]) {
   return withParts(context, async ({ topUps, desk }) => {
     if (desk === null) throw new UsageError("There is no sandbox provider here.");
-    return orderSandboxReturn(await orderedHere(context.database), { topUps, desk }, order);
+    return returnSandboxPayment(await operatorHere(context.database), { topUps, desk }, repayment);
   });
 }
 

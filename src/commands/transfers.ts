@@ -1,6 +1,6 @@
-import { orderApproval, orderLimits, orderRejection } from "../operator/commands/transfer-orders.ts";
+import { approveTransfer, setLimits, rejectTransfer } from "../operator/commands/transfers.ts";
 import type { Command, CommandValues } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
 
 const which = { required: true, value: "ID", about: "the transfer" };
@@ -18,7 +18,7 @@ export const transferCommands: readonly Command[] = [
       reason: { required: false, value: "R", about: "why" },
     },
     async run(values, { database }) {
-      const limits = await orderLimits(await orderedHere(database), {
+      const limits = await setLimits(await operatorHere(database), {
         merchantId: uuidOption(values.need("merchant"), "merchant"),
         currencyCode: values.need("currency"),
         perTransfer: values.get("per-transfer") ?? "",
@@ -34,7 +34,7 @@ export const transferCommands: readonly Command[] = [
     about: "Approves a transfer that waits for approval.",
     options: { transfer: which, reason: { required: false, value: "R", about: "why, for the records" } },
     async run(values, { database }) {
-      const { transfer, isNew } = await orderApproval(await orderedHere(database), {
+      const { transfer, isNew } = await approveTransfer(await operatorHere(database), {
         transferId: transferOption(values),
         note: values.get("reason") ?? null,
       });
@@ -46,7 +46,7 @@ export const transferCommands: readonly Command[] = [
     about: "Rejects a transfer of which nothing is signed and gives back what the balance holds for it.",
     options: { transfer: which, reason: { required: true, value: "R", about: "why, for the merchant" } },
     async run(values, { database }) {
-      const { transfer, isNew } = await orderRejection(await orderedHere(database), {
+      const { transfer, isNew } = await rejectTransfer(await operatorHere(database), {
         transferId: transferOption(values),
         reason: values.need("reason"),
       });

@@ -6,9 +6,9 @@ import type { UsageRecord } from "../billing/usage/usage-record.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readCredited } from "../ledger/credit-note.ts";
-import { orderCreditNote } from "../operator/commands/account-orders.ts";
+import { creditUsage } from "../operator/commands/accounts.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
 
 export const usageCommands: readonly Command[] = [
@@ -59,7 +59,7 @@ export const usageCommands: readonly Command[] = [
     async run(values, { database }) {
       const requestId = uuidOption(values.need("request-id"), "request-id");
       const amount = values.get("amount");
-      const note = await orderCreditNote(await orderedHere(database), {
+      const note = await creditUsage(await operatorHere(database), {
         requestId,
         amount: amount === undefined ? null : amountOption(amount),
         note: values.need("reason"),

@@ -3,7 +3,7 @@
 
 import type { PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
-import { withAuditLog, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../operator/audit-log/operator-actions.ts";
 import { personOfEmail } from "./people-store.ts";
 
 const OF_PERSON = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
@@ -20,9 +20,9 @@ export async function endSessionsOfAccount(client: PoolClient, accountId: string
   return (await client.query(OF_ACCOUNT, [accountId])).rowCount ?? 0;
 }
 
-/** Signs a person out everywhere, as an operator's order with its line. Errors: NotFound. */
-export function orderSignOut(
-  by: OrderedBy,
+/** Signs a person out everywhere, as an operator's command with its line. Errors: NotFound. */
+export function signOutPerson(
+  by: OperatorContext,
   { email, reason }: { readonly email: string; readonly reason: string | null },
 ): Promise<{ personId: string; sessions: number }> {
   return withAuditLog(

@@ -8,7 +8,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { createSecretLookup, type SecretLookup } from "../kernel/credential-cache.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import type { TokenScope } from "./principal.ts";
-import { withAuditLog, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorAction, type OperatorContext } from "../operator/audit-log/operator-actions.ts";
 import {
   insertServiceToken,
   markServiceTokenRevoked,
@@ -29,7 +29,7 @@ export const TOKEN_DAYS = 90;
 export const MAX_TOKEN_DAYS = 366;
 
 /** What a token is to be. `accountId` null: for each account that a call names. */
-export type TokenOrder = {
+export type ServiceTokenRequest = {
   readonly accountId: string | null;
   readonly name: string;
   /** What it may do. Left out or empty: read. */
@@ -44,7 +44,7 @@ export type IssuedServiceToken = { readonly token: ServiceToken; readonly secret
 /** Issues a token. Errors: NotFound when there is no such account, ValidationError. */
 export async function issueServiceToken(
   client: Queryable,
-  { accountId, name, scopes = [], days = TOKEN_DAYS }: TokenOrder,
+  { accountId, name, scopes = [], days = TOKEN_DAYS }: ServiceTokenRequest,
 ): Promise<IssuedServiceToken> {
   if (name.trim() === "" || name.length > MAX_NAME_LENGTH) {
     throw problem("name", "name.length", `must be 1 to ${MAX_NAME_LENGTH} characters and not only spaces`);
@@ -85,7 +85,7 @@ export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<Ser
 }
 
 /** Revokes a token; no process takes a call of it afterwards. A repetition changes nothing. Errors: NotFound. */
-export async function revokeServiceToken(
+export async function withdrawServiceToken(
   client: Queryable,
   tokenId: string,
 ): Promise<{ token: ServiceToken; isNew: boolean }> {
@@ -94,11 +94,11 @@ export async function revokeServiceToken(
   return revoked;
 }
 
-/** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
-export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Promise<ServiceToken> {
+/** The same as an operator's command, with its line where it changes something. Errors: NotFound. */
+export async function revokeServiceToken(by: OperatorContext, tokenId: string): Promise<ServiceToken> {
   const { token } = await withAuditLog(
     by,
-    (client) => revokeServiceToken(client, tokenId),
+    (client) => withdrawServiceToken(client, tokenId),
     ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),
   );
   return token;

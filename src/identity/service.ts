@@ -10,14 +10,14 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { wrongPageToken } from "../kernel/page-token.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { orderSignOut } from "./end-sessions.ts";
+import { signOutPerson } from "./end-sessions.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { deleteSession, type PersonRow, readPerson, readSessions, type SessionSummary } from "./people-store.ts";
 import { listSecurityEvents, type SecurityEventFilter, type SecurityEventRow } from "./read-security-log.ts";
 import { type SessionProof, TOKEN_SCOPES, type TokenScope } from "./principal.ts";
 import { type RecordSecurityEvent, SECURITY_OUTCOMES } from "./security-log.ts";
 import type { ServiceToken } from "./service-token-store.ts";
-import { issueServiceToken, lineOfNewToken, listServiceTokens, orderTokenRevocation } from "./service-tokens.ts";
+import { issueServiceToken, lineOfNewToken, listServiceTokens, revokeServiceToken } from "./service-tokens.ts";
 import { isProved } from "./session-proof.ts";
 import { readSettings, updateSettings, type Language, type Settings } from "./settings.ts";
 
@@ -79,7 +79,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
     },
 
     async createServiceToken({ name, accountId, scopes, expiresInDays }, context) {
-      const order = {
+      const request = {
         name,
         accountId: accountId === "" ? null : accountId,
         scopes: scopes.map(fromProtoScope),
@@ -87,7 +87,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
       };
       const issued = await withAuditLog(
         { database, operator: operatorOf(context).email },
-        (client) => issueServiceToken(client, order),
+        (client) => issueServiceToken(client, request),
         lineOfNewToken,
       );
       return { token: toProtoToken(issued.token), secret: issued.secret };
@@ -99,12 +99,12 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
 
     async revokeServiceToken({ tokenId }, context) {
       const by = { database, operator: operatorOf(context).email };
-      return { token: toProtoToken(await orderTokenRevocation(by, tokenId)) };
+      return { token: toProtoToken(await revokeServiceToken(by, tokenId)) };
     },
 
     async signOutPerson({ email, reason }, context) {
       const by = { database, operator: operatorOf(context).email };
-      const { personId, sessions } = await orderSignOut(by, { email, reason: reason === "" ? null : reason });
+      const { personId, sessions } = await signOutPerson(by, { email, reason: reason === "" ? null : reason });
       recordSecurityEvent({ kind: "session_end", outcome: "succeeded", detail: "by_operator", personId, email });
       return { sessions };
     },

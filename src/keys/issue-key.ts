@@ -22,20 +22,20 @@ const SHOWN_END_LENGTH = 4;
 export type IssuedKey = ApiKey & { readonly secret: string };
 
 /** A key to be issued. `rateLimit` is requests in any 60 seconds, 0 for no limit; left out, it is 60. */
-export type KeyOrder = { readonly accountId: string; readonly name: string; readonly rateLimit?: number };
+export type KeyRequest = { readonly accountId: string; readonly name: string; readonly rateLimit?: number };
 
 /**
  * Issues a key of an account. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
  * account has too many keys that work.
  */
-export async function issueKey(database: Pick<Database, "pool">, order: KeyOrder): Promise<IssuedKey> {
-  return withRetry(() => withTransaction(database, (client) => addKey(client, order)));
+export async function issueKey(database: Pick<Database, "pool">, request: KeyRequest): Promise<IssuedKey> {
+  return withRetry(() => withTransaction(database, (client) => addKey(client, request)));
 }
 
 /** The same inside the caller's transaction. */
 export async function addKey(
   client: PoolClient,
-  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT }: KeyOrder,
+  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT }: KeyRequest,
 ): Promise<IssuedKey> {
   requireKeyName(name);
   if (!Number.isInteger(rateLimit) || rateLimit < 0 || rateLimit > MAX_RATE_LIMIT) {

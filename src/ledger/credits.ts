@@ -8,7 +8,7 @@ import { invariant } from "../kernel/invariant.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 import { availableOf, type LockedAccount } from "./account-lock.ts";
-import { lockForOrder, type PostedMove } from "./order-lock.ts";
+import { lockForReference, type PostedMove } from "./reference-lock.ts";
 
 const CREDIT = `
 WITH acc AS MATERIALIZED (
@@ -78,11 +78,11 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
  * Credits an account for an operator. A repeated command returns its first posting; a different command with the same reference,
  * on any account, is refused. Errors: NotFound; LimitExceeded; ValidationError when the reference was used for something else.
  */
-export async function creditAsOrdered(
+export async function creditOnce(
   client: PoolClient,
   credit: Credit & { readonly reference: string },
 ): Promise<PostedMove> {
-  const { account, done } = await lockForOrder(client, { ...credit, side: "credit" });
+  const { account, done } = await lockForReference(client, { ...credit, side: "credit" });
   if (done !== undefined) return done;
   if (account.posted + credit.amount > MAX_POSTED) {
     throw new LimitExceeded(`A balance is at most ${rupiahText(idr(MAX_POSTED))}.`);

@@ -9,7 +9,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { idr } from "../kernel/money.ts";
 import { availableOf, type LockedAccount } from "./account-lock.ts";
-import { lockForOrder, type PostedMove } from "./order-lock.ts";
+import { lockForReference, type PostedMove } from "./reference-lock.ts";
 
 // $9: the whole amount or nothing. A reference that the account has used posts nothing either.
 const DEBIT = `
@@ -39,7 +39,7 @@ type Debit = {
 };
 
 /** An operator's command to take money off an account. */
-export type OrderedDebit = Debit & { readonly note: string };
+export type DebitWithNote = Debit & { readonly note: string };
 
 /** A debit that takes at most the unheld money. */
 export type DebitOfAvailable = Debit & {
@@ -51,9 +51,9 @@ export type DebitOfAvailable = Debit & {
  * Takes money off an account for an operator: all of it or nothing, and never held or owed money. A repeated command returns its
  * first posting. Errors: NotFound; InsufficientBalance; ValidationError when the reference was used for something else.
  */
-export async function debitAsOrdered(client: PoolClient, debit: OrderedDebit): Promise<PostedMove> {
+export async function debitOnce(client: PoolClient, debit: DebitWithNote): Promise<PostedMove> {
   const { accountId, amount } = debit;
-  const { done } = await lockForOrder(client, { ...debit, side: "debit" });
+  const { done } = await lockForReference(client, { ...debit, side: "debit" });
   if (done !== undefined) return done;
   const postingId = uuidv7();
   const { taken, before } = await post(client, { ...debit, postingId, groupId: postingId, isWhole: true });

@@ -96,6 +96,7 @@ describe("Claude Code", () => {
       "demo/mini",
     ],
     ["the chosen one where the others are dearer", [{ id: "demo/large", ...price("5000", "15001") }], MODEL],
+    ["none that is free", [{ id: "demo/free", ...price("0", "0.0") }], MODEL],
     ["none that is too short", [{ id: "demo/tiny", ...price("1", "1"), context_length: 99_999 }], MODEL],
     [
       "none without a price",

@@ -23,7 +23,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/transactions.ts",
   ],
   "Money: rows are locked in a fixed order, decided on and posted in one transaction.": [
-    "billing/low-balance.ts",
+    "billing/low-balance-alert.ts",
     "billing/top-ups/close-orders.ts",
     "billing/top-ups/disputes.ts",
     "billing/top-ups/store.ts",

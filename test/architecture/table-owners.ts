@@ -116,7 +116,7 @@ export const grants: readonly Grant[] = [
       "lists of top-ups show what is owed of them, and their audit compares them with postings; nothing is written",
   },
   {
-    files: "billing/low-balance.ts",
+    files: "billing/low-balance-alert.ts",
     tables: ["account"],
     reason: "finds accounts by their balance; nothing is written",
   },

@@ -3,7 +3,7 @@
 import {
   type CatalogChange,
   type CatalogDraft,
-  type CatalogOrder,
+  type CatalogPublication,
   previewCatalog,
   publishCatalog,
 } from "../../src/catalog/apply-catalog.ts";
@@ -13,7 +13,7 @@ import { withTransaction } from "../../src/database/transactions.ts";
 /** What a file changes, applied unless it is only looked at. */
 export async function applyCatalog(
   database: Database,
-  { dryRun = false, ...draft }: CatalogDraft & Partial<CatalogOrder> & { readonly dryRun?: boolean },
+  { dryRun = false, ...draft }: CatalogDraft & Partial<CatalogPublication> & { readonly dryRun?: boolean },
 ): Promise<readonly CatalogChange[]> {
   if (dryRun) return (await previewCatalog(database, draft)).changes;
   const order = { operator: "ani@example.com", reason: null, ...draft };

@@ -4,8 +4,8 @@ import {
   createServiceTokenVerifier,
   issueServiceToken,
   listServiceTokens,
-  orderTokenRevocation,
   revokeServiceToken,
+  withdrawServiceToken,
 } from "../../src/identity/service-tokens.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -34,9 +34,9 @@ test("a token works until at most five seconds after it was revoked", async () =
   const { tokenId } = token;
   expect(secret).toMatch(/^st_[0-9A-Za-z]{49}$/);
   expect(await verify(secret)).toEqual({ tokenId, accountId, scopes: ["read"] });
-  const revoked = await revokeServiceToken(pool, tokenId);
+  const revoked = await withdrawServiceToken(pool, tokenId);
   expect(revoked).toMatchObject({ isNew: true, token: { tokenId, revokedAt: expect.any(Date) } });
-  expect(await revokeServiceToken(pool, tokenId)).toEqual({ token: revoked.token, isNew: false });
+  expect(await withdrawServiceToken(pool, tokenId)).toEqual({ token: revoked.token, isNew: false });
   clock.nowMs += SECRET_MAX_AGE_MS;
   expect(await verify(secret)).toBeNull();
 });
@@ -59,7 +59,7 @@ test("refuses an account that does not exist, and a blank name", async () => {
   const { pool } = opened.database;
   await expect(issueServiceToken(pool, { accountId: uuidv7(), name: "x" })).rejects.toThrow(NotFound);
   await expect(issueServiceToken(pool, { accountId: null, name: " " })).rejects.toThrow(ValidationError);
-  await expect(revokeServiceToken(pool, uuidv7())).rejects.toThrow(NotFound);
+  await expect(withdrawServiceToken(pool, uuidv7())).rejects.toThrow(NotFound);
 });
 
 test("a token ends after the days it was given, 90 where none were, and not later than 366", async () => {
@@ -100,8 +100,8 @@ test("revoking a token again leaves no second line", async () => {
   const { pool } = opened.database;
   const { token } = await issueServiceToken(pool, { accountId: null, name: "twice" });
   const by = { database: opened.database, operator: "ani@example.com" };
-  const first = await orderTokenRevocation(by, token.tokenId);
-  expect(await orderTokenRevocation(by, token.tokenId)).toEqual(first);
+  const first = await revokeServiceToken(by, token.tokenId);
+  expect(await revokeServiceToken(by, token.tokenId)).toEqual(first);
   const lines = await listActions(pool, { filter: { subject: token.tokenId }, limit: 10 });
   expect(lines.map(({ action, operator }) => [action, operator])).toEqual([
     ["service-token revoke", "ani@example.com"],

@@ -2,7 +2,7 @@
 
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { issueServiceToken, revokeServiceToken } from "../../src/identity/service-tokens.ts";
+import { issueServiceToken, withdrawServiceToken } from "../../src/identity/service-tokens.ts";
 import { removeExpired } from "../../src/identity/expired-rows.ts";
 import { InvalidApiKey, InvalidCredentials, TooManyRequests } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -99,7 +99,7 @@ test("a pair or token that was revoked, or has expired, is refused by its own ro
   const issue = async () => (await issueServiceToken(pool, { accountId: null, name: "any" })).token.tokenId;
   const [revoked, expired] = [await issue(), await issue()];
   await node.take({ kind: "service", callerId: revoked });
-  await revokeServiceToken(pool, revoked);
+  await withdrawServiceToken(pool, revoked);
   await expect(node.take({ kind: "service", callerId: revoked })).rejects.toThrow(InvalidApiKey);
   await onServer(opened.url, `UPDATE service_token SET expires_at = clock_timestamp() WHERE id = '${expired}'`);
   await expect(node.take({ kind: "service", callerId: expired })).rejects.toThrow(InvalidApiKey);

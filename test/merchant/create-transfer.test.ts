@@ -13,7 +13,7 @@ import {
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { transferAudit } from "../../src/merchant/transfers/audit-transfers.ts";
 import { createTransfer, type OrderOutcome } from "../../src/merchant/transfers/create-transfer.ts";
-import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
+import { type LimitChange, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
 import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { setFee } from "../../src/merchant/merchants/set-fee.ts";
 import { readEvents } from "../../src/merchant/transfers/transfer-store.ts";
@@ -41,7 +41,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
   const trxOf = async (merchantId: string) => (await listBalances(database, merchantId))[0];
   const transfersOf = async (merchantId: string): Promise<number> =>
     (await database.pool.query("SELECT FROM transfer WHERE merchant_id = $1::uuid", [merchantId])).rowCount ?? 0;
-  const limit = (merchantId: string, limits: Partial<LimitOrder>) =>
+  const limit = (merchantId: string, limits: Partial<LimitChange>) =>
     withTransaction(database, (client) =>
       setLimits(client, { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "", ...limits, merchantId }),
     );

@@ -3,7 +3,7 @@ import type { Database } from "../../src/database/database.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { CurrencyUnsupported } from "../../src/kernel/transfer-errors.ts";
-import { type FeeOrder, findFeeRow, setFee } from "../../src/merchant/merchants/set-fee.ts";
+import { type FeeChange, findFeeRow, setFee } from "../../src/merchant/merchants/set-fee.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { newMerchant } from "./merchant-accounts.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-function setFeeTo(order: Partial<FeeOrder>): ReturnType<typeof setFee> {
+function setFeeTo(order: Partial<FeeChange>): ReturnType<typeof setFee> {
   return setFee(database.pool, { flat: "0", rate: "0.3", ...order });
 }
 

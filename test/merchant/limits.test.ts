@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { LimitExceeded, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
+import { type LimitChange, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
 import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
@@ -34,7 +34,7 @@ describe.each(testBackends())("an order with limits on the %s server", (backend)
   });
 
   const trxOf = async (merchantId: string) => (await listBalances(database, merchantId))[0];
-  const limit = (merchantId: string, limits: Partial<LimitOrder>) =>
+  const limit = (merchantId: string, limits: Partial<LimitChange>) =>
     withTransaction(database, (client) =>
       setLimits(client, { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "", ...limits, merchantId }),
     );

@@ -14,7 +14,7 @@ import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { createMerchantService } from "../../src/merchant/merchant-service.ts";
 import { createMerchantTransferService, type MerchantTransferServiceSources } from "../../src/merchant/service.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
-import { orderLimits } from "../../src/operator/commands/transfer-orders.ts";
+import { setLimits } from "../../src/operator/commands/transfers.ts";
 import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { orderSources } from "./merchant-accounts.ts";
@@ -235,7 +235,7 @@ describe("a merchant of an account", () => {
 test("limits that an operator sets are shown to the merchant and hold, and each change is recorded", async () => {
   const { client, merchantId } = await newOwner();
   const wanted = { merchantId, currencyCode: "TRX", perTransfer: "", daily: "7.50", approvalAbove: "0", reason: null };
-  const limits = await orderLimits({ database, operator: OPERATOR }, wanted);
+  const limits = await setLimits({ database, operator: OPERATOR }, wanted);
   expect(limits).toMatchObject({ perTransfer: null, daily: "7.5", approvalAbove: "0", usedToday: "0" });
   const create = (externalId: string) => client.createTransfer({ merchantId, ...orderOfTrx, externalId });
   expect((await create("one")).transfer?.status).toBe("WAITING");

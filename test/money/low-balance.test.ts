@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_ATTEMPTS, readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance.ts";
+import { MAX_ATTEMPTS, readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
 import { lowBalanceTick } from "../../src/billing/jobs/low-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { UsageSetup, chance, factsOf } from "./usage-setup.ts";

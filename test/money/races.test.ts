@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { ValidationError } from "../../src/kernel/errors.ts";
-import { creditAccount, creditAsOrdered } from "../../src/ledger/credits.ts";
+import { creditAccount, creditOnce } from "../../src/ledger/credits.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
@@ -129,7 +129,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
       const credits = await Promise.allSettled(
         Array.from({ length: 10 }, (_, index) =>
           withTransaction(processOf(index).database, (client) =>
-            creditAsOrdered(client, {
+            creditOnce(client, {
               accountId: accounts[index % accounts.length] ?? "",
               amount: BigInt(1_000 + index),
               from: systemAccounts.operatorAdjustments,

@@ -3,7 +3,7 @@ import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { MAX_WELCOME_CREDIT, readBillingSettings } from "../../src/billing/settings.ts";
 import { postWelcomeCredit } from "../../src/billing/welcome-credit.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { orderSettings } from "../../src/operator/commands/settings-orders.ts";
+import { updateSettings } from "../../src/operator/commands/settings.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneySetup, SOUND } from "./money-setup.ts";
 
@@ -16,7 +16,7 @@ describe.each(testBackends())("the welcome credit on the %s database", (backend)
   });
   afterAll(() => setup.close());
   const set = (amount: bigint) =>
-    orderSettings(
+    updateSettings(
       { database: setup.opened.database, operator: "test" },
       { settings: { welcomeCredit: amount }, reason: "a new year" },
     );

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { orderMerchant } from "../../src/operator/commands/merchant-orders.ts";
+import { createMerchant } from "../../src/operator/commands/merchants.ts";
 import { billRequest } from "./billed-request.ts";
 import { refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
@@ -98,7 +98,7 @@ describe("the fee schedule", () => {
     const { operator, database } = served;
     const accountId = await served.newCustomer();
     const by = { database, operator: "set-up" };
-    const { merchantId } = await orderMerchant(by, { accountId, environment: "sandbox" });
+    const { merchantId } = await createMerchant(by, { accountId, environment: "sandbox" });
     const question = { merchantId, currencyCode: "TRX", amount: "10" };
     const tried = await operator.previewFee({ ...question, terms: { flat: "1", rate: "0.05", max: "1.25" } });
     expect(tried).toMatchObject({

@@ -11,7 +11,7 @@ import { audit } from "../../src/ledger/audit/audit.ts";
 import { insertPostings } from "../../src/ledger/postings.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
+import { createMerchant, creditMerchant } from "../../src/operator/commands/merchants.ts";
 import { billRequest } from "./billed-request.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
@@ -29,8 +29,8 @@ describe("the books", () => {
     const accountId = await served.newCustomer();
     await billRequest(database, { accountId, charge: rupiah("5") });
     const by = { database, operator: "set-up" };
-    const { merchantId } = await orderMerchant(by, { accountId, environment: "production" });
-    await orderMerchantCredit(by, { merchantId, currencyCode: "ETH", amountText: "1.5", reference: merchantId });
+    const { merchantId } = await createMerchant(by, { accountId, environment: "production" });
+    await creditMerchant(by, { merchantId, currencyCode: "ETH", amountText: "1.5", reference: merchantId });
     const { rows, sums, isBalanced } = await operator.getTrialBalance({});
     expect(isBalanced).toBe(true);
     expect(sums.map(({ asset, balance }) => [asset, balance])).toEqual([
@@ -116,8 +116,8 @@ describe("the books", () => {
     const { operator, database } = served;
     const accountId = await served.newCustomer();
     const by = { database, operator: "set-up" };
-    const { merchantId } = await orderMerchant(by, { accountId, environment: "production" });
-    await orderMerchantCredit(by, { merchantId, currencyCode: "BTC", amountText: "2", reference: merchantId });
+    const { merchantId } = await createMerchant(by, { accountId, environment: "production" });
+    await creditMerchant(by, { merchantId, currencyCode: "BTC", amountText: "2", reference: merchantId });
     const { rows } = await database.pool.query<{ id: string }>("SELECT id FROM merchant_fund WHERE merchant_id = $1", [
       merchantId,
     ]);

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
-import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
-import { order } from "../../src/operator/second-person/pending-orders.ts";
-import { orderLimits } from "../../src/operator/commands/transfer-orders.ts";
+import { createMerchant, creditMerchant } from "../../src/operator/commands/merchants.ts";
+import { carryOutOrStore } from "../../src/operator/second-person/pending-orders.ts";
+import { setLimits } from "../../src/operator/commands/transfers.ts";
 import { services } from "../../src/transport/calls/services.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { billRequest } from "./billed-request.ts";
@@ -37,8 +37,8 @@ beforeAll(async () => {
   topUpId = await openTopUp(served.database, { accountId });
   const by = { database: served.database, operator: "set-up" };
   // Not the account that is frozen here.
-  ({ merchantId } = await orderMerchant(by, { accountId: await served.newCustomer(), environment: "sandbox" }));
-  await orderMerchantCredit(by, {
+  ({ merchantId } = await createMerchant(by, { accountId: await served.newCustomer(), environment: "sandbox" }));
+  await creditMerchant(by, {
     merchantId,
     currencyCode: "TRX",
     amountText: "1000",
@@ -46,7 +46,7 @@ beforeAll(async () => {
     reference: uuidv7(),
   });
   const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "0", reason: "set-up" };
-  await orderLimits(by, { merchantId, ...limits });
+  await setLimits(by, { merchantId, ...limits });
   transferIds = [await orderWaiting(), await orderWaiting()];
   orderIds = [await storeOrder(), await storeOrder(), await storeOrder(), await storeOrder()];
   await stopWallet();
@@ -62,7 +62,7 @@ async function orderWaiting(): Promise<string> {
 async function storeOrder(): Promise<string> {
   const by = { database: served.database, operator: "set-up" };
   const wanted = { accountId, amount: 1n, reason: "set-up", reference: uuidv7() };
-  return (await order({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
+  return (await carryOutOrStore({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
 }
 
 /** Stops the sandbox's wallet as if another program had used its key. */

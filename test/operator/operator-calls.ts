@@ -43,7 +43,7 @@ export async function serveOperator(
   const isSet = (variable: string): boolean => variable === "SET_API_KEY";
   // The providers and their answers belong to the tests of top-ups.
   const asked: string[] = [];
-  const verifyTopUp = async (topUpId: string): Promise<TopUp> => {
+  const verifyNow = async (topUpId: string): Promise<TopUp> => {
     asked.push(topUpId);
     const [topUp] = await selectTopUps(database.pool, [topUpId]);
     if (topUp === undefined) throw new NotFound();
@@ -67,7 +67,7 @@ export async function serveOperator(
       database,
       operatorOf,
       isSet,
-      verifyTopUp,
+      verifyNow,
       payoutChains: chainsOf(createSandboxChain(database, systemClock)),
       ...presets,
     }),

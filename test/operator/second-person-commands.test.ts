@@ -7,7 +7,7 @@ import { readConfig } from "../../src/app/config/config.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { listLimits } from "../../src/merchant/merchants/limits.ts";
-import { order } from "../../src/operator/second-person/pending-orders.ts";
+import { carryOutOrStore } from "../../src/operator/second-person/pending-orders.ts";
 import { serveOperator, type ServedOperator } from "./operator-calls.ts";
 
 let served: ServedOperator;
@@ -27,7 +27,7 @@ describe("the command line", () => {
     const store = async (): Promise<string> => {
       const by = { database: served.database, operator: "ani@example.com" };
       const wanted = { accountId, amount: 5_000_000n, reason: "r", reference: uuidv7() };
-      return (await order({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
+      return (await carryOutOrStore({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
     };
     const [first, second] = [await store(), await store()];
     const { orders } = (await run("order", "list")) as { orders: { orderId: string; orderedBy: string }[] };

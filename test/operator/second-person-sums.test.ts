@@ -63,6 +63,21 @@ test("orders of one operator at once do not pass the sum together", async () => 
   expect(await available()).toBe(before + 900);
 });
 
+test("an order waits for another one of its operator that takes long", async () => {
+  await forgetDay();
+  await served.operator.creditAccount(order("1"));
+  const held = Promise.withResolvers<void>();
+  const other = withTransaction(served.database, async (client) => {
+    await client.query("SELECT FROM ordered_alone FOR UPDATE");
+    held.resolve();
+    // Longer than a request of the serving role waits for a lock by itself.
+    await client.query("SELECT pg_sleep(0.6)");
+  });
+  await held.promise;
+  expect((await served.operator.creditAccount(order("1"))).pendingOrderId).toBe("");
+  await other;
+});
+
 test("orders count for 24 hours", async () => {
   await forgetDay();
   expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");

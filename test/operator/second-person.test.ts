@@ -10,7 +10,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import { createMerchant, creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { isLooser, listLimits } from "../../src/merchant/merchants/limits.ts";
-import { orderCredit } from "../../src/operator/commands/account-orders.ts";
+import { creditAccount } from "../../src/operator/commands/accounts.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { billRequest } from "./billed-request.ts";
 import { OPERATOR, refusal, SECOND, serveOperator, type ServedOperator } from "./operator-calls.ts";
@@ -80,7 +80,7 @@ describe("an order above the sum", () => {
     expect(await served.operator.creditAccount(credit(accountId, "1000"))).toMatchObject({ pendingOrderId: "" });
     const amount = parseMoney("5000", IDR).units;
     const by = { database: served.database, operator: "root@host" };
-    await orderCredit(by, { accountId, amount, reason: "r", reference: uuidv7() });
+    await creditAccount(by, { accountId, amount, reason: "r", reference: uuidv7() });
     expect(await available(accountId)).toBe("6000");
   });
 

@@ -7,8 +7,8 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { WAITS_FOR_FUNDS } from "../../src/merchant/payouts/choose-transfers.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
-import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
-import { orderLimits } from "../../src/operator/commands/transfer-orders.ts";
+import { createMerchant, creditMerchant } from "../../src/operator/commands/merchants.ts";
+import { setLimits } from "../../src/operator/commands/transfers.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { expectSoundBooks } from "../merchant/payouts/ordered.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
@@ -29,10 +29,10 @@ async function newMerchant(environment: "sandbox" | "production" = "sandbox") {
   const { database } = served;
   const by = { database, operator: "set-up" };
   const accountId = await served.newCustomer();
-  const { merchantId } = await orderMerchant(by, { accountId, environment });
-  await orderMerchantCredit(by, { merchantId, currencyCode: "TRX", amountText: "1000", reference: merchantId });
+  const { merchantId } = await createMerchant(by, { accountId, environment });
+  await creditMerchant(by, { merchantId, currencyCode: "TRX", amountText: "1000", reference: merchantId });
   const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "10", reason: null };
-  await orderLimits(by, { merchantId, ...limits });
+  await setLimits(by, { merchantId, ...limits });
   return {
     accountId,
     merchantId,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
 import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
-import { findStop, orderResume, type WalletStop } from "../../src/operator/commands/payout-orders.ts";
+import { findStop, resumeWallet, type WalletStop } from "../../src/operator/commands/payouts.ts";
 import { whileLocked } from "../setup/held-row.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
@@ -103,7 +103,7 @@ describe("wallets", () => {
     const stop = await findStop(database.pool, { chains, name: "base" });
     const order = { chains, name: "base", stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "it was us" };
     const lock = `SELECT FROM wallet WHERE id = '${walletId}' FOR NO KEY UPDATE`;
-    const resumed = whileLocked(database.pool, lock, () => orderResume({ database, operator: "op" }, order));
+    const resumed = whileLocked(database.pool, lock, () => resumeWallet({ database, operator: "op" }, order));
     expect(await resumed).toMatchObject({ isNew: true });
   });
 
@@ -137,7 +137,7 @@ describe("wallets", () => {
     const resume = (operator: string, chain: PayoutChain, stop: WalletStop | null) => {
       if (stop === null) throw new Error("the wallet has not stopped");
       const order = { chains: [chain], name: "polygon", stoppedAt: stop.stoppedAt, reason: stop.stopReason };
-      return orderResume({ database, operator }, order);
+      return resumeWallet({ database, operator }, order);
     };
     const find = () => findStop(pool, { chains: [quick], name: "polygon" });
     await haltWallet(pool, walletId, "first");

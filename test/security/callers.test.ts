@@ -24,6 +24,8 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 import { type Kind, makeCallers, type TestCaller } from "./callers.ts";
 
 const REFUSALS = new Set(["invalid_api_key", "invalid_credentials", "permission_denied"]);
+/** The paths that programs ask models at: they take no cookies. */
+const ANSWERED_BY_MODELS = new Set(["/v1/chat/completions", "/v1/embeddings", "/v1/messages", "/v1/responses"]);
 const NO_ACCOUNT = "There is no such account.";
 
 let opened: TestDatabase;
@@ -46,7 +48,7 @@ beforeAll(async () => {
     publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
-    noteOrder: async () => undefined,
+    recordCall: async () => undefined,
     takeCallerSlot: async () => undefined,
     dashboard: null,
     logger: log.logger,
@@ -141,7 +143,7 @@ test("over REST each route takes exactly the callers its method names, in the en
     const wanted = made.callers.map((caller) => {
       const { environment } = mounted;
       const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
-      const takesCookies = !["/v1/chat/completions", "/v1/embeddings"].includes(address);
+      const takesCookies = !ANSWERED_BY_MODELS.has(address);
       return [
         caller.name,
         isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies, takenInRest(method)),
@@ -164,11 +166,14 @@ async function restOutcome(verb: string, address: string, headers: Record<string
     ...body,
   });
   const text = await response.text();
-  type Refusal = { error?: string; message?: string; meta?: { error?: string; message?: string } };
+  type Nested = { code?: string; message?: string; details?: { error_code?: string } };
+  type Refusal = { error?: string | Nested; message?: string; meta?: { error?: string; message?: string } };
   const told = (response.ok ? {} : JSON.parse(text)) as Refusal;
-  const code = told.meta?.error ?? told.error ?? "";
+  const error = told.meta?.error ?? told.error ?? "";
+  const code = typeof error === "string" ? error : (error.details?.error_code ?? error.code ?? "");
   if (REFUSALS.has(code)) return code;
-  if ((told.meta?.message ?? told.message) === NO_ACCOUNT) return "no such account";
+  const nested = typeof told.error === "object" ? told.error.message : undefined;
+  if ((told.meta?.message ?? nested ?? told.message) === NO_ACCOUNT) return "no such account";
   return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
 }
 

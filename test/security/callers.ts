@@ -7,7 +7,7 @@ import { createPeople } from "../../src/identity/people.ts";
 import {
   createServiceTokenVerifier,
   issueServiceToken,
-  revokeServiceToken,
+  withdrawServiceToken,
 } from "../../src/identity/service-tokens.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -67,7 +67,7 @@ export async function makeCallers(database: Database) {
     name: "revoked",
     scopes: TOKEN_SCOPES,
   });
-  await revokeServiceToken(database.pool, revokedToken.token.tokenId);
+  await withdrawServiceToken(database.pool, revokedToken.token.tokenId);
   const member = await newSession(database, { isOperator: false });
   const operator = await newSession(database, { isOperator: true });
   const over = await newSession(database, { isOperator: true, isOver: true });

@@ -4,7 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { issueServiceToken, type TokenOrder } from "../../src/identity/service-tokens.ts";
+import { issueServiceToken, type ServiceTokenRequest } from "../../src/identity/service-tokens.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import { issuePair } from "../../src/merchant/merchants/credentials.ts";
 import type { ServedSaldo } from "../app/clients/served-saldo.ts";
@@ -42,7 +42,7 @@ export function machinesOf({ database, server }: ServedSaldo) {
       }
     },
 
-    async newToken(accountId: string, order: Pick<TokenOrder, "scopes">): Promise<MachineCredentials> {
+    async newToken(accountId: string, order: Pick<ServiceTokenRequest, "scopes">): Promise<MachineCredentials> {
       const { token, secret } = await issueServiceToken(database.pool, { accountId, name: "walks", ...order });
       return { id: token.tokenId, authorization: `Bearer ${secret}` };
     },

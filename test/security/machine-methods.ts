@@ -36,7 +36,10 @@ const pairOrTransfersToken = (money: Expectation["money"] & string): Expectation
 const RESPONSE = { model: "demo/small", input: { kind: { case: "stringValue", value: "Hello!" } } };
 const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: "text", value: "Hello!" } }] };
 
-const MESSAGES = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
+const MESSAGES = {
+  model: "demo/small",
+  messages: [{ role: "user", content: { kind: { case: "stringValue", value: "Hello!" } } }],
+};
 
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {

@@ -9,7 +9,7 @@ import { type Transfer, TransferSchema } from "#gen/saldo/merchant/v1/transfer_p
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { freezeAccount } from "../../src/ledger/account-limits.ts";
-import { type LimitOrder, setLimits } from "../../src/merchant/merchants/limits.ts";
+import { type LimitChange, setLimits } from "../../src/merchant/merchants/limits.ts";
 import { type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
 import { machinesOf, type MachineCredentials } from "./machine-caller.ts";
 import { EXPECTED, type MachineMethod, machineMethods } from "./machine-methods.ts";
@@ -31,7 +31,7 @@ const orderers = orderMethods.flatMap((each) => each.takes.map((kind) => ({ ...e
 type Orderer = MachineMethod & { readonly kind: (typeof orderers)[number]["kind"] };
 
 /** A merchant of an account of its own with coins and limits, and the credentials that order for it. */
-async function newOrderer({ kind }: Orderer, limits: Partial<LimitOrder>) {
+async function newOrderer({ kind }: Orderer, limits: Partial<LimitChange>) {
   const { accountId } = await served.customer({ credit: "0" });
   const { merchantId } = await served.merchant({ environment: "sandbox", coins: { TRX: "10000" }, accountId });
   await withTransaction(served.database, (client) => setLimits(client, { ...NO_LIMITS, ...limits, merchantId }));

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN_SCOPES } from "../../src/identity/principal.ts";
-import { revokeServiceToken } from "../../src/identity/service-tokens.ts";
+import { withdrawServiceToken } from "../../src/identity/service-tokens.ts";
 import { revokeKey } from "../../src/keys/issued-keys.ts";
 import { revokePair } from "../../src/merchant/merchants/credentials.ts";
 import { type MerchantCaller, type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
@@ -110,7 +110,7 @@ describe("a service token", () => {
   });
 
   test("reaches no method from the moment it is revoked", async () => {
-    const end = (id: string) => revokeServiceToken(served.database.pool, id);
+    const end = (id: string) => withdrawServiceToken(served.database.pool, id);
     const walked = await walk("token", (each) => beforeAndAfter(each, issue(each), end));
     expect(walked).toEqual(ofEach("token", ENDED));
   });

@@ -10,8 +10,8 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { Admission } from "../../src/ledger/ledger.ts";
 import { creditUsage } from "../../src/ledger/credit-note.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
-import { orderAdjustment, orderCredit } from "../../src/operator/commands/account-orders.ts";
-import { orderSettings } from "../../src/operator/commands/settings-orders.ts";
+import { adjustAccount, creditAccount } from "../../src/operator/commands/accounts.ts";
+import { updateSettings } from "../../src/operator/commands/settings.ts";
 import { admission, settlement, type TestProcess } from "../money/money-setup.ts";
 import { one, useTwoProcesses, setup } from "./two-processes.ts";
 import { MICRO, RUPIAH } from "./top-up-setup.ts";
@@ -131,7 +131,7 @@ describe("what a held balance owes", () => {
     // Beside others, which uses the other function of the database.
     const several = await Promise.all([1, 2, 3].map((amount) => admit(gateway, found, amount)));
     expect(several.map(({ outcome }) => outcome)).toEqual(["refused", "refused", "refused"]);
-    const taken = orderAdjustment(by(), {
+    const taken = adjustAccount(by(), {
       accountId: found.accountId,
       amount: -rupiah(1),
       reason: "a correction",
@@ -176,10 +176,10 @@ describe("a debt is paid first", () => {
   it("by an operator's credit and correction, which answer with what is left", async () => {
     const { accountId } = await spentDebtor(await setup.money.process(), 20_000);
     const order = { accountId, reason: "goodwill" };
-    const first = await orderCredit(by(), { ...order, amount: rupiah(5_000), reference: uuidv7() });
+    const first = await creditAccount(by(), { ...order, amount: rupiah(5_000), reference: uuidv7() });
     expect(first).toMatchObject({ available: 0n });
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 15_000 });
-    const second = await orderAdjustment(by(), { ...order, amount: rupiah(16_000), reference: uuidv7() });
+    const second = await adjustAccount(by(), { ...order, amount: rupiah(16_000), reference: uuidv7() });
     expect(second).toMatchObject({ available: rupiah(1_000) });
     expect(await setup.standing(accountId)).toEqual({ available: 1_000, owed: 0 });
   });
@@ -203,7 +203,7 @@ describe("a debt is paid first", () => {
 
   it("by a welcome credit", async () => {
     const { accountId } = await spentDebtor(await setup.money.process(), 20_000);
-    await orderSettings(by(), { settings: { welcomeCredit: rupiah(3_000) }, reason: "a test" });
+    await updateSettings(by(), { settings: { welcomeCredit: rupiah(3_000) }, reason: "a test" });
     expect(await postWelcomeCredit(one.database, accountId)).toMatchObject({ isNew: true, available: 0n });
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 17_000 });
   });

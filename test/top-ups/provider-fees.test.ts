@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
-import { parseFeeRule } from "../../src/kernel/fee-rule.ts";
+import { parseFeeRule } from "../../src/kernel/provider-fee-rule.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
-import { orderProviderFee } from "../../src/operator/commands/top-up-orders.ts";
+import { postProviderFee } from "../../src/operator/commands/top-ups.ts";
 import { one, useTwoProcesses, setup } from "./two-processes.ts";
 import { MICRO, RUPIAH, type TopUpProcess } from "./top-up-setup.ts";
 
@@ -76,12 +76,12 @@ describe("what a provider keeps of a payment", () => {
     const { topUpId } = await setup.paid(one, accountId);
     expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH });
     const order = { topUpId, amount: 4_000n * MICRO, reference: `statement-${topUpId}` };
-    const posted = await Promise.all([1, 2, 3].map(() => orderProviderFee(by, order)));
+    const posted = await Promise.all([1, 2, 3].map(() => postProviderFee(by, order)));
     expect(posted.filter(({ isNew }) => isNew)).toHaveLength(1);
-    await expect(orderProviderFee(by, { ...order, amount: 1n })).rejects.toThrow(ValidationError);
-    await expect(orderProviderFee(by, { ...order, amount: 0n, reference: "none" })).rejects.toThrow(ValidationError);
+    await expect(postProviderFee(by, { ...order, amount: 1n })).rejects.toThrow(ValidationError);
+    await expect(postProviderFee(by, { ...order, amount: 0n, reference: "none" })).rejects.toThrow(ValidationError);
     const unpaid = await opened(one);
-    await expect(orderProviderFee(by, { ...order, ...unpaid, reference: "unpaid" })).rejects.toThrow(ValidationError);
+    await expect(postProviderFee(by, { ...order, ...unpaid, reference: "unpaid" })).rejects.toThrow(ValidationError);
     const charging = await setup.process("midtrans", { fee: parseFeeRule("4000") ?? null });
     await charging.topUps.verifyNow(topUpId);
     expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 4_000 });

@@ -7,7 +7,7 @@ import { paymentOfOrder } from "../../src/billing/payments/sandbox/store.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { createTopUps, type TopUps } from "../../src/billing/top-ups/top-ups.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
-import type { FeeRule } from "../../src/kernel/fee-rule.ts";
+import type { FeeRule } from "../../src/kernel/provider-fee-rule.ts";
 import { admission, MoneySetup, PRICES, settlement, type TestProcess } from "../money/money-setup.ts";
 import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
 import type { FakePayment } from "./fake-wire.ts";

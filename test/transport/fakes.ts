@@ -140,7 +140,7 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
-    noteOrder: async () => undefined,
+    recordCall: async () => undefined,
     takeCallerSlot: async () => undefined,
     dashboard: null,
     logger: createLogMemory().logger,

@@ -17,7 +17,7 @@ import { merchantServices } from "./merchant.ts";
 import { callerLimits } from "./limits.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
 import { addLogMetric, addPortMetric, createMetrics } from "../observability/metrics.ts";
-import { noteOrders, operatorServices } from "./operator.ts";
+import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { watchRequests } from "../observability/requests.ts";
@@ -200,6 +200,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => reachability.close());
   const refusals = new PortRefusals();
   const caller = createKeyCallOf(createPlaygroundKeys(requests));
+  const takeCountSlot = createCountWindows();
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
@@ -212,13 +213,13 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         gateway: running.gateway,
         keys,
         catalog,
-        takeCountSlot: createCountWindows(),
+        takeCountSlot,
         caller,
       }),
       responses: createResponsesService({
         gateway: running.gateway,
         keys,
-        takeCountSlot: createCountWindows(),
+        takeCountSlot,
         caller,
       }),
       embeddings: createEmbeddingsService({ gateway: running.gateway, caller }),
@@ -233,7 +234,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     gateway: running.gateway,
     keys,
     verifyMerchant,
-    noteOrder: noteOrders(database),
+    recordCall: recordCallsOnAccounts(database),
     ...callerLimits({ config, database, people, keys, verifyMerchant }),
     ...people,
     publicUrl: config.publicUrl,

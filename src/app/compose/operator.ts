@@ -24,7 +24,7 @@ export function operatorServices(
     database,
     operatorOf,
     isSet,
-    verifyTopUp: topUps.verifyNow,
+    verifyNow: topUps.verifyNow,
     payoutChains: payouts.chains,
     dailyCaps: payouts.dailyCaps,
     secondPerson: config.secondPerson,
@@ -33,7 +33,7 @@ export function operatorServices(
 }
 
 /** Records the commands of operators on other accounts, in the form that the interceptors need. */
-export function noteOrders(database: Pick<Database, "pool">): CallPorts["noteOrder"] {
+export function recordCallsOnAccounts(database: Pick<Database, "pool">): CallPorts["recordCall"] {
   return ({ operator, method, accountId, requestId }) =>
     withRetry(() =>
       withTransaction(database, (client) =>

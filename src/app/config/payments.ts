@@ -1,6 +1,6 @@
 // The providers that payments for top-ups go through.
 
-import type { FeeRule } from "../../kernel/fee-rule.ts";
+import type { FeeRule } from "../../kernel/provider-fee-rule.ts";
 import { ConfigError } from "./environment.ts";
 import type { SettingReaders } from "./setting-readers.ts";
 

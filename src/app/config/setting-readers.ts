@@ -1,6 +1,6 @@
 // How one setting of the environment is read, by the kind of its value. A wrong value is a ConfigError with the name and what is accepted.
 
-import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
+import { type FeeRule, parseFeeRule } from "../../kernel/provider-fee-rule.ts";
 import { FAILPOINTS } from "../../kernel/failpoint.ts";
 import { type FailpointSetting, parseFailpoint } from "./failpoint-setting.ts";
 import { ConfigError, type Settings } from "./environment.ts";

@@ -4,7 +4,7 @@
 import type { PoolClient } from "pg";
 import { endAllSessions, forgetInvites } from "../../identity/all-credentials.ts";
 import { deleteDemoUser } from "../../identity/demo-person.ts";
-import { withAuditLog, type OrderedBy } from "../../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../../operator/audit-log/operator-actions.ts";
 import { revokeAllServiceTokens } from "../../identity/service-token-store.ts";
 import { endDemo, lockPurpose } from "../../database/purpose.ts";
 import { ValidationError } from "../../kernel/errors.ts";
@@ -28,7 +28,7 @@ export type ClearedDemo = {
  * Clears a demo's database: one transaction, with its line of operator_action. Errors: ValidationError where it is no demo's, the
  * service runs, or requests and production transfers are open.
  */
-export function clearDemo(by: OrderedBy): Promise<ClearedDemo> {
+export function clearDemo(by: OperatorContext): Promise<ClearedDemo> {
   return withAuditLog(by, clear, (facts) => ({ action: "demo clear", subject: null, reason: null, facts }));
 }
 

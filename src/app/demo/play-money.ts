@@ -6,7 +6,7 @@ import type { PoolClient } from "pg";
 import { selectGivenBack } from "../../billing/top-ups/store.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Asset } from "../../kernel/money.ts";
-import { debitAsOrdered } from "../../ledger/debits.ts";
+import { debitOnce } from "../../ledger/debits.ts";
 import { debitFund, lockFund } from "../../ledger/funds.ts";
 import { forgiveDebts } from "../../ledger/receivables.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
@@ -72,7 +72,7 @@ async function takeFrom(client: PoolClient, standing: Row): Promise<bigint> {
     const amount = most < left ? most : left;
     if (amount <= 0n) continue;
     const reference = `demo-clear:${accountId}:${to}`;
-    await debitAsOrdered(client, { accountId, amount, to, reason: REASON, note: NOTE, reference });
+    await debitOnce(client, { accountId, amount, to, reason: REASON, note: NOTE, reference });
     left -= amount;
   }
   return total;

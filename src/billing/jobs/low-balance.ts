@@ -1,7 +1,7 @@
 // The mail to a customer whose balance runs low. Billing decides which mails are owed; the caller finds the address.
 
 import type { Pool } from "pg";
-import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../low-balance.ts";
+import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../low-balance-alert.ts";
 import { idr } from "../../kernel/money.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
 import type { Tick } from "../../workers/tick.ts";

@@ -17,7 +17,7 @@ export const MAX_FAUCET_COINS = 10_000n;
 /** A fund with so many whole coins gets no more. */
 export const ENOUGH_FAUCET_COINS = 1_000_000n;
 
-export type FaucetOrder = {
+export type FaucetRequest = {
   readonly accountId: string;
   readonly merchantId: string;
   readonly currencyCode: string;
@@ -29,8 +29,8 @@ export type FaucetOrder = {
  * Credits coins to a sandbox merchant's fund and returns the balance of the currency. Errors: NotFound,
  * CurrencyUnsupported, ValidationError, AmountPrecision, LimitExceeded.
  */
-export async function useFaucet(database: Pick<Database, "pool">, order: FaucetOrder): Promise<MerchantBalance> {
-  const { merchantId, accountId, currencyCode, amountText, network } = order;
+export async function useFaucet(database: Pick<Database, "pool">, request: FaucetRequest): Promise<MerchantBalance> {
+  const { merchantId, accountId, currencyCode, amountText, network } = request;
   if ((await requireMerchantOf(database.pool, { merchantId, accountId })) !== "sandbox") {
     throw new NotFound("There is a faucet in the sandbox only.");
   }

@@ -49,7 +49,7 @@ export async function countAgainstLimits(client: PoolClient, order: OrderedTrans
 }
 
 /** Limits as an operator writes them: decimals in whole coins; empty: no such limit. */
-export type LimitOrder = LimitKey & {
+export type LimitChange = LimitKey & {
   readonly perTransfer: string;
   readonly daily: string;
   readonly approvalAbove: string;
@@ -68,9 +68,9 @@ export type ShownLimits = {
  * Replaces the limits of a merchant and currency, inside the caller's transaction. Errors: NotFound, ValidationError,
  * CurrencyUnsupported.
  */
-export async function setLimits(client: PoolClient, order: LimitOrder): Promise<ShownLimits> {
-  const { merchantId, currencyCode } = order;
-  const limits = limitsOf(order);
+export async function setLimits(client: PoolClient, change: LimitChange): Promise<ShownLimits> {
+  const { merchantId, currencyCode } = change;
+  const limits = limitsOf(change);
   if (!isCurrency(currencyCode)) throw new CurrencyUnsupported();
   await requireMerchant(client, merchantId);
   const before = await lockLimits(client, { merchantId, currencyCode });
@@ -82,10 +82,10 @@ export async function setLimits(client: PoolClient, order: LimitOrder): Promise<
  * Sets the limits of new production merchants, inside the caller's transaction. Errors: ValidationError,
  * CurrencyUnsupported.
  */
-export async function setDefaultLimits(client: PoolClient, order: Omit<LimitOrder, "merchantId">): Promise<void> {
-  const { currencyCode } = order;
+export async function setDefaultLimits(client: PoolClient, change: Omit<LimitChange, "merchantId">): Promise<void> {
+  const { currencyCode } = change;
   if (!isCurrency(currencyCode)) throw new CurrencyUnsupported();
-  await writeDefaultLimit(client, { currencyCode, ...limitsOf(order) });
+  await writeDefaultLimit(client, { currencyCode, ...limitsOf(change) });
 }
 
 const printed = (units: bigint | null): string | null => (units === null ? null : print(units));
@@ -101,16 +101,16 @@ export function showLimits({ currencyCode, ...limits }: Limits & { readonly curr
 }
 
 /**
- * Whether an order would allow a merchant more than now. Errors: NotFound, ValidationError, CurrencyUnsupported where
- * the order is wrong.
+ * Whether a change would allow a merchant more than now. Errors: NotFound, ValidationError, CurrencyUnsupported where
+ * the change is wrong.
  */
-export async function isLooser(pool: Pick<Database, "pool">["pool"], order: LimitOrder): Promise<boolean> {
-  const wanted = limitsOf(order);
-  if (!isCurrency(order.currencyCode)) throw new CurrencyUnsupported();
-  const own = (await readLimits(pool, order.merchantId)).find(
-    ({ currencyCode }) => currencyCode === order.currencyCode,
+export async function isLooser(pool: Pick<Database, "pool">["pool"], change: LimitChange): Promise<boolean> {
+  const wanted = limitsOf(change);
+  if (!isCurrency(change.currencyCode)) throw new CurrencyUnsupported();
+  const own = (await readLimits(pool, change.merchantId)).find(
+    ({ currencyCode }) => currencyCode === change.currencyCode,
   );
-  const now = own ?? (await readDefaultLimits(pool)).find(({ currencyCode }) => currencyCode === order.currencyCode);
+  const now = own ?? (await readDefaultLimits(pool)).find(({ currencyCode }) => currencyCode === change.currencyCode);
   return (
     isMore(now?.perTransfer ?? null, wanted.perTransfer) ||
     isMore(now?.daily ?? null, wanted.daily) ||
@@ -131,11 +131,11 @@ function show(limits: CountedLimits & { readonly currencyCode: string }): ShownL
   return { ...showLimits(limits), usedToday: print(limits.usedToday) };
 }
 
-function limitsOf(order: Pick<LimitOrder, "perTransfer" | "daily" | "approvalAbove">): Limits {
+function limitsOf(change: Pick<LimitChange, "perTransfer" | "daily" | "approvalAbove">): Limits {
   return {
-    perTransfer: readLimit("per_transfer", order.perTransfer),
-    daily: readLimit("daily", order.daily),
-    approvalAbove: readLimit("approval_above", order.approvalAbove, { orZero: true }),
+    perTransfer: readLimit("per_transfer", change.perTransfer),
+    daily: readLimit("daily", change.daily),
+    approvalAbove: readLimit("approval_above", change.approvalAbove, { orZero: true }),
   };
 }
 

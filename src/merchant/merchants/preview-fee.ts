@@ -5,7 +5,7 @@ import type { FeeRow } from "./fee-schedule.ts";
 import { parseAmount } from "../transfers/amount.ts";
 import { findCoin } from "../chains/currencies.ts";
 import { priceTransfer, type Quote } from "../transfers/quote.ts";
-import { type FeeOrder, findFeeRow, parseTerms } from "./set-fee.ts";
+import { type FeeChange, findFeeRow, parseTerms } from "./set-fee.ts";
 import { requireMerchant } from "./store.ts";
 
 /** No merchant has this id: the general rows apply. */
@@ -19,7 +19,7 @@ export type FeeQuestion = {
   /** Decimal digits in whole coins. */
   readonly amountText: string;
   /** Terms to try; null: only the valid ones. */
-  readonly terms: Pick<FeeOrder, "flat" | "rate" | "min" | "max"> | null;
+  readonly terms: Pick<FeeChange, "flat" | "rate" | "min" | "max"> | null;
 };
 
 /** The quote by the row in force, and by the terms to try. */

@@ -29,7 +29,7 @@ export async function findFeeRow(
 }
 
 /** Terms as an operator writes them: decimals in whole coins, the rate as a part of one. Absent: no such bound. */
-export type FeeOrder = {
+export type FeeChange = {
   readonly merchantId?: string;
   readonly currencyCode?: string;
   readonly flat: string;
@@ -46,11 +46,11 @@ export type SetFee = { readonly row: FeeRow; readonly isNew: boolean };
  * already in force; also inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound,
  * UpstreamBusy.
  */
-export async function setFee(client: Pool | PoolClient, order: FeeOrder): Promise<SetFee> {
-  const terms = parseTerms(order);
-  if (order.currencyCode !== undefined && !isCurrency(order.currencyCode)) throw new CurrencyUnsupported();
-  if (order.merchantId !== undefined) await requireMerchant(client, order.merchantId);
-  const scope = { merchantId: order.merchantId ?? null, currencyCode: order.currencyCode ?? null };
+export async function setFee(client: Pool | PoolClient, change: FeeChange): Promise<SetFee> {
+  const terms = parseTerms(change);
+  if (change.currencyCode !== undefined && !isCurrency(change.currencyCode)) throw new CurrencyUnsupported();
+  if (change.merchantId !== undefined) await requireMerchant(client, change.merchantId);
+  const scope = { merchantId: change.merchantId ?? null, currencyCode: change.currencyCode ?? null };
   for (let attempt = 1; attempt <= MAX_VERSION_ATTEMPTS; attempt += 1) {
     const current = await readFeeVersion(client, scope);
     if (current !== undefined && areSameTerms(current, terms)) return { row: current, isNew: false };
@@ -66,13 +66,13 @@ function areSameTerms(one: FeeTerms, other: FeeTerms): boolean {
   return (["flat", "rate", "min", "max"] as const).every((name) => one[name] === other[name]);
 }
 
-/** Reads the terms of an order. Errors: ValidationError. */
-export function parseTerms(order: Omit<FeeOrder, "merchantId" | "currencyCode">): FeeTerms {
+/** Reads the terms of a change. Errors: ValidationError. */
+export function parseTerms(change: Omit<FeeChange, "merchantId" | "currencyCode">): FeeTerms {
   const terms = {
-    flat: parseTerm("flat", order.flat, MAX_AMOUNT_COINS),
-    rate: parseTerm("rate", order.rate, MAX_RATE),
-    min: order.min === undefined ? null : parseTerm("min", order.min, MAX_AMOUNT_COINS),
-    max: order.max === undefined ? null : parseTerm("max", order.max, MAX_AMOUNT_COINS),
+    flat: parseTerm("flat", change.flat, MAX_AMOUNT_COINS),
+    rate: parseTerm("rate", change.rate, MAX_RATE),
+    min: change.min === undefined ? null : parseTerm("min", change.min, MAX_AMOUNT_COINS),
+    max: change.max === undefined ? null : parseTerm("max", change.max, MAX_AMOUNT_COINS),
   };
   if (terms.min !== null && terms.max !== null && terms.min > terms.max) {
     throw new ValidationError([{ field: "min", rule: "fee.min_lte_max", message: "must not be greater than max" }]);

@@ -31,11 +31,11 @@ export type ActionFilter = {
   readonly untilMs?: number;
 };
 
-/** On whose behalf something is ordered, and where. */
-export type OrderedBy = {
+/** The operator of a command, and the database that it changes. */
+export type OperatorContext = {
   readonly database: Pick<Database, "pool">;
   readonly operator: string;
-  /** A transaction of the caller's that the order takes part in. Absent: it has its own. */
+  /** A transaction of the caller's that the command takes part in. Absent: it has its own. */
   readonly within?: PoolClient;
 };
 
@@ -53,11 +53,11 @@ export async function recordAction(client: PoolClient, action: OperatorAction): 
 }
 
 /**
- * Carries an operator's order out and records the operator, in one transaction. `line` describes the change; null: nothing was
+ * Carries an operator's command out and records the operator, in one transaction. `line` describes the change; null: nothing was
  * changed, so there is nothing to record.
  */
 export function withAuditLog<Outcome>(
-  { database, operator, within }: OrderedBy,
+  { database, operator, within }: OperatorContext,
   work: (client: PoolClient) => Promise<Outcome>,
   line: (outcome: Outcome) => Omit<OperatorAction, "operator"> | null,
 ): Promise<Outcome> {

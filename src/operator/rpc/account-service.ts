@@ -9,10 +9,10 @@ import { invariant } from "../../kernel/invariant.ts";
 import { countKeys } from "../../keys/issued-keys.ts";
 import { type AccountLimits, readLimits } from "../../ledger/account-limits.ts";
 import { readGlances } from "../../ledger/accounts.ts";
-import type { PostedMove } from "../../ledger/order-lock.ts";
+import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { findMerchants } from "../../merchant/merchants/listings.ts";
-import { orderFreeze, orderLimit, orderRecount, orderUnfreeze } from "../commands/account-orders.ts";
-import { order as orderOrStore, type Ordered } from "../second-person/pending-orders.ts";
+import { freezeAccount, limitAccount, recountAccount, unfreezeAccount } from "../commands/accounts.ts";
+import { carryOutOrStore, type Ordered } from "../second-person/pending-orders.ts";
 import { type PageRange, readPage } from "./paging.ts";
 import { toProtoMerchant } from "./merchant-admin-service.ts";
 import { fromRupiah, keyed, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
@@ -23,9 +23,9 @@ const MAX_MERCHANTS = 100;
 /** AccountService: customers' accounts. */
 export function createAccountService({
   database,
-  orderedBy,
+  operatorContext,
   secondPerson: rule,
-}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof AccountService> {
+}: Pick<Parts, "database" | "operatorContext" | "secondPerson">): ServiceImpl<typeof AccountService> {
   const { pool } = database;
 
   async function summarise(customers: readonly Customer[]) {
@@ -87,37 +87,41 @@ export function createAccountService({
     },
 
     async creditAccount({ accountId, amount, reason, idempotencyKey }, context) {
-      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
-      return toProtoOrdered(await keyed(orderOrStore({ by: orderedBy(context), rule }, "account credit", order)));
+      const command = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      return toProtoOrdered(
+        await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account credit", command)),
+      );
     },
 
     async adjustAccount({ accountId, amount, reason, idempotencyKey }, context) {
-      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
-      return toProtoOrdered(await keyed(orderOrStore({ by: orderedBy(context), rule }, "account adjust", order)));
+      const command = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      return toProtoOrdered(
+        await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account adjust", command)),
+      );
     },
 
     async freezeAccount({ accountId, reason }, context) {
-      return { limits: toProtoLimits(await orderFreeze(orderedBy(context), { accountId, reason })) };
+      return { limits: toProtoLimits(await freezeAccount(operatorContext(context), { accountId, reason })) };
     },
 
     async unfreezeAccount({ accountId, reason }, context) {
-      const order = { accountId, reason: orNull(reason) };
-      return { limits: toProtoLimits(await orderUnfreeze(orderedBy(context), order)) };
+      const command = { accountId, reason: orNull(reason) };
+      return { limits: toProtoLimits(await unfreezeAccount(operatorContext(context), command)) };
     },
 
     async setAccountLimit({ accountId, maxOpenRequests, reason }, context) {
-      const order = { accountId, reason: orNull(reason), most: maxOpenRequests };
-      return { limits: toProtoLimits(await orderLimit(orderedBy(context), order)) };
+      const command = { accountId, reason: orNull(reason), most: maxOpenRequests };
+      return { limits: toProtoLimits(await limitAccount(operatorContext(context), command)) };
     },
 
     async recountAccount({ accountId, reason }, context) {
-      const order = { accountId, reason: orNull(reason) };
-      const { was, ...limits } = await orderRecount(orderedBy(context), order);
+      const command = { accountId, reason: orNull(reason) };
+      const { was, ...limits } = await recountAccount(operatorContext(context), command);
       return { was, limits: toProtoLimits(limits) };
     },
 
     async creditUsage({ requestId, amount, reason, name }, context) {
-      const ordered = await orderOrStore({ by: orderedBy(context), rule }, "usage credit", {
+      const ordered = await carryOutOrStore({ by: operatorContext(context), rule }, "usage credit", {
         requestId,
         amount: amount === "" ? null : fromRupiah(amount),
         note: reason,

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { previewCatalog, readLiveCatalog } from "../../catalog/apply-catalog.ts";
 import { listVersions, readVersion } from "../../catalog/version-store.ts";
-import { orderCatalog } from "../commands/catalog-orders.ts";
+import { publishCatalog } from "../commands/catalog.ts";
 import { readNumberedPage } from "./paging.ts";
 import { toProtoCatalog, toProtoChange, toProtoVersion, yamlOf } from "./proto-catalog.ts";
 import { toProtoWarning } from "./proto-catalog-prices.ts";
@@ -12,11 +12,11 @@ import { listUpstreams } from "./proto-upstreams.ts";
 /** CatalogService: what is live, drafts, what was published, and the upstreams. */
 export function createCatalogService({
   database,
-  orderedBy,
+  operatorContext,
   isSet,
   presetUpstreams = [],
   presetModels = [],
-}: Pick<Parts, "database" | "orderedBy" | "isSet" | "presetUpstreams" | "presetModels">): ServiceImpl<
+}: Pick<Parts, "database" | "operatorContext" | "isSet" | "presetUpstreams" | "presetModels">): ServiceImpl<
   typeof CatalogService
 > {
   const remote = { isSet };
@@ -34,8 +34,8 @@ export function createCatalogService({
     },
 
     async publishCatalog({ draft, baseVersion, reason }, context) {
-      const order = { ...presets, yaml: yamlOf(draft), baseVersion, reason: orNull(reason), remote };
-      const { version, changes, warnings } = await orderCatalog(orderedBy(context), order);
+      const command = { ...presets, yaml: yamlOf(draft), baseVersion, reason: orNull(reason), remote };
+      const { version, changes, warnings } = await publishCatalog(operatorContext(context), command);
       return { version, changes: changes.map(toProtoChange), warnings: warnings.map(toProtoWarning) };
     },
 

@@ -9,17 +9,17 @@ import { previewFee } from "../../merchant/merchants/preview-fee.ts";
 import type { Quote } from "../../merchant/transfers/quote.ts";
 import { findFees, type ScheduledFee } from "../../merchant/merchants/fee-store.ts";
 import { findMerchants, type ListedMerchant } from "../../merchant/merchants/listings.ts";
-import { orderFee, termTexts } from "../commands/merchant-orders.ts";
-import { order as orderOrStore } from "../second-person/pending-orders.ts";
+import { setFee, termTexts } from "../commands/merchants.ts";
+import { carryOutOrStore } from "../second-person/pending-orders.ts";
 import { readPage } from "./paging.ts";
 import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
 
 /** MerchantAdminService: merchants, their funds and limits, and the fee schedule. */
 export function createMerchantAdminService({
   database,
-  orderedBy,
+  operatorContext,
   secondPerson: rule,
-}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof MerchantAdminService> {
+}: Pick<Parts, "database" | "operatorContext" | "secondPerson">): ServiceImpl<typeof MerchantAdminService> {
   const { pool } = database;
   return {
     async listFees(request) {
@@ -33,7 +33,7 @@ export function createMerchantAdminService({
     },
 
     async setFee({ merchantId, currencyCode, terms, reason }, context) {
-      const { row, isNew } = await orderFee(orderedBy(context), {
+      const { row, isNew } = await setFee(operatorContext(context), {
         ...fromProtoTerms(terms),
         ...given("merchantId", merchantId),
         ...given("currencyCode", currencyCode),
@@ -68,7 +68,7 @@ export function createMerchantAdminService({
     },
 
     async creditMerchant({ merchantId, currencyCode, network, amount, reason, idempotencyKey }, context) {
-      const order = {
+      const command = {
         merchantId,
         currencyCode,
         ...given("network", network),
@@ -76,15 +76,19 @@ export function createMerchantAdminService({
         reason,
         reference: idempotencyKey,
       };
-      const ordered = await keyed(orderOrStore({ by: orderedBy(context), rule }, "merchant credit", order));
+      const ordered = await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "merchant credit", command));
       if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
       const { postingId, available, isNew } = ordered.outcome;
       return { postingId, available, isNew };
     },
 
     async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
-      const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
-      const { outcome, pendingOrderId } = await orderOrStore({ by: orderedBy(context), rule }, "merchant limit", order);
+      const command = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
+      const { outcome, pendingOrderId } = await carryOutOrStore(
+        { by: operatorContext(context), rule },
+        "merchant limit",
+        command,
+      );
       return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingOrderId };
     },
   };

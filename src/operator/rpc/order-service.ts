@@ -17,11 +17,11 @@ const states = {
 /** OrderService: orders that need a second operator. */
 export function createOrderService({
   database,
-  orderedBy,
-}: Pick<Parts, "database" | "orderedBy">): ServiceImpl<typeof OrderService> {
+  operatorContext,
+}: Pick<Parts, "database" | "operatorContext">): ServiceImpl<typeof OrderService> {
   return {
     async listOrders(request, context) {
-      const { operator } = orderedBy(context);
+      const { operator } = operatorContext(context);
       const state = (Object.keys(states) as OrderState[]).find((each) => states[each] === request.state) ?? null;
       const page = await readPage(
         request,
@@ -32,13 +32,13 @@ export function createOrderService({
     },
 
     async approveOrder({ orderId, reason }, context) {
-      const by = orderedBy(context);
+      const by = operatorContext(context);
       const { order, isNew } = await approveOrder(by, { orderId, reason: orNull(reason) });
       return { order: toProtoOrder(order, by.operator), isNew };
     },
 
     async refuseOrder({ orderId, reason }, context) {
-      const by = orderedBy(context);
+      const by = operatorContext(context);
       const { order, isNew } = await refuseOrder(by, { orderId, reason });
       return { order: toProtoOrder(order, by.operator), isNew };
     },

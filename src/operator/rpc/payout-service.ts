@@ -7,16 +7,16 @@ import { type Asset, codeOf, formatMoney } from "../../kernel/money.ts";
 import { readDays } from "../../merchant/payouts/daily-cap.ts";
 import { type ListedWallet, listWallets } from "../../merchant/payouts/list-wallets.ts";
 import { listStops, type PayoutStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
-import { orderResume, orderStart, orderStop } from "../commands/payout-orders.ts";
+import { resumeWallet, startPayouts, stopPayouts } from "../commands/payouts.ts";
 import { moment, type Parts } from "./proto-parts.ts";
 
 /** PayoutService: wallets that pay transfers out, and stops of payouts. */
 export function createPayoutService({
   database,
-  orderedBy,
+  operatorContext,
   payoutChains: chains,
   dailyCaps,
-}: Pick<Parts, "database" | "orderedBy" | "payoutChains" | "dailyCaps">): ServiceImpl<typeof PayoutService> {
+}: Pick<Parts, "database" | "operatorContext" | "payoutChains" | "dailyCaps">): ServiceImpl<typeof PayoutService> {
   const { pool } = database;
   const stops = async () => (await listStops(pool)).map(toProtoStop);
   return {
@@ -28,20 +28,25 @@ export function createPayoutService({
       };
     },
 
-    async stopPayouts(order, context) {
-      const isNew = await orderStop(orderedBy(context), scopeOf(order));
+    async stopPayouts(command, context) {
+      const isNew = await stopPayouts(operatorContext(context), scopeOf(command));
       return { stops: await stops(), isNew };
     },
 
-    async startPayouts(order, context) {
-      const isNew = await orderStart(orderedBy(context), scopeOf(order));
+    async startPayouts(command, context) {
+      const isNew = await startPayouts(operatorContext(context), scopeOf(command));
       return { stops: await stops(), isNew };
     },
 
     async resumePayoutWallet({ chain, reason, stoppedAt }, context) {
       // The contract lets no request without it through.
-      invariant(stoppedAt !== undefined, "an order to resume a wallet names its stop");
-      return orderResume(orderedBy(context), { chains, name: chain, stoppedAt: timestampDate(stoppedAt), reason });
+      invariant(stoppedAt !== undefined, "a command to resume a wallet names its stop");
+      return resumeWallet(operatorContext(context), {
+        chains,
+        name: chain,
+        stoppedAt: timestampDate(stoppedAt),
+        reason,
+      });
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { type Timestamp, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { OrderedBy } from "../audit-log/operator-actions.ts";
+import type { OperatorContext } from "../audit-log/operator-actions.ts";
 import type { CatalogPresets } from "../../catalog/apply-catalog.ts";
 import type { TopUp } from "../../billing/top-ups/top-up.ts";
 import type { Database } from "../../database/database.ts";
@@ -19,15 +19,15 @@ export type Parts = CatalogPresets & {
   /** Whether a variable of the environment is set. Its value is never shown. */
   readonly isSet: (variable: string) => boolean;
   /** Asks the provider of a top-up now. Errors: NotFound, UpstreamBusy. */
-  readonly verifyTopUp: (topUpId: string) => Promise<TopUp>;
+  readonly verifyNow: (topUpId: string) => Promise<TopUp>;
   /** The chains that transfers are paid on in this process. */
   readonly payoutChains: readonly PayoutChain[];
   /** When another operator has to approve. Null: never. */
   readonly secondPerson: SecondPersonRule | null;
   /** What goes out on a day at most, by chain. Absent: no caps. */
   readonly dailyCaps?: Readonly<Record<string, DailyCaps>>;
-  /** On whose behalf a call orders something. */
-  readonly orderedBy: (context: HandlerContext) => OrderedBy & { readonly database: Database };
+  /** The operator of a call, and the database. */
+  readonly operatorContext: (context: HandlerContext) => OperatorContext & { readonly database: Database };
 };
 
 /** Micro-rupiah as a decimal text. */
@@ -73,10 +73,10 @@ export function orNull(text: string): string | null {
   return text === "" ? null : text;
 }
 
-/** Carries an order out whose name the contract calls an idempotency key, and the orders a reference. */
-export async function keyed<Outcome>(order: Promise<Outcome>): Promise<Outcome> {
+/** Carries a command out whose name the contract calls an idempotency key, and the commands a reference. */
+export async function keyed<Outcome>(outcome: Promise<Outcome>): Promise<Outcome> {
   try {
-    return await order;
+    return await outcome;
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     const inWordsOfContract = error.details.map((problem) =>

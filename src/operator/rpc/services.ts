@@ -12,7 +12,7 @@ import { createSystemService } from "./system-service.ts";
 import { createTopUpService } from "./top-up-service.ts";
 import { createTransferService } from "./transfer-service.ts";
 
-export type OperatorServicesDependencies = Omit<Parts, "orderedBy" | "secondPerson"> & {
+export type OperatorServicesDependencies = Omit<Parts, "operatorContext" | "secondPerson"> & {
   /** When another operator has to approve an order. Absent: never. */
   readonly secondPerson?: Parts["secondPerson"];
   /** The person who calls. */
@@ -22,8 +22,8 @@ export type OperatorServicesDependencies = Omit<Parts, "orderedBy" | "secondPers
 /** The services as Connect serves them, by their names in `transport/calls/services.ts`. */
 export function createOperatorServices({ operatorOf, ...dependencies }: OperatorServicesDependencies) {
   const { database } = dependencies;
-  const orderedBy = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
-  const parts: Parts = { ...dependencies, secondPerson: dependencies.secondPerson ?? null, orderedBy };
+  const operatorContext = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
+  const parts: Parts = { ...dependencies, secondPerson: dependencies.secondPerson ?? null, operatorContext };
   return {
     operatorCatalog: createCatalogService(parts),
     operatorAccount: createAccountService(parts),

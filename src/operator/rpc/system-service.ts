@@ -5,16 +5,16 @@ import { type DoneAction, listActions } from "../audit-log/operator-actions.ts";
 import { type BillingSettings, readBillingSettings } from "../../billing/settings.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { type AdmissionStop, readAdmissionStop } from "../../ledger/admission-switch.ts";
-import { orderStart, orderStop } from "../commands/admission-orders.ts";
+import { startAdmissions, stopAdmissions } from "../commands/admission.ts";
 import { readPage } from "./paging.ts";
 import { fromRupiah, given, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
-import { orderSettings } from "../commands/settings-orders.ts";
+import { updateSettings } from "../commands/settings.ts";
 
 /** SystemService: settings, the switch of admissions, and what operators did. */
 export function createSystemService({
   database: { pool },
-  orderedBy,
-}: Pick<Parts, "database" | "orderedBy">): ServiceImpl<typeof SystemService> {
+  operatorContext,
+}: Pick<Parts, "database" | "operatorContext">): ServiceImpl<typeof SystemService> {
   return {
     async getSettings() {
       return { settings: toProtoSettings(await readBillingSettings(pool)) };
@@ -22,8 +22,8 @@ export function createSystemService({
 
     async updateSettings({ settings, reason }, context) {
       const wanted = { welcomeCredit: fromRupiah(settings?.welcomeCredit ?? "") };
-      const order = { settings: wanted, reason: orNull(reason) };
-      return { settings: toProtoSettings(await orderSettings(orderedBy(context), order)) };
+      const command = { settings: wanted, reason: orNull(reason) };
+      return { settings: toProtoSettings(await updateSettings(operatorContext(context), command)) };
     },
 
     async getAdmission() {
@@ -31,11 +31,11 @@ export function createSystemService({
     },
 
     async stopAdmission({ reason }, context) {
-      return { admission: toProtoAdmission(await orderStop(orderedBy(context), { reason })) };
+      return { admission: toProtoAdmission(await stopAdmissions(operatorContext(context), { reason })) };
     },
 
     async startAdmission(_request, context) {
-      return { admission: toProtoAdmission(await orderStart(orderedBy(context))) };
+      return { admission: toProtoAdmission(await startAdmissions(operatorContext(context))) };
     },
 
     async listOperatorActions(request) {

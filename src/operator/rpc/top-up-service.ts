@@ -10,7 +10,7 @@ import { type TopUp, TOP_UP_STATES } from "../../billing/top-ups/top-up.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { readPage } from "./paging.ts";
 import { orNull, type Parts } from "./proto-parts.ts";
-import { orderVerification } from "../commands/top-up-orders.ts";
+import { verifyTopUp } from "../commands/top-ups.ts";
 
 /** The most notifications that are shown with a top-up. */
 const MAX_EVENTS = 100;
@@ -25,9 +25,9 @@ const protoFinding = {
 /** TopUpService: top-ups of all accounts. */
 export function createTopUpService({
   database,
-  orderedBy,
-  verifyTopUp,
-}: Pick<Parts, "database" | "orderedBy" | "verifyTopUp">): ServiceImpl<typeof TopUpService> {
+  operatorContext,
+  verifyNow,
+}: Pick<Parts, "database" | "operatorContext" | "verifyNow">): ServiceImpl<typeof TopUpService> {
   const { pool } = database;
   return {
     async listTopUps(request) {
@@ -64,8 +64,8 @@ export function createTopUpService({
     },
 
     async verifyTopUp({ topUpId, reason }, context) {
-      const order = { topUpId, reason: orNull(reason) };
-      return { topUp: toProtoAccountTopUp(await orderVerification(orderedBy(context), verifyTopUp, order)) };
+      const command = { topUpId, reason: orNull(reason) };
+      return { topUp: toProtoAccountTopUp(await verifyTopUp(operatorContext(context), verifyNow, command)) };
     },
   };
 }

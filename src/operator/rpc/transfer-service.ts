@@ -13,17 +13,17 @@ import {
   readOwnedTransfer,
 } from "../../merchant/transfers/transfer-search-store.ts";
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
-import { order as orderOrStore } from "../second-person/pending-orders.ts";
+import { carryOutOrStore } from "../second-person/pending-orders.ts";
 import { readPage } from "./paging.ts";
 import { orNull, type Parts } from "./proto-parts.ts";
-import { orderRejection } from "../commands/transfer-orders.ts";
+import { rejectTransfer } from "../commands/transfers.ts";
 
 /** TransferService: transfers of all merchants. */
 export function createTransferService({
   database,
-  orderedBy,
+  operatorContext,
   secondPerson: rule,
-}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof TransferService> {
+}: Pick<Parts, "database" | "operatorContext" | "secondPerson">): ServiceImpl<typeof TransferService> {
   const { pool } = database;
 
   async function find(transferId: string): Promise<OwnedTransfer> {
@@ -69,14 +69,14 @@ export function createTransferService({
     },
 
     async approveTransfer({ transferId, reason }, context) {
-      const by = orderedBy(context);
-      const ordered = await orderOrStore({ by, rule }, "transfer approve", { transferId, note: reason });
+      const by = operatorContext(context);
+      const ordered = await carryOutOrStore({ by, rule }, "transfer approve", { transferId, note: reason });
       if (ordered.outcome !== null) return moved(ordered.outcome);
       return { transfer: toProtoAccountTransfer(await find(transferId)), pendingOrderId: ordered.pendingOrderId };
     },
 
     async rejectTransfer({ transferId, reason }, context) {
-      return moved(await orderRejection(orderedBy(context), { transferId, reason }));
+      return moved(await rejectTransfer(operatorContext(context), { transferId, reason }));
     },
   };
 }

@@ -1,29 +1,29 @@
 // The kinds of orders that can wait for a second operator: when each needs one, how it is stored, and how it is carried out.
 
 import type { Pool } from "pg";
-import type { OrderedBy } from "../audit-log/operator-actions.ts";
+import type { OperatorContext } from "../audit-log/operator-actions.ts";
 import { customerOf } from "../../identity/store.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
-import type { PostedMove } from "../../ledger/order-lock.ts";
+import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { type CreditNote, readChargeOf, type WrittenNote } from "../../ledger/credit-note.ts";
-import { isLooser, type LimitOrder, type ShownLimits } from "../../merchant/merchants/limits.ts";
+import { isLooser, type LimitChange, type ShownLimits } from "../../merchant/merchants/limits.ts";
 import type { CreditedFund, MerchantCredit } from "../../merchant/merchants/merchants.ts";
 import { requireMerchant } from "../../merchant/merchants/store.ts";
 import { readOwnedTransfer } from "../../merchant/transfers/transfer-search-store.ts";
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
-import { type MoneyOrder, orderAdjustment, orderCredit, orderCreditNote } from "../commands/account-orders.ts";
-import { orderMerchantCredit } from "../commands/merchant-orders.ts";
+import { type MoneyCommand, adjustAccount, creditAccount, creditUsage } from "../commands/accounts.ts";
+import { creditMerchant } from "../commands/merchants.ts";
 import type { OrderedAmount } from "./second-person.ts";
-import { orderApproval, orderLimits } from "../commands/transfer-orders.ts";
+import { approveTransfer, setLimits } from "../commands/transfers.ts";
 
 /** The order and the outcome of each kind. */
 export type OrderKinds = {
-  readonly "account credit": { order: MoneyOrder; outcome: PostedMove };
-  readonly "account adjust": { order: MoneyOrder; outcome: PostedMove };
+  readonly "account credit": { order: MoneyCommand; outcome: PostedMove };
+  readonly "account adjust": { order: MoneyCommand; outcome: PostedMove };
   readonly "usage credit": { order: CreditNote; outcome: WrittenNote };
   readonly "merchant credit": { order: MerchantCredit & { readonly reference: string }; outcome: CreditedFund };
-  readonly "merchant limit": { order: LimitOrder & { readonly reason: string | null }; outcome: ShownLimits };
+  readonly "merchant limit": { order: LimitChange & { readonly reason: string | null }; outcome: ShownLimits };
   readonly "transfer approve": {
     order: { readonly transferId: string; readonly note: string | null };
     outcome: MovedTransfer;
@@ -49,10 +49,10 @@ type Kind<K extends OrderKind> = {
   /** How many operators have to agree to it. Errors: those of its object; ValidationError for an own transfer. */
   readonly agreement: (facts: {
     order: OrderKinds[K]["order"];
-    by: OrderedBy;
+    by: OperatorContext;
     pool: Pool;
   }) => Promise<Agreement> | Agreement;
-  readonly carryOut: (by: OrderedBy, order: OrderKinds[K]["order"]) => Promise<OrderKinds[K]["outcome"]>;
+  readonly carryOut: (by: OperatorContext, order: OrderKinds[K]["order"]) => Promise<OrderKinds[K]["outcome"]>;
 };
 
 const bySum = (): Agreement => "two above the sum";
@@ -64,13 +64,13 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
     referenceOf: ({ reference }) => reference,
     look: ({ accountId, amount, reason }) => ({ subject: accountId, reason, amount: rupiahOf(amount) }),
     agreement: bySum,
-    carryOut: orderCredit,
+    carryOut: creditAccount,
   },
   "account adjust": {
     referenceOf: ({ reference }) => reference,
     look: ({ accountId, amount, reason }) => ({ subject: accountId, reason, amount: rupiahOf(amount) }),
     agreement: bySum,
-    carryOut: orderAdjustment,
+    carryOut: adjustAccount,
   },
   "usage credit": {
     referenceOf: () => null,
@@ -81,7 +81,7 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
       more: { name },
     }),
     agreement: bySum,
-    carryOut: orderCreditNote,
+    carryOut: creditUsage,
   },
   "merchant credit": {
     referenceOf: ({ reference }) => reference,
@@ -94,7 +94,7 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
     // Coins of the sandbox are worth nothing; payouts are paid with those of production.
     agreement: async ({ order, pool }) =>
       (await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",
-    carryOut: orderMerchantCredit,
+    carryOut: creditMerchant,
   },
   "merchant limit": {
     referenceOf: () => null,
@@ -108,7 +108,7 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
       (await requireMerchant(pool, order.merchantId)) === "production" && (await isLooser(pool, order))
         ? "two operators"
         : "one operator",
-    carryOut: orderLimits,
+    carryOut: setLimits,
   },
   "transfer approve": {
     referenceOf: () => null,
@@ -132,6 +132,6 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
       }
       return found.transfer.status === "WAITING" ? "two above the sum" : "one operator";
     },
-    carryOut: orderApproval,
+    carryOut: approveTransfer,
   },
 };

@@ -2,8 +2,8 @@
 // into small ones gains nothing.
 
 import type { PoolClient } from "pg";
-import type { OrderedBy } from "../audit-log/operator-actions.ts";
-import { withRetry, withTransaction } from "../../database/transactions.ts";
+import type { OperatorContext } from "../audit-log/operator-actions.ts";
+import { waitForLocks, withRetry, withTransaction } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { isAboveSum, type OrderedAmount, type SecondPersonRule } from "./second-person.ts";
 
@@ -33,11 +33,12 @@ class TooMuchAlone extends Error {}
  * sum. An order that was carried out before counts once. Null: it is above the sum, and nothing was done.
  */
 export async function carryOutAlone<Outcome extends object>(
-  { by, rule, amount: ordered }: { by: OrderedBy; rule: SecondPersonRule; amount: OrderedAmount },
-  carryOut: (by: OrderedBy) => Promise<Outcome>,
+  { by, rule, amount: ordered }: { by: OperatorContext; rule: SecondPersonRule; amount: OrderedAmount },
+  carryOut: (by: OperatorContext) => Promise<Outcome>,
 ): Promise<Outcome | null> {
   const { currencyCode, amount } = ordered;
   const inOne = async (client: PoolClient): Promise<Outcome> => {
+    await waitForLocks(client);
     const { rows } = await client.query<{ sum: string }>(LOCK, [by.operator, currencyCode]);
     const sum = rows[0]?.sum;
     invariant(sum !== undefined, "the row of an operator's orders is there behind its lock");

@@ -2,7 +2,7 @@
 // the approval carries it out in its own transaction, under the name of the operator who ordered it.
 
 import type { Pool } from "pg";
-import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { waitForLocks } from "../../database/transactions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
@@ -26,7 +26,7 @@ const LIFETIME_MS = 72 * 3_600_000;
 
 /** The ordering operator, and when another one has to approve. Null: never. */
 export type OrderingPerson = {
-  readonly by: OrderedBy & { readonly database: { readonly pool: Pool } };
+  readonly by: OperatorContext & { readonly database: { readonly pool: Pool } };
   readonly rule: SecondPersonRule | null;
 };
 
@@ -39,7 +39,7 @@ export type Ordered<Outcome> =
  * Carries an order out, or stores it where another operator has to approve it. The same order again is the same stored one.
  * Errors: those of the order; ValidationError where its name was used for another order, or for one that was refused or has expired.
  */
-export async function order<K extends OrderKind>(
+export async function carryOutOrStore<K extends OrderKind>(
   { by, rule }: OrderingPerson,
   kind: K,
   ordered: OrderKinds[K]["order"],
@@ -68,7 +68,7 @@ export async function order<K extends OrderKind>(
 }
 
 function toStore<K extends OrderKind>(
-  by: OrderedBy,
+  by: OperatorContext,
   kind: K,
   ordered: OrderKinds[K]["order"],
   { subject, reason, amount, more = {} }: OrderLook,
@@ -92,7 +92,7 @@ function readStored(client: Queryable, wanted: NewOrder): Promise<StoredOrder | 
   return isNamed ? readOrderOfReference(client, wanted) : readSamePending(client, wanted);
 }
 
-function store(by: OrderedBy, wanted: NewOrder): Promise<StoredOrder> {
+function store(by: OperatorContext, wanted: NewOrder): Promise<StoredOrder> {
   const { orderId, kind, subject, reason, payload } = wanted;
   return withAuditLog(
     by,
@@ -123,7 +123,7 @@ export type DecidedOrder = { readonly order: StoredOrder; readonly isNew: boolea
  * expired; those of the order, which then stays pending.
  */
 export function approveOrder(
-  by: OrderedBy,
+  by: OperatorContext,
   { orderId, reason }: { orderId: string; reason: string | null },
 ): Promise<DecidedOrder> {
   return withAuditLog(
@@ -148,7 +148,7 @@ export function approveOrder(
 
 /** Refuses an order, or withdraws an own one. Errors: NotFound; ValidationError when it was approved or has expired. */
 export function refuseOrder(
-  by: OrderedBy,
+  by: OperatorContext,
   { orderId, reason }: { orderId: string; reason: string },
 ): Promise<DecidedOrder> {
   return withAuditLog(
@@ -177,10 +177,10 @@ function lineOf(action: string, reason: string | null) {
     isNew ? { action, subject: orderId, reason, facts: { order: kind, subject, orderedBy } } : null;
 }
 
-async function carryOutStored(by: OrderedBy, { kind, payload }: StoredOrder): Promise<void> {
+async function carryOutStored(by: OperatorContext, { kind, payload }: StoredOrder): Promise<void> {
   invariant(kind in orderKinds, "an order is stored of a known kind");
   const { carryOut } = orderKinds[kind as OrderKind] as {
-    carryOut: (by: OrderedBy, ordered: unknown) => Promise<unknown>;
+    carryOut: (by: OperatorContext, ordered: unknown) => Promise<unknown>;
   };
   await carryOut(by, fromPayload(payload));
 }

@@ -50,7 +50,7 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly takeCallerSlot: TakeCallerSlot;
   readonly logger: CallLogger;
   /** Records an operator's command on another account before it runs. */
-  readonly noteOrder: (order: OrderOnAccount) => Promise<void>;
+  readonly recordCall: (call: CallOnAccount) => Promise<void>;
   /** Records what operators read. Absent: nothing is recorded. */
   readonly recordSecurityEvent?: RecordSecurityEvent;
   /** How many of our proxies are before the HTTP port. Absent: none. */
@@ -58,7 +58,7 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
 };
 
 /** A call of an operator or a service that may change an account which it does not own. */
-type OrderOnAccount = {
+type CallOnAccount = {
   /** The operator's e-mail address; of a service `service-token` and the token's id. */
   readonly operator: string;
   /** The method, such as `KeysService/RevokeKey`. */
@@ -91,7 +91,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     refuseLimited(ports.keys),
     limitCallers(ports.takeCallerSlot),
     validateCall,
-    noteOrders(ports),
+    recordCallsOnAccounts(ports),
     recordReads(ports),
     limitRate(ports.keys),
   ];
@@ -177,24 +177,24 @@ function isRead(method: DescMethod): boolean {
  * A call of the owner is no entry in the operators' audit log. For a call of an operator or a service on another account the entry
  * is written here, before the call. Methods for operators alone write a better one, in the transaction of the command.
  */
-function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
+function recordCallsOnAccounts({ recordCall }: Pick<CallPorts, "recordCall">): Interceptor {
   return (next) => async (req) => {
     const call = { values: req.contextValues };
     const principal = principalOf(call);
-    const orderedBy = ordererOf(principal, req.method);
-    if (orderedBy !== null) {
+    const caller = foreignCallerOf(principal, req.method);
+    if (caller !== null) {
       const service = req.service.typeName.split(".").at(-1) ?? "";
-      await noteOrder({ ...orderedBy, method: `${service}/${req.method.name}`, requestId: requestIdOf(call) });
+      await recordCall({ ...caller, method: `${service}/${req.method.name}`, requestId: requestIdOf(call) });
     }
     return next(req);
   };
 }
 
-/** A key whose window is known to be full is refused before its message is read. */
+/** A key whose window is known to be full is refused before its message is read. Counts need no slot. */
 function refuseLimited(keys: CallPorts["keys"]): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (principal.kind === "api_key") keys.refuseWhileLimited(principal);
+    if (principal.kind === "api_key" && !COUNTS.includes(req.method)) keys.refuseWhileLimited(principal);
     return next(req);
   };
 }
@@ -226,7 +226,10 @@ function recordReads({
 }
 
 /** The caller that changes an account without owning it. Null: there is none. */
-function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccount, "operator" | "accountId"> | null {
+function foreignCallerOf(
+  principal: Principal,
+  method: DescMethod,
+): Pick<CallOnAccount, "operator" | "accountId"> | null {
   if (principal.kind === "operator" && !isRead(method) && callersOf(method).size > 1) {
     return { operator: principal.email, accountId: principal.accountId };
   }
@@ -236,14 +239,16 @@ function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccoun
   return null;
 }
 
-/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts have a window of their own. */
+/** Counts cost nothing and ask no database: a window in memory bounds them. */
+const COUNTS: readonly DescMethod[] = [MessagesService.method.countTokens, ResponsesService.method.countInputTokens];
+
+/** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts need none. */
 const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  ...COUNTS,
   GatewayService.method.createChatCompletion,
   EmbeddingsService.method.createEmbeddings,
   MessagesService.method.createMessage,
-  MessagesService.method.countTokens,
   ResponsesService.method.createResponse,
-  ResponsesService.method.countInputTokens,
 ]);
 
 /** A key's window covers its reads too. */

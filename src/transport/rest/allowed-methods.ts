@@ -4,11 +4,11 @@
 
 import findMyWay from "find-my-way";
 import type { FastifyRequest } from "fastify";
-import { MethodNotAllowed, NotFound } from "../../kernel/errors.ts";
+import { MethodNotAllowed, type NotFound } from "../../kernel/errors.ts";
 import { services } from "../calls/services.ts";
 import { routesOf } from "./http-rules.ts";
 import { mountRoutes } from "./rest.ts";
-import { wrongPathMessage } from "./wrong-paths.ts";
+import { wrongPath } from "./wrong-paths.ts";
 
 /** Paths of the process itself, without a method of a contract. */
 export const PLAIN_PATHS = {
@@ -58,7 +58,7 @@ export class KnownPaths {
   refusalOf({ method, url, is404 }: FastifyRequest): MethodNotAllowed | NotFound | undefined {
     const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
     if (known !== undefined && !known.taken.includes(method)) return new MethodNotAllowed(known.allowed);
-    return is404 ? new NotFound(wrongPathMessage(url, this.#fixed)) : undefined;
+    return is404 ? wrongPath(url, this.#fixed) : undefined;
   }
 }
 

@@ -1,6 +1,11 @@
 // What to use instead of a path that does not exist. Clients put it together from a base URL and a path of their own, so most
 // wrong ones are a right one with something missing, repeated or in front.
 
+import { NotFound } from "../../kernel/errors.ts";
+
+/** A path that does not exist, with what to use instead. Its client may be any library. */
+export class WrongPath extends NotFound {}
+
 const NO_PATH = "There is no such path.";
 const BASE_URLS = "A base URL ends in /v1 for OpenAI's clients, and before /v1 for Anthropic's.";
 const VERSION = "/v1";
@@ -13,6 +18,12 @@ const ABSENT: readonly (readonly [RegExp, string])[] = [
   [/\/responses\/[^/]+(\/(cancel|input_items))?$/, "Responses are not stored. Send the whole conversation in `input`."],
   [/(?<!\/chat)\/completions?$/, `Use /v1/chat/completions. ${BASE_URLS}`],
 ];
+
+/** The error of a path that does not exist. */
+export function wrongPath(url: string, served: Iterable<string>): NotFound {
+  const message = wrongPathMessage(url, served);
+  return message === NO_PATH ? new NotFound(message) : new WrongPath(message);
+}
 
 /** The message for a path that does not exist. `served` are paths without variables, such as `/v1/models`. */
 export function wrongPathMessage(url: string, served: Iterable<string>): string {

@@ -18,6 +18,7 @@ import { toDomainError } from "../calls/errors.ts";
 import { logFault, type CallLogger } from "../calls/log.ts";
 import type { HeaderLines } from "../http/answer-headers.ts";
 import { answerError, ERROR_FORMAT_HEADER, errorFormatOf } from "../rest/error-answer.ts";
+import { WrongPath } from "../rest/wrong-paths.ts";
 import { ConnectError } from "@connectrpc/connect";
 
 /** Unknown paths that begin like those of merchants. */
@@ -72,7 +73,9 @@ function send(logger: CallLogger, thrown: unknown, request: FastifyRequest, repl
   // The chain of a method has logged its internal error and wrapped it in a ConnectError.
   if (!(thrown instanceof ConnectError)) logFault(logger, request.id, error);
   const inEnvelope = request.routeOptions?.config?.inEnvelope ?? isMerchantPath(request.url);
-  const format = errorFormatOf({ url: request.url, inEnvelope, asked: request.headers[ERROR_FORMAT_HEADER] });
+  // Libraries show the message of a nested error only. A client at a wrong path has not chosen a form.
+  const asked = error instanceof WrongPath ? "openai" : request.headers[ERROR_FORMAT_HEADER];
+  const format = errorFormatOf({ url: request.url, inEnvelope, asked });
   const answer = answerError(error, format, request.id);
   void reply.code(answer.status).headers(answer.headers).send(answer.body);
 }

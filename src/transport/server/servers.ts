@@ -27,7 +27,7 @@ export type ServersOptions = {
   readonly keys: Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited">;
   readonly verifyMerchant: Verifiers["verifyMerchant"];
   readonly verifyServiceToken: Verifiers["verifyServiceToken"];
-  readonly noteOrder: CallPorts["noteOrder"];
+  readonly recordCall: CallPorts["recordCall"];
   readonly takeCallerSlot: CallPorts["takeCallerSlot"];
   /** Absent: unknown credentials are not counted. */
   readonly refusedCredentials?: RefusedCredentials;
@@ -86,14 +86,14 @@ export const DEFAULT_MAX_CONNECTIONS = 10_000;
 /** Builds the HTTP and gRPC servers. */
 export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, dashboard, publicUrl, host, ports } = options;
-  const { keys, logger, people, verifyMerchant, verifyServiceToken, noteOrder } = options;
+  const { keys, logger, people, verifyMerchant, verifyServiceToken, recordCall } = options;
   const { takeCallerSlot, refusedCredentials, recordSecurityEvent } = options;
   const callPorts = {
     keys,
     logger,
     verifyMerchant,
     verifyServiceToken,
-    noteOrder,
+    recordCall,
     takeCallerSlot,
     ...people,
     trustedProxies: options.trustedProxies,

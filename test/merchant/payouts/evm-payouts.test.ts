@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.ts";
-import { findStop, orderResume } from "../../../src/operator/commands/payout-orders.ts";
+import { findStop, resumeWallet } from "../../../src/operator/commands/payouts.ts";
 import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { AMOUNT, EvmSetup, FINAL_AFTER, TOTAL, UNITS } from "./evm-setup.ts";
@@ -26,7 +26,7 @@ describe("a transfer on a real node", () => {
     const wallet = { chains: [setup.chain()], name: setup.chain().name };
     const stop = await findStop(setup.database.pool, wallet);
     const meant = { ...wallet, stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "it was us" };
-    return orderResume({ database: setup.database, operator: "test" }, meant);
+    return resumeWallet({ database: setup.database, operator: "test" }, meant);
   };
 
   it("is paid, final after enough blocks, and what the network took is posted", async () => {

@@ -5,7 +5,7 @@ import { type Hex, toHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../../src/database/transactions.ts";
 import type { PayoutEngine, PayoutPolicy } from "../../../src/merchant/payouts/payout-engine.ts";
-import { findStop, orderResume, orderShortAccepted } from "../../../src/operator/commands/payout-orders.ts";
+import { findStop, resumeWallet, acceptShortPayout } from "../../../src/operator/commands/payouts.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { EvmSetup, TOTAL, UNITS } from "./evm-setup.ts";
 import { expectSoundBooks } from "./ordered.ts";
@@ -44,7 +44,7 @@ describe("a transfer whose node lies", () => {
   const resume = async (): Promise<void> => {
     const stoppedAt = (await stop())?.stoppedAt ?? new Date(0);
     const order = { chains: [setup.chain()], name: "ethereum", stoppedAt, reason: "looked at" };
-    await orderResume({ database: setup.database, operator: "test" }, order);
+    await resumeWallet({ database: setup.database, operator: "test" }, order);
   };
   const kinds = (): string[] => [...new Set(setup.troubles.map(({ kind }) => kind))];
   const status = async (transferId: string): Promise<string> => (await setup.merchant.transfer(transferId)).status;
@@ -152,14 +152,14 @@ describe("a transfer whose node lies", () => {
     expect((await setup.merchant.balance("USDT")).held).toBe("6.5");
     const by = { database: setup.database, operator: "test" };
     const order = { transferId, reason: "the merchant knows" };
-    expect([await orderShortAccepted(by, order), await orderShortAccepted(by, order)]).toEqual([true, false]);
+    expect([await acceptShortPayout(by, order), await acceptShortPayout(by, order)]).toEqual([true, false]);
     await engine.round();
     await resume();
     await engine.round();
     expect([await status(transferId), await stop()]).toEqual(["CONFIRMED", null]);
     expect(before - (await setup.available())).toBeCloseTo(TOTAL, 6);
     await expectSoundBooks(setup.database);
-    await expect(orderShortAccepted(by, order)).rejects.toThrow();
+    await expect(acceptShortPayout(by, order)).rejects.toThrow();
   });
 
   it("and that was final and vanishes stops the wallet, is sent again under its own nonce, and is paid once", async () => {

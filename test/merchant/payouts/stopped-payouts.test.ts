@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { WAITS_FOR_CAP } from "../../../src/merchant/payouts/choose-transfers.ts";
 import { WAITS_FOR_START } from "../../../src/merchant/payouts/waiting-transfers.ts";
 import { listStops } from "../../../src/merchant/payouts/payout-stops.ts";
-import { orderFreeze, orderUnfreeze } from "../../../src/operator/commands/account-orders.ts";
-import { orderStart, orderStop } from "../../../src/operator/commands/payout-orders.ts";
+import { freezeAccount, unfreezeAccount } from "../../../src/operator/commands/accounts.ts";
+import { startPayouts, stopPayouts } from "../../../src/operator/commands/payouts.ts";
 import { EvmSetup, TOTAL } from "./evm-setup.ts";
 import { expectSoundBooks } from "./ordered.ts";
 
@@ -19,7 +19,7 @@ describe("payouts", () => {
   afterEach(async () => {
     setup.troubles.length = 0;
     // Of a test that has failed.
-    for (const stop of await listStops(setup.database.pool)) await orderStart(by(), stop);
+    for (const stop of await listStops(setup.database.pool)) await startPayouts(by(), stop);
   });
   afterAll(() => setup.close());
 
@@ -34,7 +34,7 @@ describe("payouts", () => {
   ])("%s stop while an operator says so, on every engine, and go on afterwards", async (_which, { chain, address }) => {
     const scope = { chain, address: address === "own" ? setup.hot.address : "", reason: "a pair was stolen" };
     const to = await setup.recipient();
-    expect([await orderStop(by(), scope), await orderStop(by(), scope)]).toEqual([true, false]);
+    expect([await stopPayouts(by(), scope), await stopPayouts(by(), scope)]).toEqual([true, false]);
     const transferId = await setup.orderTokens(to);
     // Another process, or the same after a restart.
     await setup.engine().round();
@@ -43,7 +43,7 @@ describe("payouts", () => {
     expect(await setup.merchant.transfer(transferId)).toMatchObject({ status: "WAITING", reason: WAITS_FOR_START });
     expect(await setup.merchant.history(transferId)).toEqual([]);
     expect(await listStops(setup.database.pool)).toMatchObject([{ chain, operator: "test", reason: scope.reason }]);
-    expect([await orderStart(by(), scope), await orderStart(by(), scope)]).toEqual([true, false]);
+    expect([await startPayouts(by(), scope), await startPayouts(by(), scope)]).toEqual([true, false]);
     await setup.runToEnd(setup.engine(), [transferId]);
     expect(await received(to)).toBe(1);
     const { rows } = await setup.database.pool.query(
@@ -60,11 +60,11 @@ describe("payouts", () => {
       { chain: "bsc", address: "", reason: "r" },
       { chain: "ethereum", address: `0x${"1".repeat(40)}`, reason: "r" },
     ];
-    for (const scope of scopes) await orderStop(by(), scope);
+    for (const scope of scopes) await stopPayouts(by(), scope);
     const transferId = await setup.orderTokens(await setup.recipient());
     await setup.runToEnd(setup.engine(), [transferId]);
     expect(await status(transferId)).toBe("CONFIRMED");
-    for (const scope of scopes) await orderStart(by(), scope);
+    for (const scope of scopes) await startPayouts(by(), scope);
   });
 
   it("that are signed and that the network has lost are not handed over again while they are stopped", async () => {
@@ -73,12 +73,12 @@ describe("payouts", () => {
     const transferId = await setup.orderTokens(to);
     await setup.engine().round();
     const [hash] = await setup.pooled();
-    await orderStop(by(), all);
+    await stopPayouts(by(), all);
     await setup.anvil.rpc("anvil_dropTransaction", [hash]);
     await setup.engine({ policy: { stuckAfterMs: 0 } }).round();
     expect(await setup.pooled()).toEqual([]);
     expect((await setup.merchant.history(transferId)).flatMap(({ attempts }) => attempts)).toHaveLength(1);
-    await orderStart(by(), all);
+    await startPayouts(by(), all);
     await setup.engine().round();
     expect(await setup.pooled()).toEqual([hash]);
     await setup.runToEnd(setup.engine(), [transferId]);
@@ -123,7 +123,7 @@ describe("payouts", () => {
     const accountId = await setup.merchant.accountId();
     const to = await setup.recipient();
     const transferId = await setup.orderTokens(to);
-    await orderFreeze(by(), { accountId, reason: "a stolen pair" });
+    await freezeAccount(by(), { accountId, reason: "a stolen pair" });
     await setup.engine().round();
     await setup.engine().round();
     const { rows } = await setup.database.pool.query("SELECT status, reason FROM transfer WHERE id = $1::uuid", [
@@ -131,7 +131,7 @@ describe("payouts", () => {
     ]);
     expect(rows).toEqual([{ status: "WAITING", reason: "The account is frozen." }]);
     expect(await setup.merchant.history(transferId)).toEqual([]);
-    await orderUnfreeze(by(), { accountId, reason: "renewed" });
+    await unfreezeAccount(by(), { accountId, reason: "renewed" });
     await setup.runToEnd(setup.engine(), [transferId]);
     expect(await received(to)).toBe(1);
     await expectSoundBooks(setup.database);

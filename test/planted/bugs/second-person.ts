@@ -39,6 +39,11 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     noticedBy: second("takes effect once another operator approves"),
   },
   {
+    name: "an operator's command does not wait for the row of its day",
+    edits: [edit("operator/second-person/ordered-alone.ts", "await waitForLocks(client);", "void waitForLocks;")],
+    noticedBy: sums("an order waits for another one of its operator that takes long"),
+  },
+  {
     name: "many orders below the sum pass it",
     edits: [
       edit(
@@ -87,8 +92,8 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     edits: [
       edit(
         "operator/second-person/order-kinds.ts",
-        '(await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",\n    carryOut: orderMerchantCredit',
-        '(await requireMerchant(pool, order.merchantId)) === "sandbox" ? "two operators" : "one operator",\n    carryOut: orderMerchantCredit',
+        '(await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
+        '(await requireMerchant(pool, order.merchantId)) === "sandbox" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
       ),
     ],
     noticedBy: second("in production waits, however small"),

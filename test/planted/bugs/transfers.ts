@@ -134,7 +134,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "an operator's order that changed nothing leaves a line",
     edits: [
       {
-        file: "src/operator/commands/transfer-orders.ts",
+        file: "src/operator/commands/transfers.ts",
         find: "    isNew ? { action, subject: transferId,",
         replace: "    isNew || true ? { action, subject: transferId,",
       },

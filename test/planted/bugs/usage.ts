@@ -78,7 +78,7 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a low balance is mailed for as long as it is low",
-    edits: [{ file: "src/billing/low-balance.ts", find: " AND l.is_below <> p.is_below", replace: "" }],
+    edits: [{ file: "src/billing/low-balance-alert.ts", find: " AND l.is_below <> p.is_below", replace: "" }],
     noticedBy: money(
       "low-balance",
       "is sent once when the balance falls below the threshold, and again only after it has risen to it",

@@ -37,7 +37,7 @@ import { failureOfStatus, retryAfterOf } from "../../../src/gateway/upstreams/op
 import { scrub } from "../../../src/gateway/upstreams/openai-compatible/scrub.ts";
 import { isBillingDay } from "../../../src/kernel/clock.ts";
 import { parseDecimal } from "../../../src/kernel/decimal.ts";
-import { parseFeeRule } from "../../../src/kernel/fee-rule.ts";
+import { parseFeeRule } from "../../../src/kernel/provider-fee-rule.ts";
 import { isUuid } from "../../../src/kernel/ids.ts";
 import { kindOfHost } from "../../../src/outbound/public-address.ts";
 import { isSecretToken } from "../../../src/kernel/secret-token.ts";

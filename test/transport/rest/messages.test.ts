@@ -88,7 +88,8 @@ describe("a client of Messages", () => {
 });
 
 describe("a count of tokens", () => {
-  it("needs no bound of the answer, takes no slot, and ignores what is not counted", async () => {
+  it("needs no bound of the answer and no slot of its key, and ignores what is not counted", async () => {
+    running.keys.full = true;
     const { max_tokens: _, ...counted } = ASK;
     const tools = [
       { name: "Bash", description: "runs", input_schema: { type: "object", properties: { n: { minimum: 1.5 } } } },

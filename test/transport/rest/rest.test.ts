@@ -44,7 +44,7 @@ describe("paths that clients put together wrongly", () => {
   ])("%s %s: %s", async (method, path, advice) => {
     const response = await fetch(running.http + path, { method });
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain(advice);
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(advice) } });
   });
 
   test.each(["HEAD", "GET"])("%s /api/hello is answered without a key", async (method) => {

@@ -33,7 +33,7 @@ async function startPort(bounds: Partial<Http2Bounds> = {}): Promise<Port> {
       verifySession: async () => null,
       accountExists: async () => false,
       takeCallerSlot: async () => undefined,
-      noteOrder: async () => undefined,
+      recordCall: async () => undefined,
     },
     ready: async () => true,
     bounds: { ...HTTP2_BOUNDS, ...bounds },

@@ -43,7 +43,7 @@ function problemsOf(desc: DescMessage, message: Message): string[] {
   }
 }
 
-const { gateway, embeddings, ...stored } = services;
+const { gateway, embeddings, messages, responses, ...stored } = services;
 const methodsOf = (all: object): DescMethod[] =>
   Object.values(all).flatMap((service: { methods: DescMethod[] }) => [...service.methods]);
 
@@ -56,8 +56,14 @@ test("it is refused in every text of every method, and named", () => {
 });
 
 test("a chat may quote it, since a chat is not stored, and so may a text whose vector is asked for", () => {
-  for (const { input } of [gateway.method.createChatCompletion, embeddings.method.createEmbeddings]) {
-    const tried = [...messagesWithNul(input)].flatMap(([, message]) => problemsOf(input, message));
-    expect(tried).toEqual([]);
-  }
+  const relayed = [
+    gateway.method.createChatCompletion,
+    embeddings.method.createEmbeddings,
+    messages.method.createMessage,
+    responses.method.createResponse,
+  ] as const;
+  const tried = relayed.flatMap(({ input }: DescMethod) =>
+    [...messagesWithNul(input)].flatMap(([, message]) => problemsOf(input, message)),
+  );
+  expect(tried).toEqual([]);
 });

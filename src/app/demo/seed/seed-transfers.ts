@@ -1,12 +1,12 @@
 // A few transfers of the demo's merchant, ordered now: no chain sends in the past. A running server carries them out within
 // seconds, except one that is large enough to need an approval; the decimals of an amount choose its result.
 
-import type { OrderedBy } from "../../../operator/audit-log/operator-actions.ts";
+import type { OperatorContext } from "../../../operator/audit-log/operator-actions.ts";
 import type { Database } from "../../../database/database.ts";
 import { checkAddress } from "../../../merchant/addresses/addresses.ts";
 import { createTransfer } from "../../../merchant/transfers/create-transfer.ts";
 import { creditMerchant } from "../../../merchant/merchants/merchants.ts";
-import { orderLimits } from "../../../operator/commands/transfer-orders.ts";
+import { setLimits } from "../../../operator/commands/transfers.ts";
 
 const COINS = [
   { currencyCode: "TRX", amountText: "500" },
@@ -32,7 +32,7 @@ const ORDERS = [
 ] as const;
 
 /** Orders the transfers, and puts coins on the merchant's funds for them. Gives how many there are. */
-export async function seedTransfers(database: Database, by: OrderedBy, merchantId: string): Promise<number> {
+export async function seedTransfers(database: Database, by: OperatorContext, merchantId: string): Promise<number> {
   const sources = {
     database,
     isServed: () => true,
@@ -43,7 +43,7 @@ export async function seedTransfers(database: Database, by: OrderedBy, merchantI
     const reference = `seed:${merchantId}:${currencyCode}`;
     await creditMerchant(database, { merchantId, currencyCode, amountText, reason: "seed", reference });
   }
-  await orderLimits(by, { merchantId, ...APPROVAL, perTransfer: "", daily: "", reason: "seed" });
+  await setLimits(by, { merchantId, ...APPROVAL, perTransfer: "", daily: "", reason: "seed" });
   for (const order of ORDERS) {
     await createTransfer(sources, { ...order, merchantId, environment: "sandbox", network: "" });
   }

@@ -3,7 +3,7 @@
 
 import { hash } from "node:crypto";
 import { ValidationError } from "../../../kernel/errors.ts";
-import { type FeeRule, feeOf } from "../../../kernel/fee-rule.ts";
+import { type FeeRule, feeOf } from "../../../kernel/provider-fee-rule.ts";
 import type {
   AskedOrder,
   Notification,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { feeOf, parseFeeRule } from "./fee-rule.ts";
+import { feeOf, parseFeeRule } from "./provider-fee-rule.ts";
 
 const MICRO = 1_000_000n;
 

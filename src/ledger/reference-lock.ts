@@ -18,7 +18,7 @@ export type PostedMove = {
   readonly isNew: boolean;
 };
 
-type Order = {
+type Move = {
   readonly accountId: string;
   readonly amount: bigint;
   readonly reference: string;
@@ -27,9 +27,9 @@ type Order = {
 };
 
 /** Locks the account and then the reference. `done`: this command was carried out before. Errors: NotFound; ValidationError. */
-export async function lockForOrder(
+export async function lockForReference(
   client: PoolClient,
-  { accountId, amount, reference, side }: Order,
+  { accountId, amount, reference, side }: Move,
 ): Promise<{ account: LockedAccount; done: PostedMove | undefined }> {
   const account = await lockAccount(client, accountId);
   const first = await claimReference(client, reference);

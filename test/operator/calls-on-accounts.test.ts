@@ -6,7 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
-import { noteOrders } from "../../src/app/compose/operator.ts";
+import { recordCallsOnAccounts } from "../../src/app/compose/operator.ts";
 import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { createBillingService } from "../../src/billing/service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await opened.database.pool.query("INSERT INTO account (id) VALUES ($1), ($2)", [OWN, OTHER]);
   running = await startServers({
     people: { verifySession: async () => PERSON, accountExists: async () => true },
-    noteOrder: noteOrders(opened.database),
+    recordCall: recordCallsOnAccounts(opened.database),
     implementations: {
       keys: createKeysService({ database: opened.database, accountOf }),
       billing: createBillingService({ database: opened.database, accountOf, isOperator }),

@@ -1,7 +1,7 @@
-// Orders of operators about the wallets that pay transfers out.
+// What operators do to the wallets that pay transfers out.
 
 import type { Pool } from "pg";
-import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
@@ -26,12 +26,12 @@ export async function findStop(
  * Lets a wallet sign again that stopped because its key was used elsewhere. `stoppedAt` names the stop that the operator
  * has looked at. Errors: ValidationError when no chain has that name; those of findForeignNonces and resumeSigning.
  */
-export async function orderResume(
-  by: OrderedBy,
-  order: { chains: readonly PayoutChain[]; name: string; stoppedAt: Date; reason: string },
+export async function resumeWallet(
+  by: OperatorContext,
+  command: { chains: readonly PayoutChain[]; name: string; stoppedAt: Date; reason: string },
 ): Promise<ResumedWallet> {
-  const { name, stoppedAt, reason } = order;
-  const chain = chainNamed(order.chains, name);
+  const { name, stoppedAt, reason } = command;
+  const chain = chainNamed(command.chains, name);
   // The chain is asked before the transaction begins.
   const found = await findForeignNonces(by.database.pool, chain);
   return withAuditLog(
@@ -43,20 +43,20 @@ export async function orderResume(
 }
 
 /** Stops payouts of all wallets, a chain's, or one wallet's. A stop that is there already stays as it was. */
-export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
+export function stopPayouts(by: OperatorContext, command: StopScope & { readonly reason: string }): Promise<boolean> {
   return withAuditLog(
     by,
-    (client) => setStop(client, { ...order, operator: by.operator }),
-    (isNew) => (isNew ? { action: "payout stop", subject: subjectOf(order), reason: order.reason } : null),
+    (client) => setStop(client, { ...command, operator: by.operator }),
+    (isNew) => (isNew ? { action: "payout stop", subject: subjectOf(command), reason: command.reason } : null),
   );
 }
 
 /** Ends the stop of the same scope. False: there was no such stop. */
-export function orderStart(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
+export function startPayouts(by: OperatorContext, command: StopScope & { readonly reason: string }): Promise<boolean> {
   return withAuditLog(
     by,
-    (client) => clearStop(client, order),
-    (isNew) => (isNew ? { action: "payout start", subject: subjectOf(order), reason: order.reason } : null),
+    (client) => clearStop(client, command),
+    (isNew) => (isNew ? { action: "payout start", subject: subjectOf(command), reason: command.reason } : null),
   );
 }
 
@@ -68,8 +68,8 @@ function subjectOf({ chain, address }: StopScope): string | null {
  * Accepts a payment whose token has delivered less than was sent. The wallet signs again after its stop is ended. Errors:
  * ValidationError when the transfer has no open payout.
  */
-export function orderShortAccepted(
-  by: OrderedBy,
+export function acceptShortPayout(
+  by: OperatorContext,
   { transferId, reason }: { transferId: string; reason: string },
 ): Promise<boolean> {
   return withAuditLog(

@@ -1,7 +1,7 @@
-// Orders of operators about merchants: creating one, crediting its funds, its callbacks, and the fees of transfers.
+// What operators do to merchants: creating one, crediting its funds, its callbacks, and the fees of transfers.
 
 import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
-import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
 import {
   type ChangedSettings,
@@ -17,31 +17,35 @@ import {
   type MerchantCredit,
   type NewMerchant,
 } from "../../merchant/merchants/merchants.ts";
-import { setFee, type FeeOrder, type SetFee } from "../../merchant/merchants/set-fee.ts";
+import * as fees from "../../merchant/merchants/set-fee.ts";
+import type { FeeChange, SetFee } from "../../merchant/merchants/set-fee.ts";
 
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
-export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<IssuedPair & { merchantId: string }> {
+export function createMerchant(
+  by: OperatorContext,
+  command: NewMerchant,
+): Promise<IssuedPair & { merchantId: string }> {
   return withAuditLog(
     by,
-    (client) => addMerchant(client, order),
+    (client) => addMerchant(client, command),
     ({ merchantId }) => ({
       action: "merchant create",
-      subject: order.accountId,
+      subject: command.accountId,
       reason: null,
-      facts: { merchantId, environment: order.environment },
+      facts: { merchantId, environment: command.environment },
     }),
   );
 }
 
-/** Credits received coins to a merchant's fund. Errors: as creditMerchant. */
-export function orderMerchantCredit(
-  by: OrderedBy,
-  { reference, ...order }: MerchantCredit & { readonly reference: string },
+/** Credits received coins to a merchant's fund. Errors: as creditMerchantWithin. */
+export function creditMerchant(
+  by: OperatorContext,
+  { reference, ...command }: MerchantCredit & { readonly reference: string },
 ): Promise<CreditedFund> {
-  const { merchantId, currencyCode, network = null, reason = null } = order;
+  const { merchantId, currencyCode, network = null, reason = null } = command;
   return withAuditLog(
     by,
-    (client) => creditMerchantWithin(client, { ...order, reference: `operator:${reference}` }),
+    (client) => creditMerchantWithin(client, { ...command, reference: `operator:${reference}` }),
     ({ isNew, postingId, amount }) =>
       isNew
         ? {
@@ -55,8 +59,8 @@ export function orderMerchantCredit(
 }
 
 /** Sets where a merchant is called back. Errors: as changeCallbackSettings. */
-export function orderCallbacks(
-  by: OrderedBy,
+export function updateCallbacks(
+  by: OperatorContext,
   places: CallbackPlaces,
   change: SettingsChange,
 ): Promise<ChangedSettings> {
@@ -72,11 +76,14 @@ export function orderCallbacks(
   );
 }
 
-/** Adds a version of the fee of a merchant, a currency, both, or all others. Errors: as setFee. */
-export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<SetFee> {
+/** Adds a version of the fee of a merchant, a currency, both, or all others. Errors: as fees.setFee. */
+export function setFee(
+  by: OperatorContext,
+  { reason, ...command }: FeeChange & { reason: string | null },
+): Promise<SetFee> {
   return withAuditLog(
     by,
-    (client) => setFee(client, order),
+    (client) => fees.setFee(client, command),
     ({ row, isNew }) =>
       isNew
         ? {

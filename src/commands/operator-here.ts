@@ -1,9 +1,9 @@
 import { hostname, userInfo } from "node:os";
-import type { OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import type { OperatorContext } from "../operator/audit-log/operator-actions.ts";
 import type { Database } from "../database/database.ts";
 
 /** What a command does is ordered by the login that runs it, on its machine. */
-export async function orderedHere(database: () => Promise<Database>): Promise<OrderedBy> {
+export async function operatorHere(database: () => Promise<Database>): Promise<OperatorContext> {
   return { database: await database(), operator: operatorName() };
 }
 

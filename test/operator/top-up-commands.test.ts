@@ -1,7 +1,7 @@
 // Commands about top-ups leave their line before any money moves.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { orderSandboxReturn, orderVerification } from "../../src/operator/commands/top-up-orders.ts";
+import { returnSandboxPayment, verifyTopUp } from "../../src/operator/commands/top-ups.ts";
 import { type TopUpProcess, TopUpSetup } from "../top-ups/top-up-setup.ts";
 
 let setup: TopUpSetup;
@@ -17,7 +17,7 @@ async function linesOf(topUpId: string): Promise<string[]> {
   return (await setup.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
 }
 
-it("the line of an order is there when the provider is asked, and stays when it does not answer", async () => {
+it("the line of a command is there when the provider is asked, and stays when it does not answer", async () => {
   const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const { topUpId } = await setup.open(process, await setup.money.account(0n));
   const seen: string[][] = [];
@@ -25,28 +25,28 @@ it("the line of an order is there when the provider is asked, and stays when it 
     seen.push(await linesOf(id));
     throw new Error("the provider is away");
   };
-  await expect(orderVerification(by, verifyNow, { topUpId, reason: null })).rejects.toThrow("away");
+  await expect(verifyTopUp(by, verifyNow, { topUpId, reason: null })).rejects.toThrow("away");
   const desk = {
     ...process.desk,
     refund: async (id: string) => void seen.push(await linesOf(id)),
   };
   const parts = { topUps: process.topUps, desk };
-  await orderSandboxReturn(by, parts, { topUpId, how: "refund", amount: null });
+  await returnSandboxPayment(by, parts, { topUpId, how: "refund", amount: null });
   expect(seen).toEqual([["top-up verify"], ["top-up verify", "top-up refund"]]);
 });
 
-it("an order that names a top-up in capitals is about the same payment", async () => {
+it("a command that names a top-up in capitals is about the same payment", async () => {
   const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const accountId = await setup.money.account(0n);
   const { topUpId, paymentUrl } = await setup.open(process, accountId);
-  const order = { topUpId: topUpId.toUpperCase(), reason: null };
+  const command = { topUpId: topUpId.toUpperCase(), reason: null };
   const { topUps, desk } = process;
   await desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");
   // Also by itself: the operator may have the id from another source.
-  expect(await topUps.verifyNow(order.topUpId)).toMatchObject({ topUpId, state: "paid" });
-  const verified = await orderVerification(by, (id) => topUps.verifyNow(id), order);
+  expect(await topUps.verifyNow(command.topUpId)).toMatchObject({ topUpId, state: "paid" });
+  const verified = await verifyTopUp(by, (id) => topUps.verifyNow(id), command);
   expect(verified).toMatchObject({ topUpId, state: "paid" });
-  const returned = await orderSandboxReturn(by, { topUps, desk }, { ...order, how: "refund", amount: null });
+  const returned = await returnSandboxPayment(by, { topUps, desk }, { ...command, how: "refund", amount: null });
   expect(returned).toMatchObject({ topUpId, state: "refunded" });
   expect(await linesOf(topUpId)).toEqual(["top-up verify", "top-up refund"]);
 });

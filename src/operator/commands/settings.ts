@@ -1,12 +1,12 @@
 // Changes of the service-wide settings, by an operator.
 
-import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { type BillingSettings, readBillingSettings, setWelcomeCredit } from "../../billing/settings.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 
 /** Changes the given settings. Errors: as setWelcomeCredit. */
-export async function orderSettings(
-  by: OrderedBy,
+export async function updateSettings(
+  by: OperatorContext,
   { settings: { welcomeCredit }, reason }: { settings: BillingSettings; reason: string | null },
 ): Promise<BillingSettings> {
   await withAuditLog(

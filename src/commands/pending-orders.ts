@@ -4,13 +4,13 @@ import { setDefaultLimits, showLimits } from "../merchant/merchants/limits.ts";
 import { listOrders } from "../operator/second-person/order-store.ts";
 import { approveOrder, refuseOrder } from "../operator/second-person/pending-orders.ts";
 import type { Command } from "./command.ts";
-import { orderedHere } from "./operator.ts";
+import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
 
 const MOST_LISTED = 200;
 const which = { required: true, value: "ID", about: "the order" };
 
-export const orderCommands: readonly Command[] = [
+export const pendingOrderCommands: readonly Command[] = [
   {
     name: "order list",
     about: "Lists the orders that wait for a second operator.",
@@ -34,7 +34,7 @@ export const orderCommands: readonly Command[] = [
     about: "Approves another operator's order and carries it out.",
     options: { order: which, reason: { required: false, value: "R", about: "why, for the records" } },
     async run(values, { database }) {
-      const { order, isNew } = await approveOrder(await orderedHere(database), {
+      const { order, isNew } = await approveOrder(await operatorHere(database), {
         orderId: uuidOption(values.need("order"), "order"),
         reason: values.get("reason") ?? null,
       });
@@ -46,7 +46,7 @@ export const orderCommands: readonly Command[] = [
     about: "Refuses an order that waits for a second operator.",
     options: { order: which, reason: { required: true, value: "R", about: "why" } },
     async run(values, { database }) {
-      const { order, isNew } = await refuseOrder(await orderedHere(database), {
+      const { order, isNew } = await refuseOrder(await operatorHere(database), {
         orderId: uuidOption(values.need("order"), "order"),
         reason: values.need("reason"),
       });
@@ -63,7 +63,7 @@ export const orderCommands: readonly Command[] = [
       "approval-above": { required: false, value: "AMOUNT", about: "above this an operator has to approve" },
     },
     async run(values, { database }) {
-      const by = await orderedHere(database);
+      const by = await operatorHere(database);
       const currencyCode = values.get("currency");
       if (currencyCode !== undefined) {
         const order = {

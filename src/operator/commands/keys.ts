@@ -1,17 +1,17 @@
 // Keys that an operator issues and revokes. Owners issue and revoke theirs through KeysService, which is no operator's action.
 
-import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { addKey, type IssuedKey } from "../../keys/issue-key.ts";
 import { type RevokedKey, withdrawKey } from "../../keys/issued-keys.ts";
 
 /** Issues a key of an account. Errors: as addKey. */
-export function orderKey(
-  by: OrderedBy,
-  order: { accountId: string; name: string; rateLimit?: number },
+export function issueKey(
+  by: OperatorContext,
+  command: { accountId: string; name: string; rateLimit?: number },
 ): Promise<IssuedKey> {
   return withAuditLog(
     by,
-    (client) => addKey(client, order),
+    (client) => addKey(client, command),
     ({ keyId, accountId, name, rateLimit }) => ({
       action: "key create",
       subject: accountId,
@@ -22,7 +22,7 @@ export function orderKey(
 }
 
 /** Revokes a key of any account for good; revoking it again changes nothing. Errors: NotFound. */
-export function orderRevocation(by: OrderedBy, { keyId }: { keyId: string }): Promise<RevokedKey> {
+export function revokeKey(by: OperatorContext, { keyId }: { keyId: string }): Promise<RevokedKey> {
   return withAuditLog(
     by,
     (client) => withdrawKey(client, { keyId }),
