@@ -90,4 +90,6 @@ export interface Gateway {
    * TooManyAtOnce, AccountFrozen, UpstreamBusy, AlreadyRunning, AlreadyAnswered, IdempotencyConflict, InternalError.
    */
   answerChat(call: ChatCall, sink: ChatSink): Promise<ChatOutcome>;
+  /** Whether a model takes an effort: it thinks, and bills what it thinks. Upstreams of others refuse the parameter. Absent: none does. */
+  takesEffort?(model: string): Promise<boolean>;
 }

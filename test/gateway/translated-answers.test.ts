@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChatAnswerHead, ChatOutcome } from "../../src/gateway/chat.ts";
 import { answerConversation } from "../../src/gateway/conversation/answer-conversation.ts";
+import { messagesProtocol } from "../../src/gateway/conversation/messages/messages-protocol.ts";
 import type { ProtocolEvent } from "../../src/gateway/conversation/protocol.ts";
 import type { ProtocolOutput } from "../../src/gateway/conversation/translated-sink.ts";
 import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
@@ -234,5 +235,28 @@ describe("a body that the protocol refuses", () => {
     const slots: string[] = [];
     await ask({ model: "local/m", padding: "x".repeat(1_100_000) }, { slots });
     expect(slots).toEqual([KEY.keyId]);
+  });
+});
+
+describe("an effort, which coding agents always send,", () => {
+  it.each([true, false])("goes to a model that thinks and to no other: %s", async (hiddenOutput) => {
+    playground.bench = openBench({
+      models: [modelOf("local/m", { hiddenOutput })],
+      upstreams: [upstreamOf("local", playground.upstream.baseUrl)],
+    });
+    playground.upstream.run(json(completion()));
+    const body = {
+      model: "local/m",
+      max_tokens: 20,
+      messages: [{ role: "user", content: "hi" }],
+      output_config: { effort: "high" },
+    };
+    const call = { requestId: uuidv7(), receivedAtMs: Date.now(), key: KEY, body: Buffer.from(JSON.stringify(body)) };
+    const { gateway } = playground.bench;
+    const keys = { takeSlot: () => Promise.resolve(RATE) };
+    await answerConversation({ gateway, protocol: messagesProtocol, keys }, call, new FakeOutput());
+    const [asked] = playground.upstream.received;
+    expect(JSON.parse(asked?.body.toString() ?? "")).toHaveProperty("messages");
+    expect(asked?.body.includes('"reasoning_effort":"high"')).toBe(hiddenOutput);
   });
 });

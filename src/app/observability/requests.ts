@@ -56,6 +56,7 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
   };
   return {
     gateway: {
+      ...gateway,
       answerChat(call, sink) {
         if (!isStopped()) return counted(call, sink);
         ended("stopped", call.receivedAtMs);

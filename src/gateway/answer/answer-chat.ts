@@ -32,6 +32,10 @@ export function createGateway(given: GatewayDeps): Gateway {
         throw error instanceof DomainError ? error : new InternalError({ cause: error });
       }
     },
+    async takesEffort(model) {
+      const sold = (await deps.catalog.snapshot()).models.get(model);
+      return sold !== undefined && deps.learned.apply(sold).hiddenOutput;
+    },
   };
 }
 

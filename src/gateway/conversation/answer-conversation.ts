@@ -27,7 +27,7 @@ export async function answerConversation(
   let body: Buffer;
   try {
     request = protocol.read(call.body);
-    body = writeChatRequest(request.conversation);
+    body = writeChatRequest(await withoutVainEffort(gateway, request.conversation));
   } catch (error) {
     await countLargeRefusal(keys, call, error);
     throw error;
@@ -35,6 +35,12 @@ export async function answerConversation(
   const inputTokens = estimatedInput(body, request.conversation);
   const sink = new TranslatedSink({ request, requestId: call.requestId, inputTokens, output });
   return gateway.answerChat({ ...call, body }, sink);
+}
+
+/** Coding agents always send an effort, and most upstreams refuse it for a model that does not think. */
+async function withoutVainEffort(gateway: Gateway, conversation: Conversation): Promise<Conversation> {
+  if (conversation.effort === null || (await gateway.takesEffort?.(conversation.model)) === true) return conversation;
+  return { ...conversation, effort: null };
 }
 
 /** By its bytes, without media. */
