@@ -23,7 +23,7 @@ import { InternalError } from "../kernel/errors.ts";
 import { soldModel } from "./answer/serve.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
-import type { TakeCountSlot } from "./conversation/count-window.ts";
+import { slotsOfSize, type TakeCountSlot } from "./conversation/count-window.ts";
 import { countMessages } from "./conversation/messages/count-tokens.ts";
 import { messagesProtocol } from "./conversation/messages/messages-protocol.ts";
 import { RpcOutput } from "./conversation/rpc-output.ts";
@@ -67,9 +67,10 @@ export function createMessagesService({
     },
 
     async countTokens(request, context) {
-      takeCountSlot((await caller(context)).key.keyId);
+      const { key } = await caller(context);
       soldModel(request.model, await catalog.snapshot(), "chat");
       const body = Buffer.from(JSON.stringify(toJson(CountTokensRequestSchema, request)));
+      takeCountSlot(key.keyId, slotsOfSize(body.length));
       return { inputTokens: await countMessages(body) };
     },
   };

@@ -12,7 +12,7 @@ import {
 import { InternalError } from "../kernel/errors.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
-import type { TakeCountSlot } from "./conversation/count-window.ts";
+import { slotsOfSize, type TakeCountSlot } from "./conversation/count-window.ts";
 import { countResponsesInput } from "./conversation/responses/count-input.ts";
 import { responsesProtocol } from "./conversation/responses/responses-protocol.ts";
 import { RpcOutput } from "./conversation/rpc-output.ts";
@@ -56,8 +56,10 @@ export function createResponsesService({
     },
 
     async countInputTokens(request, context) {
-      takeCountSlot((await caller(context)).key.keyId);
-      const { object, input_tokens: inputTokens } = await countResponsesInput(toResponsesBody(request, false));
+      const { key } = await caller(context);
+      const body = toResponsesBody(request, false);
+      takeCountSlot(key.keyId, slotsOfSize(body.length));
+      const { object, input_tokens: inputTokens } = await countResponsesInput(body);
       return { object, inputTokens };
     },
   };

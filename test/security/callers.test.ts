@@ -50,6 +50,7 @@ beforeAll(async () => {
     agentsPackage: async () => Buffer.from("a package"),
     recordCall: async () => undefined,
     takeCallerSlot: async () => undefined,
+    takeCountSlot: () => undefined,
     dashboard: null,
     logger: log.logger,
     host: "127.0.0.1",

@@ -1,5 +1,6 @@
 // The rooms behind transport/calls/ and transport/rest/, as small as a test needs them: one key, one pair per environment, no database.
 
+import { createCountWindows } from "../../src/gateway/conversation/count-window.ts";
 import { randomUUID } from "node:crypto";
 import type { Gateway } from "../../src/gateway/chat.ts";
 import { NotFound, RateLimited } from "../../src/kernel/errors.ts";
@@ -142,6 +143,7 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     agentsPackage: async () => Buffer.from("a package"),
     recordCall: async () => undefined,
     takeCallerSlot: async () => undefined,
+    takeCountSlot: createCountWindows(),
     dashboard: null,
     logger: createLogMemory().logger,
     host: "127.0.0.1",

@@ -233,6 +233,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     },
     gateway: running.gateway,
     keys,
+    takeCountSlot,
     verifyMerchant,
     recordCall: recordCallsOnAccounts(database),
     ...callerLimits({ config, database, people, keys, verifyMerchant }),

@@ -48,6 +48,8 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly keys: Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited">;
   /** Counts a call of a person, merchant pair or service token against its window. */
   readonly takeCallerSlot: TakeCallerSlot;
+  /** Counts a count of tokens against the window of its key. Errors: RateLimited. */
+  readonly takeCountSlot: (keyId: string) => void;
   readonly logger: CallLogger;
   /** Records an operator's command on another account before it runs. */
   readonly recordCall: (call: CallOnAccount) => Promise<void>;
@@ -88,7 +90,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     authenticateCall,
     recheckCallers(authenticated),
     authoriseCall,
-    refuseLimited(ports.keys),
+    refuseLimited(ports),
     limitCallers(ports.takeCallerSlot),
     validateCall,
     recordCallsOnAccounts(ports),
@@ -191,10 +193,13 @@ function recordCallsOnAccounts({ recordCall }: Pick<CallPorts, "recordCall">): I
 }
 
 /** A key whose window is known to be full is refused before its message is read. Counts need no slot. */
-function refuseLimited(keys: CallPorts["keys"]): Interceptor {
+function refuseLimited({ keys, takeCountSlot }: Pick<CallPorts, "keys" | "takeCountSlot">): Interceptor {
   return (next) => async (req) => {
     const principal = principalOf({ values: req.contextValues });
-    if (principal.kind === "api_key" && !COUNTS.includes(req.method)) keys.refuseWhileLimited(principal);
+    if (principal.kind !== "api_key") return next(req);
+    // Before the body is read: reading costs most of a count.
+    if (COUNTS.includes(req.method)) takeCountSlot(principal.keyId);
+    else keys.refuseWhileLimited(principal);
     return next(req);
   };
 }

@@ -7,6 +7,7 @@ import { NotFound } from "../../kernel/errors.ts";
 export class WrongPath extends NotFound {}
 
 const NO_PATH = "There is no such path.";
+const SEE_OPENAPI = `${NO_PATH} /openapi.json has every path.`;
 const BASE_URLS = "A base URL ends in /v1 for OpenAI's clients, and before /v1 for Anthropic's.";
 const VERSION = "/v1";
 
@@ -22,7 +23,7 @@ const ABSENT: readonly (readonly [RegExp, string])[] = [
 /** The error of a path that does not exist. */
 export function wrongPath(url: string, served: Iterable<string>): NotFound {
   const message = wrongPathMessage(url, served);
-  return message === NO_PATH ? new NotFound(message) : new WrongPath(message);
+  return message === NO_PATH || message === SEE_OPENAPI ? new NotFound(message) : new WrongPath(message);
 }
 
 /** The message for a path that does not exist. `served` are paths without variables, such as `/v1/models`. */
@@ -36,7 +37,7 @@ export function wrongPathMessage(url: string, served: Iterable<string>): string 
   const absent = ABSENT.find(([pattern]) => pattern.test(path));
   if (absent !== undefined) return `${NO_PATH} ${absent[1]}`;
   if (/\/models\/./.test(path)) return `${NO_PATH} Use /v1/models/{id}. ${BASE_URLS}`;
-  return path.startsWith(`${VERSION}/`) ? `${NO_PATH} /openapi.json has every path.` : NO_PATH;
+  return path.startsWith(`${VERSION}/`) ? SEE_OPENAPI : NO_PATH;
 }
 
 /** The path without its query, repeated slashes and the last slash. */

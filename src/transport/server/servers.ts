@@ -29,6 +29,7 @@ export type ServersOptions = {
   readonly verifyServiceToken: Verifiers["verifyServiceToken"];
   readonly recordCall: CallPorts["recordCall"];
   readonly takeCallerSlot: CallPorts["takeCallerSlot"];
+  readonly takeCountSlot: CallPorts["takeCountSlot"];
   /** Absent: unknown credentials are not counted. */
   readonly refusedCredentials?: RefusedCredentials;
   /** Absent: reads of operators are not recorded. */
@@ -87,7 +88,7 @@ export const DEFAULT_MAX_CONNECTIONS = 10_000;
 export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, dashboard, publicUrl, host, ports } = options;
   const { keys, logger, people, verifyMerchant, verifyServiceToken, recordCall } = options;
-  const { takeCallerSlot, refusedCredentials, recordSecurityEvent } = options;
+  const { takeCallerSlot, takeCountSlot, refusedCredentials, recordSecurityEvent } = options;
   const callPorts = {
     keys,
     logger,
@@ -95,6 +96,7 @@ export function createServers(options: ServersOptions): Servers {
     verifyServiceToken,
     recordCall,
     takeCallerSlot,
+    takeCountSlot,
     ...people,
     trustedProxies: options.trustedProxies,
     ...(refusedCredentials === undefined ? {} : { refusedCredentials }),

@@ -33,6 +33,7 @@ async function startPort(bounds: Partial<Http2Bounds> = {}): Promise<Port> {
       verifySession: async () => null,
       accountExists: async () => false,
       takeCallerSlot: async () => undefined,
+      takeCountSlot: () => undefined,
       recordCall: async () => undefined,
     },
     ready: async () => true,

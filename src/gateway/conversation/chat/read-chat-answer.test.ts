@@ -187,6 +187,19 @@ describe("a whole answer", () => {
     ]);
   });
 
+  it.each([
+    ["no ids", undefined, undefined],
+    ["the same id twice", "c0", "c0"],
+  ])("has every call of an upstream that gives %s, each under an id of its own", (_name, one, other) => {
+    const tools = [part(undefined, one, "look", '{"n":1}'), part(undefined, other, "find", '{"n":2}')];
+    const answer = { choices: [{ index: 0, message: { tool_calls: tools }, finish_reason: "tool_calls" }] };
+    const found = readChatAnswer(JSON.stringify(answer)) ?? [];
+    const begun = found.flatMap((event) => (event.kind === "call" ? [event] : []));
+    expect(begun.map(({ name }) => name)).toEqual(["look", "find"]);
+    expect(new Set(begun.map(({ id }) => id)).size).toBe(2);
+    expect(found.flatMap((event) => (event.kind === "input" ? [event.text] : []))).toEqual(['{"n":1}', '{"n":2}']);
+  });
+
   it("is none where it cannot be parsed", () => {
     expect(readChatAnswer('{"choices":[}')).toBeNull();
   });

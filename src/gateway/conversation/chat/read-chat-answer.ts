@@ -20,6 +20,7 @@ export function readChatAnswer(json: string): AnswerEvent[] | null {
 /** Reads the chunks of one stream. */
 export class ChatAnswerReader {
   readonly #calls: Call[] = [];
+  readonly #ids = new Set<string>();
   #begun = 0;
   #finish: string | null = null;
   #usage: AnswerUsage = NO_USAGE;
@@ -38,15 +39,15 @@ export class ChatAnswerReader {
     if (!isObject(choice)) return [];
     const { finish_reason: finish, delta, message } = choice;
     if (typeof finish === "string" && finish !== "") this.#finish = finish;
-    const part = isObject(delta) ? delta : message;
-    return isObject(part) ? this.#partEvents(part) : [];
+    if (isObject(delta)) return this.#partEvents(delta);
+    return isObject(message) ? this.#partEvents({ ...message, tool_calls: numbered(message["tool_calls"]) }) : [];
   }
 
   /** The events behind the last chunk. */
   end(): AnswerEvent[] {
     const late = this.#calls.flatMap((call) => {
       // Some upstreams give calls no ids; without a name there is no call.
-      if (call.id === "") call.id = `call_${uuidv7().replaceAll("-", "")}`;
+      if (call.id === "") call.id = newCallId();
       return this.#callEvents(call, "");
     });
     return [
@@ -84,6 +85,14 @@ export class ChatAnswerReader {
     return call;
   }
 
+  /** A client returns results by id, and a request with the same id twice is refused. */
+  #uniqueId(id: string): string {
+    const plain = plainCallId(id);
+    const unique = this.#ids.has(plain) ? newCallId() : plain;
+    this.#ids.add(unique);
+    return unique;
+  }
+
   /** Input waits until its call has an id and a name. */
   #callEvents(call: Call, input: string): AnswerEvent[] {
     call.waiting += input;
@@ -92,7 +101,7 @@ export class ChatAnswerReader {
     if (call.number === null) {
       call.number = this.#begun;
       this.#begun += 1;
-      events.push({ kind: "call", call: call.number, id: plainCallId(call.id), name: call.name });
+      events.push({ kind: "call", call: call.number, id: this.#uniqueId(call.id), name: call.name });
     }
     if (call.waiting !== "") events.push({ kind: "input", call: call.number, text: call.waiting });
     call.waiting = "";
@@ -100,8 +109,17 @@ export class ChatAnswerReader {
   }
 }
 
+/** The calls of a whole answer by their places: each is whole, and some upstreams give neither ids nor indexes. */
+function numbered(calls: unknown): unknown {
+  return Array.isArray(calls) ? calls.filter(isObject).map((call, index) => ({ ...call, index })) : calls;
+}
+
 /** `number`: in the order in which calls begin; null: it has not begun. */
 type Call = { readonly index: number | null; number: number | null; id: string; name: string; waiting: string };
+
+function newCallId(): string {
+  return `call_${uuidv7().replaceAll("-", "")}`;
+}
 
 function textEvents(kind: "text" | "refusal" | "reasoning", text: unknown): AnswerEvent[] {
   return typeof text === "string" && text !== "" ? [{ kind, text }] : [];

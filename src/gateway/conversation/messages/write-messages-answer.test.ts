@@ -216,8 +216,13 @@ describe("a whole answer", () => {
     });
   });
 
-  it.each(["{ls", "[1]", '"ls"', "null"])("cannot have the input %s", (json) => {
-    expect(() => writerOf().whole([call(0), input(0, json), finish("calls"), usage])).toThrow(UpstreamBusy);
+  it.each(["{ls", "[1]", '"ls"', "null"])("has an input that is no object as a text: %s", (json) => {
+    for (const reason of ["calls", "length"] as const) {
+      expect(writerOf().whole([call(0), input(0, json), finish(reason), usage])).toMatchObject({
+        content: [{ type: "tool_use", input: { invalid_json: json } }],
+        stop_reason: reason === "calls" ? "tool_use" : "max_tokens",
+      });
+    }
   });
 
   it("cannot be one without a finish", () => {

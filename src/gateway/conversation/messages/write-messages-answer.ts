@@ -170,7 +170,10 @@ function deltaOf({ kind, text }: Piece): object {
   return kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
 }
 
-/** Errors: UpstreamBusy where the input of a call is no object. A stream passes it on as it is, and the client asks again. */
+/**
+ * A call whose input is no JSON object, such as one that the cap has cut, keeps it as a text: it was written and is billed, so the
+ * answer is given. A stream passes such an input on as it is.
+ */
 function wholeBlock(block: Block): object {
   const { text } = block;
   if (block.kind !== "tool_use") {
@@ -178,7 +181,6 @@ function wholeBlock(block: Block): object {
       ? { type: "text", text }
       : { type: "thinking", thinking: text, signature: OWN_SIGNATURE };
   }
-  const input = text.trim() === "" ? {} : parseObject(text);
-  if (input === null) throw new UpstreamBusy();
+  const input = text.trim() === "" ? {} : (parseObject(text) ?? { invalid_json: text });
   return { type: "tool_use", id: block.id, name: block.name, input };
 }

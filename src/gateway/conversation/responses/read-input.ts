@@ -84,7 +84,7 @@ class ItemReader {
         return;
       default:
         if (LEFT_OUT.has(type)) return;
-        item.refuse("type", "in", REFUSED[String(type)] ?? "must be an item of a message, a tool call or reasoning");
+        item.refuse("type", "in", refusalOf(type) ?? "must be an item of a message, a tool call or reasoning");
     }
   }
 
@@ -148,4 +148,8 @@ class ItemReader {
 function textsOf(item: ObjectReader, field: string): string {
   if (!item.has(field)) return "";
   return [...item.members(field, MAX_REASONING_PARTS)].map((part) => part.text("text")).join("\n\n");
+}
+
+function refusalOf(type: unknown): string | undefined {
+  return typeof type === "string" && Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined;
 }

@@ -122,8 +122,27 @@ function readFormat(body: ObjectReader): OutputFormat | null {
   return { kind: "schema", name, schema: schema?.object ?? {}, strict };
 }
 
-/** The settings that an answer shows again. Tools and instructions are most of a request, so they are not among them. */
-function repeatedOf({ object }: ObjectReader): JsonObject {
+const REPEATED = [
+  "max_output_tokens",
+  "metadata",
+  "parallel_tool_calls",
+  "prompt_cache_key",
+  "reasoning",
+  "temperature",
+  "text",
+  "tool_choice",
+  "top_p",
+] as const;
+
+/** The most characters of JSON of a setting that an answer shows again: an answer is not billed for them. */
+const MOST_REPEATED_CHARACTERS = 16_384;
+
+/** The settings that an answer shows again, where they are small. Tools and instructions are most of a request, so they are left out. */
+function repeatedOf({ object: sent }: ObjectReader): JsonObject {
+  const isSmall = (value: unknown): boolean => JSON.stringify(value)?.length <= MOST_REPEATED_CHARACTERS;
+  const object: JsonObject = Object.fromEntries(
+    REPEATED.filter((name) => isSmall(sent[name])).map((name) => [name, sent[name]]),
+  );
   return {
     max_output_tokens: object["max_output_tokens"] ?? null,
     metadata: object["metadata"] ?? {},

@@ -72,6 +72,9 @@ describe("a refusal names its field", () => {
       "must be an https address",
     ],
     ["input[0].content[0].text", part({ type: "input_text", text: 1 }), "must be a string"],
+    ["input[0].type", item({ type: { toString: 1, valueOf: 1 } }), "must be an item of"],
+    ["input[0].type", item({ type: "constructor" }), "must be an item of"],
+    ["input[0].type", item({ type: "__proto__" }), "must be an item of"],
   ];
 
   it.each(table)("%s: %j", (field, members, words) => {

@@ -284,4 +284,9 @@ describe("a whole answer", () => {
   it("cannot be made of an answer without an end", () => {
     expect(() => writer().whole([text("a")])).toThrow(UpstreamBusy);
   });
+
+  it("shows no large setting again, since an answer is not billed for it", () => {
+    const large = { metadata: { a: "x".repeat(1_000_000) }, text: { verbosity: "y".repeat(1_000_000) } };
+    expect(JSON.stringify(writer(large).whole([STOP])).length).toBeLessThan(2_000);
+  });
 });
