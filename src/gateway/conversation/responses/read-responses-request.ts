@@ -137,9 +137,12 @@ const REPEATED = [
 /** The most characters of JSON of a setting that an answer shows again: an answer is not billed for them. */
 const MOST_REPEATED_CHARACTERS = 16_384;
 
+function isSmall(value: unknown): boolean {
+  return value === undefined || JSON.stringify(value).length <= MOST_REPEATED_CHARACTERS;
+}
+
 /** The settings that an answer shows again, where they are small. Tools and instructions are most of a request, so they are left out. */
 function repeatedOf({ object: sent }: ObjectReader): JsonObject {
-  const isSmall = (value: unknown): boolean => JSON.stringify(value)?.length <= MOST_REPEATED_CHARACTERS;
   const object: JsonObject = Object.fromEntries(
     REPEATED.filter((name) => isSmall(sent[name])).map((name) => [name, sent[name]]),
   );
