@@ -68,6 +68,7 @@ export type CallPart = {
   readonly id: string;
   readonly tool: ToolName;
   readonly input: string;
+  readonly opaque?: Opaque;
 };
 
 /** What the client's tool returned for a call of the turn before. */
@@ -78,11 +79,17 @@ export type ResultPart = {
   readonly isError: boolean;
 };
 
-/** Reasoning of an earlier answer. `opaque`: the provider's own blob, and which provider made it: it goes back only there. */
+/**
+ * What a provider adds to reasoning or to a call and wants back unchanged: a signature, encrypted reasoning. `origin` is the id of the
+ * upstream that made it. It goes back only there.
+ */
+export type Opaque = { readonly origin: string; readonly blob: string };
+
+/** Reasoning of an earlier answer. */
 export type ReasoningPart = {
   readonly kind: "reasoning";
   readonly text: string;
-  readonly opaque: { readonly origin: string; readonly blob: string } | null;
+  readonly opaque: Opaque | null;
 };
 
 /** The name of a tool. A namespace groups tools; protocols without one get the flat name of `flatName`. */

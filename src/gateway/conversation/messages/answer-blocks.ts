@@ -17,7 +17,7 @@ export type Piece =
 /** A block with all of its text so far. */
 export type Block = Piece & { text: string };
 
-/** Reads events into pieces of blocks: `finish` and `usage` are none. A call without input is a piece without text. */
+/** Reads events into pieces of blocks: `opaque`, `finish` and `usage` are none. A call without input is a piece without text. */
 export class PieceReader {
   readonly #calls = new Map<number, { readonly id: string; readonly name: string }>();
 
@@ -37,6 +37,7 @@ export class PieceReader {
         const begun = this.#calls.get(event.call);
         return begun === undefined ? null : { kind: "tool_use", call: event.call, ...begun, text: event.text };
       }
+      case "opaque":
       case "finish":
       case "usage":
         break;

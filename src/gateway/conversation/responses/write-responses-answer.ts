@@ -65,6 +65,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
       this.#usage = event.usage;
       return [];
     }
+    if (event.kind === "opaque") return [];
     if (this.#canBeWritten(event)) return this.#numbered(this.#add(event));
     this.#wait(event);
     return this.#waitingCharacters > MAX_WAITING_CHARACTERS ? this.fail(new UpstreamBusy()) : [];
