@@ -112,7 +112,9 @@ describe("a Responses request", () => {
         for (const call of called) {
           const args = JSON.parse(calls.find(({ id }) => id === call.id)?.function.arguments ?? "") as JsonObject;
           // A function call of a tool that is declared freeform by now: its arguments are the text of that tool.
-          const isFreeformNow = declared.some((tool) => tool.type === "custom" && "name" in tool && tool.name === call.name);
+          const isFreeformNow = declared.some(
+            (tool) => tool.type === "custom" && "name" in tool && tool.name === call.name,
+          );
           const asText = !call.isCustom && isFreeformNow ? JSON.stringify({ words: call.input }) : call.input;
           expect(Object.values(args)).toContain(asText);
           expect(chat.messages.find((message) => message.tool_call_id === call.id)?.content).toBe(call.result);
