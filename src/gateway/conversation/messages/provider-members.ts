@@ -2,7 +2,7 @@
 // provider, and what has no price cannot be billed.
 
 import type { JsonObject } from "../../request/field-rules.ts";
-import type { Problems } from "./problems.ts";
+import type { Problems } from "../problems.ts";
 
 const UNPRICED = "is not offered, because it changes what the upstream charges";
 const KEPT = "is not offered, because it is kept in the provider's account";

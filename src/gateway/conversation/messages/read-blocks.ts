@@ -2,7 +2,7 @@
 
 import { isFullText, isJsonObject, isObject, isText, type JsonObject } from "../../request/field-rules.ts";
 import type { Part, ResultPart, TextPart, Turn } from "../conversation.ts";
-import type { Problems } from "./problems.ts";
+import type { Problems } from "../problems.ts";
 import { type PlainPart, readDocument, readImage, readSearchResult } from "./read-sources.ts";
 
 /** The bound of the contract of RPC callers. */

@@ -12,7 +12,7 @@ import {
   type Rule,
 } from "../../request/field-rules.ts";
 import type { Conversation, Effort, OutputFormat, TextPart, Turn } from "../conversation.ts";
-import { Problems } from "./problems.ts";
+import { Problems } from "../problems.ts";
 import { refuseProviderMembers } from "./provider-members.ts";
 import { readCacheMark, readSystem, withCacheMark } from "./read-blocks.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";

@@ -2,7 +2,7 @@
 
 import { isFullText, type JsonObject } from "../../request/field-rules.ts";
 import type { DocumentPart, ImagePart, TextPart } from "../conversation.ts";
-import type { Problems } from "./problems.ts";
+import type { Problems } from "../problems.ts";
 
 /** A part that may also be within a result. */
 export type PlainPart = TextPart | ImagePart | DocumentPart;

@@ -2,7 +2,7 @@
 
 import { isFullText, isJsonObject, isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { Conversation, Tool, ToolChoice } from "../conversation.ts";
-import type { Problems } from "./problems.ts";
+import type { Problems } from "../problems.ts";
 
 const MAX_TOOLS = 1_000;
 const TOOL_NAME = /^[\w-]{1,128}$/;

@@ -1,7 +1,7 @@
 // The messages of a request as turns. Each result must belong to a call of the answer before it.
 
 import type { CallPart, Turn } from "../conversation.ts";
-import type { Problems } from "./problems.ts";
+import type { Problems } from "../problems.ts";
 import { readContent } from "./read-blocks.ts";
 
 /** The bound of the contract of RPC callers. */

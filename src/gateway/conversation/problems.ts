@@ -1,8 +1,8 @@
 // The problems of a request while it is read.
 
-import { type FieldProblem, ValidationError } from "../../../kernel/errors.ts";
-import { MAX_PROBLEMS } from "../../request/check-messages.ts";
-import { isObject, type JsonObject, problem, type Rule } from "../../request/field-rules.ts";
+import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
+import { MAX_PROBLEMS } from "../request/check-messages.ts";
+import { isObject, type JsonObject, problem, type Rule } from "../request/field-rules.ts";
 
 /** Collects the problems, of a million wrong messages the first few. */
 export class Problems {
