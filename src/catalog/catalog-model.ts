@@ -59,7 +59,8 @@ export type CatalogModel = {
   readonly createdAt: Date;
 };
 
-export type UpstreamKind = "openai-compatible" | "demo";
+/** The protocol that an upstream answers in. `openai-compatible` and `demo`: chat completions. */
+export type UpstreamKind = "openai-compatible" | "openai-responses" | "anthropic" | "gemini" | "demo";
 
 /** An upstream as the operator set it up. The credential itself is in the environment, under `apiKeyEnv`. */
 export type UpstreamConfig = {

@@ -5,6 +5,7 @@ import { kindOfHost } from "../outbound/public-address.ts";
 /** How long an upstream may take by default. Models that think send their first byte late. */
 export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 60_000 } as const;
 
+/** The kinds that a file may name: those that the gateway has an adapter for. */
 const KINDS = ["openai-compatible", "demo"] as const satisfies readonly UpstreamKind[];
 const CAP_FIELDS = ["max_tokens", "max_completion_tokens"] as const satisfies readonly OutputCapField[];
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;

@@ -1,7 +1,7 @@
 // The configured upstreams, opened when first needed and opened again when the operator has changed them.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Route, UpstreamConfig } from "../../catalog/catalog-model.ts";
+import type { Route, UpstreamConfig, UpstreamKind } from "../../catalog/catalog-model.ts";
 import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
@@ -122,8 +122,17 @@ function openUpstream(config: UpstreamConfig, options: UpstreamsOptions): ChatUp
   if (options.onlyDemoUnless !== undefined) return null;
   const apiKey = config.apiKeyEnv === null ? null : credentialOf(config.apiKeyEnv, options);
   if (apiKey === undefined || apiKey === "") return null;
-  return createOpenAiCompatibleUpstream(config, apiKey, undefined, () => options.onMixedUp?.(config.id));
+  return ADAPTERS[config.kind]?.(config, apiKey, () => options.onMixedUp?.(config.id)) ?? null;
 }
+
+/** Opens an upstream that is called over HTTP. `apiKey` null: it wants no credential. */
+type OpenAdapter = (config: UpstreamConfig, apiKey: string | null, onMixedUp: () => void) => ChatUpstream;
+
+/** The adapters by kind. A catalog that a newer version has published may name a kind without one. */
+const ADAPTERS: Readonly<Partial<Record<UpstreamKind, OpenAdapter>>> = {
+  "openai-compatible": (config, apiKey, onMixedUp) =>
+    createOpenAiCompatibleUpstream(config, apiKey, undefined, onMixedUp),
+};
 
 /** A catalog from before there was this rule, or one written by hand, may name a variable that is not for upstreams. */
 function credentialOf(variable: string, { credential }: UpstreamsOptions): string | undefined {

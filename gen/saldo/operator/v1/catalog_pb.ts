@@ -354,7 +354,8 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
   id: string;
 
   /**
-   * `openai-compatible` or `demo`. Empty: `openai-compatible`. A string as in a catalog file: an unknown kind is a problem of the draft.
+   * `openai-compatible`, `openai-responses`, `anthropic`, `gemini` or `demo`. Empty: `openai-compatible`. A string as in a catalog
+   * file: an unknown kind is a problem of the draft.
    *
    * @generated from field: string kind = 2;
    */
