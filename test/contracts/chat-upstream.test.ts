@@ -94,7 +94,7 @@ const ADAPTERS: readonly [string, () => ChatUpstream][] = [
     "openai-compatible",
     () => {
       state.server?.run(demoOverHttp());
-      return createOpenAiCompatibleUpstream(upstreamOf("local", state.server?.baseUrl ?? ""), null);
+      return createOpenAiCompatibleUpstream(upstreamOf("local", state.server?.baseUrl ?? ""), { apiKey: null });
     },
   ],
 ];

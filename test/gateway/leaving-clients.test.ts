@@ -77,7 +77,10 @@ describe("requests that wait for a connection", () => {
 
   it("give up their body at once when they are given up, and their place to the next", async () => {
     const config = upstreamOf("local", playground.upstream.baseUrl, { firstByteTimeoutMs: 60_000 });
-    const upstream = createOpenAiCompatibleUpstream(config, null, { connections: 1, waiting: 1 });
+    const upstream = createOpenAiCompatibleUpstream(config, {
+      apiKey: null,
+      limits: { connections: 1, waiting: 1 },
+    });
     const answers: (() => void)[] = [];
     playground.upstream.run((response) => void answers.push(() => response.writeHead(200).end("{}")));
     const ends: string[] = [];

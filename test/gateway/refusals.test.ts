@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { failureOfStatus } from "../../src/gateway/upstreams/openai-compatible/failures.ts";
-import { scrub } from "../../src/gateway/upstreams/openai-compatible/scrub.ts";
+import { failureOfStatus } from "../../src/gateway/upstreams/http/failures.ts";
+import { scrub } from "../../src/gateway/upstreams/http/scrub.ts";
 import { AGAINST_POLICY, NEITHER, nested, TOO_LONG } from "./refusal-bodies.ts";
 
 const failureOf = (status: number, body: unknown) =>

@@ -7,7 +7,7 @@ import { withoutMark } from "../stream/sse.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 import { JsonScanError, type ObjectScan, scanObject, type Span } from "../request/json-scan.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
-import { failureAnnounced } from "../upstreams/openai-compatible/announced-errors.ts";
+import { failureAnnounced } from "../upstreams/http/announced-errors.ts";
 
 /** A larger answer is no chat completion. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -8,7 +8,7 @@ import type { RequestTerm } from "../../ledger/lease-term.ts";
 import { EmptyTime } from "../answer/empty-time.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
-import { failureAnnounced } from "../upstreams/openai-compatible/announced-errors.ts";
+import { failureAnnounced } from "../upstreams/http/announced-errors.ts";
 import { AnswerEnd } from "./answer-end.ts";
 import { type ChunkMeaning, isPartOfAnswer } from "./chunk.ts";
 import { type ClientFacts, ClientWriter } from "./client-writer.ts";

@@ -14,6 +14,8 @@ export type UpstreamRequest = {
   readonly model: string;
   readonly body: Buffer;
   readonly stream: boolean;
+  /** Headers of the client's that belong to its protocol: names and values in turn. Absent: none. */
+  readonly headers?: readonly string[];
   /** What the body asks for. Absent: chat. */
   readonly endpoint?: Endpoint;
   /** How long the head of the answer may take, and each silence behind it. Absent: the upstream's own limits. */

@@ -5,6 +5,7 @@ import type { Route, UpstreamConfig, UpstreamKind } from "../../catalog/catalog-
 import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
+import type { HttpUpstreamOptions } from "./http/http-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
 import { presetVariableOf } from "./presets.ts";
 
@@ -122,16 +123,15 @@ function openUpstream(config: UpstreamConfig, options: UpstreamsOptions): ChatUp
   if (options.onlyDemoUnless !== undefined) return null;
   const apiKey = config.apiKeyEnv === null ? null : credentialOf(config.apiKeyEnv, options);
   if (apiKey === undefined || apiKey === "") return null;
-  return ADAPTERS[config.kind]?.(config, apiKey, () => options.onMixedUp?.(config.id)) ?? null;
+  return ADAPTERS[config.kind]?.(config, { apiKey, onMixedUp: () => options.onMixedUp?.(config.id) }) ?? null;
 }
 
-/** Opens an upstream that is called over HTTP. `apiKey` null: it wants no credential. */
-type OpenAdapter = (config: UpstreamConfig, apiKey: string | null, onMixedUp: () => void) => ChatUpstream;
+/** Opens an upstream that is called over HTTP. */
+type OpenAdapter = (config: UpstreamConfig, options: HttpUpstreamOptions) => ChatUpstream;
 
 /** The adapters by kind. A catalog that a newer version has published may name a kind without one. */
 const ADAPTERS: Readonly<Partial<Record<UpstreamKind, OpenAdapter>>> = {
-  "openai-compatible": (config, apiKey, onMixedUp) =>
-    createOpenAiCompatibleUpstream(config, apiKey, undefined, onMixedUp),
+  "openai-compatible": createOpenAiCompatibleUpstream,
 };
 
 /** A catalog from before there was this rule, or one written by hand, may name a variable that is not for upstreams. */

@@ -33,12 +33,12 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an upstream that something gave up waiting for is called again",
-    edits: [gateway("upstreams/openai-compatible/failures.ts", "new Set([504, 524])", "new Set()")],
+    edits: [gateway("upstreams/http/failures.ts", "new Set([504, 524])", "new Set()")],
     noticedBy: failures("are not retried when the upstream has perhaps worked on the request: "),
   },
   {
     name: "a request whose tokens were counted is repeated behind an error",
-    edits: [gateway("upstreams/openai-compatible/announced-errors.ts", "reportsTokens(usage)", "false")],
+    edits: [gateway("upstreams/http/announced-errors.ts", "reportsTokens(usage)", "false")],
     noticedBy: failures("are not retried when the upstream has perhaps worked on the request: "),
   },
   {
@@ -53,7 +53,7 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "connections are used again that carried answers to nobody",
-    edits: [gateway("upstreams/openai-compatible/connections.ts", "this.#open(0)", "this.#open(1)")],
+    edits: [gateway("upstreams/http/connections.ts", "this.#open(0)", "this.#open(1)")],
     noticedBy: {
       file: "test/gateway/mixed-up-answers.test.ts",
       test: "none of its connections serves a second request",

@@ -29,7 +29,7 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
     name: "a message keeps hosts with a port",
     edits: [
       gateway(
-        "upstreams/openai-compatible/scrub.ts",
+        "upstreams/http/scrub.ts",
         "return hasPort(name, rest) ? ADDRESS : run;",
         "return hasPort(name, rest) && isAddress(name) ? ADDRESS : run;",
       ),

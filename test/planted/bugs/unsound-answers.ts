@@ -39,11 +39,7 @@ export const UNSOUND_ANSWER_BUGS: readonly PlantedBug[] = [
   {
     name: "an error that came with status 200 keeps its reason to itself",
     edits: [
-      gateway(
-        "upstreams/openai-compatible/announced-errors.ts",
-        "isRefusal ? refusalReason(words) : reasonByCode(words)",
-        "null",
-      ),
+      gateway("upstreams/http/announced-errors.ts", "isRefusal ? refusalReason(words) : reasonByCode(words)", "null"),
     ],
     noticedBy: noticed("shows its client the reason, from"),
   },

@@ -29,13 +29,13 @@ export const BOUNDED: readonly BoundedExpression[] = [
     why: "the pattern in front of it takes 41 characters",
   },
   {
-    file: "src/gateway/upstreams/openai-compatible/refusals.ts",
+    file: "src/gateway/upstreams/http/refusals.ts",
     pattern: String.raw`(?:exceed|maximum|longer|larger|greater|too (?:long|large)|limit|only)[^]*context[ _-]?(?:length|window|size|limit)`,
     longest: 2_000,
     why: "refusalReason cuts the messages of an upstream to 2 000 characters",
   },
   {
-    file: "src/gateway/upstreams/openai-compatible/refusals.ts",
+    file: "src/gateway/upstreams/http/refusals.ts",
     pattern: String.raw`context[ _-]?(?:length|window|size|limit)[^]*(?:exceed|maximum|longer|larger|greater|too (?:long|large)|limit|only)`,
     longest: 2_000,
     why: "refusalReason cuts the messages of an upstream to 2 000 characters",

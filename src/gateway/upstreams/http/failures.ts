@@ -1,4 +1,4 @@
-// The meaning of a failed call to an OpenAI-compatible upstream, and the part of its message that may be shown.
+// The meaning of a failed call to an upstream over HTTP, and the part of its message that may be shown.
 
 import type { UpstreamFailure } from "../chat-upstream.ts";
 import { isForbiddenContent, readErrorWords, refusalReason } from "./refusals.ts";
