@@ -22,6 +22,10 @@ export type Conversation = {
   readonly topP: number | null;
   readonly topK: number | null;
   readonly effort: Effort | null;
+  /** How much of what a model thinks is shown, where the client chose. Absent: the protocol's default. */
+  readonly reasoningSummary?: ReasoningSummary;
+  /** How long answers are, where the client chose. */
+  readonly verbosity?: Verbosity;
   readonly outputFormat: OutputFormat | null;
   /** Which conversations share a prompt cache. It is the client's own text. */
   readonly cacheKey: string | null;
@@ -29,6 +33,10 @@ export type Conversation = {
 
 /** How much a model thinks before it answers. */
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+export type ReasoningSummary = "auto" | "concise" | "detailed";
+
+export type Verbosity = "low" | "medium" | "high";
 
 export type OutputFormat =
   | { readonly kind: "json" }
@@ -100,6 +108,10 @@ export type Tool = ToolName & {
   /** The JSON schema of the input. Null: a freeform tool, whose input is any text. */
   readonly schema: JsonObject | null;
   readonly strict: boolean | null;
+  /** The description of the namespace, at its first tool. */
+  readonly namespaceDescription?: string;
+  /** What the input of a freeform tool has to match. */
+  readonly grammar?: { readonly syntax: string; readonly definition: string };
 };
 
 export type ToolChoice =
@@ -112,4 +124,10 @@ const NAMESPACE_END = "__";
 /** A tool's name for protocols without namespaces. */
 export function flatName({ name, namespace }: ToolName): string {
   return namespace === null ? name : `${namespace}${NAMESPACE_END}${name}`;
+}
+
+/** A tool's description for protocols without namespaces and grammars: only it can teach a model those. */
+export function fullDescription({ description, namespaceDescription = "", grammar }: Tool): string {
+  const rule = grammar ? `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}` : "";
+  return [namespaceDescription, description, rule].filter((text) => text !== "").join("\n\n");
 }

@@ -3,7 +3,7 @@
 
 import { countTokens } from "../metering/estimate.ts";
 import { SOUND_CHARACTERS_PER_TOKEN, TOKENS_OF_A_PICTURE } from "../metering/output-text.ts";
-import { type Conversation, flatName, type Part } from "./conversation.ts";
+import { type Conversation, flatName, fullDescription, type Part } from "./conversation.ts";
 
 const TOKENS_AROUND_A_TURN = 4;
 const TOKENS_AROUND_A_TOOL = 8;
@@ -16,7 +16,7 @@ export async function countConversation({ system, turns, tools, outputFormat }: 
   const texts = parts.map(textOf);
   for (const tool of tools) {
     const schema = tool.schema === null ? "" : JSON.stringify(tool.schema);
-    texts.push(flatName(tool), tool.description, schema);
+    texts.push(flatName(tool), fullDescription(tool), schema);
   }
   if (outputFormat?.kind === "schema") texts.push(outputFormat.name, JSON.stringify(outputFormat.schema));
   const text = texts.filter((each) => each !== "").join("\n");

@@ -4,7 +4,14 @@
 import { createHash } from "node:crypto";
 import { ValidationError } from "../../../kernel/errors.ts";
 import { problem } from "../../request/field-rules.ts";
-import { type Conversation, flatName, type OutputFormat, type Tool, type ToolChoice } from "../conversation.ts";
+import {
+  type Conversation,
+  flatName,
+  fullDescription,
+  type OutputFormat,
+  type Tool,
+  type ToolChoice,
+} from "../conversation.ts";
 import { FREEFORM_INPUT } from "./freeform-input.ts";
 import { chatMessages } from "./write-chat-messages.ts";
 
@@ -56,7 +63,8 @@ function refuseSameNames(tools: readonly Tool[]): void {
 }
 
 function toolOf(tool: Tool): object {
-  const { description, schema, strict } = tool;
+  const { schema, strict } = tool;
+  const description = fullDescription(tool);
   const definition = {
     name: flatName(tool),
     ...(description === "" ? {} : { description }),

@@ -99,41 +99,61 @@ function contentOf({ kind, text }: { readonly kind: "text" | "refusal"; readonly
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
-/** Reasoning that the provider shows, as a summary of one part. */
+/** Reasoning: what the provider shows of it, as a summary of one part, and its opaque text. */
 export class ReasoningItem implements OutputItem {
   readonly #address: Address;
-  #text = "";
+  #text: string | null = null;
+  #encrypted: string | null = null;
   #isDone = false;
 
   constructor(place: ItemPlace) {
     this.#address = addressOf("rs", place);
   }
 
+  /** Whether it has its opaque text, behind which nothing belongs to it. */
+  get isSealed(): boolean {
+    return this.#encrypted !== null;
+  }
+
   get result(): object {
-    return { id: this.#address.item_id, type: "reasoning", summary: this.#isDone ? [this.#part()] : [] };
+    const summary = this.#isDone && this.#text !== null ? [this.#part(this.#text)] : [];
+    const encrypted = this.#encrypted === null ? {} : { encrypted_content: this.#encrypted };
+    return { id: this.#address.item_id, type: "reasoning", summary, ...encrypted };
   }
 
   begin(): OutputEvent[] {
-    const part = { type: "response.reasoning_summary_part.added", ...this.#place(), part: this.#part() };
-    return [added(this.#address, this.result), part];
+    return [added(this.#address, this.result)];
   }
 
   add(text: string): OutputEvent[] {
-    this.#text += text;
-    return [{ type: "response.reasoning_summary_text.delta", ...this.#place(), delta: text }];
+    const place = this.#place();
+    const part = { type: "response.reasoning_summary_part.added", ...place, part: this.#part("") };
+    const events = this.#text === null ? [part] : [];
+    this.#text = (this.#text ?? "") + text;
+    return [...events, { type: "response.reasoning_summary_text.delta", ...place, delta: text }];
+  }
+
+  /** The client returns it in a later request. */
+  seal(encrypted: string): void {
+    this.#encrypted = encrypted;
   }
 
   done(): OutputEvent[] {
     this.#isDone = true;
-    return [
-      { type: "response.reasoning_summary_text.done", ...this.#place(), text: this.#text },
-      { type: "response.reasoning_summary_part.done", ...this.#place(), part: this.#part() },
-      itemDone(this.#address, this.result),
-    ];
+    const text = this.#text;
+    const place = this.#place();
+    const ends =
+      text === null
+        ? []
+        : [
+            { type: "response.reasoning_summary_text.done", ...place, text },
+            { type: "response.reasoning_summary_part.done", ...place, part: this.#part(text) },
+          ];
+    return [...ends, itemDone(this.#address, this.result)];
   }
 
-  #part(): object {
-    return { type: "summary_text", text: this.#text };
+  #part(text: string): object {
+    return { type: "summary_text", text };
   }
 
   #place(): object {

@@ -4,6 +4,7 @@
 import type { CallPart, Part, ReasoningPart, ResultPart, TextPart, Turn } from "../conversation.ts";
 import { unwrapInput, wrapInput } from "./freeform-input.ts";
 import type { ObjectReader } from "./object-reader.ts";
+import { readCallIdText, readOpaqueText } from "../opaque-text.ts";
 import { readContent, readOutput } from "./read-parts.ts";
 import { readToolName, type ToolList } from "./read-tools.ts";
 
@@ -103,28 +104,35 @@ class ItemReader {
     else this.#turns.push({ role, parts: [...parts], results: [] });
   }
 
-  /** Only the text is read: what is encrypted was made by another server, as no model behind this one gives any out. */
+  /** What is encrypted is kept where it names the upstream that made it. */
   #reasoning(item: ObjectReader): void {
     const text = textsOf(item, "content") || textsOf(item, "summary");
-    const part: ReasoningPart = { kind: "reasoning", text, opaque: null };
-    if (text !== "") this.#ofModel().parts.push(part);
+    const opaque = readOpaqueText(item.text("encrypted_content"));
+    const part: ReasoningPart = { kind: "reasoning", text, opaque };
+    if (text !== "" || opaque !== null) this.#ofModel().parts.push(part);
   }
 
   #call(item: ObjectReader, isCustom: boolean): void {
-    const id = item.fullText("call_id");
+    const { id, opaque } = readCallIdText(item.fullText("call_id"));
     const name = { name: readToolName(item, "name"), namespace: item.text("namespace") || null };
     const sent = item.text(isCustom ? "input" : "arguments");
     // A tool may have been declared in another way, or not at all, since it was called.
     const isFreeform = this.#tools.find(name)?.schema === null;
     const input = isFreeform === isCustom ? sent : isCustom ? wrapInput(sent) : unwrapInput(sent);
-    const part: CallPart = { kind: "call", id, tool: name, input: isFreeform || input !== "" ? input : "{}" };
+    const part: CallPart = {
+      kind: "call",
+      id,
+      tool: name,
+      input: isFreeform || input !== "" ? input : "{}",
+      ...(opaque ? { opaque } : {}),
+    };
     const turn = this.#ofModel();
     turn.parts.push(part);
     this.#calls.set(id, turn);
   }
 
   #output(item: ObjectReader): void {
-    const callId = item.fullText("call_id");
+    const { id: callId } = readCallIdText(item.fullText("call_id"));
     const parts = readOutput(item);
     const turn = this.#calls.get(callId);
     if (turn === undefined) {

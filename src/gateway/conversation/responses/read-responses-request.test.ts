@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../request/field-rules.ts";
-import { flatName, type Conversation } from "../conversation.ts";
+import { flatName, fullDescription, type Conversation } from "../conversation.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 
 const text = (words: string) => ({ kind: "text", text: words }) as const;
@@ -136,10 +136,14 @@ describe("a request of Codex", () => {
 
   it("keeps the description of a namespace and the grammar of a freeform tool", () => {
     const [, wait, send, freeform] = read(body).tools;
-    expect(wait?.description).toBe("Manages agents.\n\nWaits.");
-    expect(send?.description).toBe("Sends.");
-    expect(freeform).toMatchObject({ schema: null, strict: null });
-    expect(freeform?.description).toBe("Edits files.\n\nThe input must match this lark grammar:\nstart: line+");
+    expect(wait).toMatchObject({ namespaceDescription: "Manages agents.", description: "Waits." });
+    expect(send).not.toHaveProperty("namespaceDescription");
+    expect(freeform).toMatchObject({ schema: null, strict: null, description: "Edits files." });
+    const full = [wait, freeform].map((tool) => tool && fullDescription(tool));
+    expect(full).toEqual([
+      "Manages agents.\n\nWaits.",
+      "Edits files.\n\nThe input must match this lark grammar:\nstart: line+",
+    ]);
   });
 
   it("may hold its tools in the input", () => {

@@ -12,6 +12,8 @@ export type ResponsesRequest = { readonly conversation: Conversation; readonly r
 
 const MAX_MODEL_ID_LENGTH = 200;
 const MAX_TOKENS = 2_147_483_647;
+const SUMMARIES = ["auto", "concise", "detailed"] as const;
+const VERBOSITIES = ["low", "medium", "high"] as const;
 const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 type Refusal = { readonly isHarmless: (value: unknown) => boolean; readonly rule: string; readonly message: string };
@@ -70,6 +72,9 @@ export function readResponsesRequest(object: JsonObject): ResponsesRequest {
   const { system, turns } = readInput(body, tools);
   const toolChoice = readToolChoice(body, tools);
   const instructions = body.text("instructions");
+  const reasoning = body.member("reasoning");
+  const summary = SUMMARIES.find((each) => each === reasoning?.object["summary"]);
+  const verbosity = VERBOSITIES.find((each) => each === body.member("text")?.object["verbosity"]);
   // It is checked though it changes nothing: answers are stored in neither case.
   body.boolean("store");
   const conversation: Conversation = {
@@ -85,7 +90,9 @@ export function readResponsesRequest(object: JsonObject): ResponsesRequest {
     temperature: body.number("temperature", numberBetween(0, 2)),
     topP: body.number("top_p", numberBetween(0, 1)),
     topK: null,
-    effort: body.member("reasoning")?.oneOf("effort", EFFORTS) ?? null,
+    effort: reasoning?.oneOf("effort", EFFORTS) ?? null,
+    ...(summary === undefined ? {} : { reasoningSummary: summary }),
+    ...(verbosity === undefined ? {} : { verbosity }),
     outputFormat: readFormat(body),
     cacheKey: body.text("prompt_cache_key") || null,
   };

@@ -57,12 +57,14 @@ export class ToolList {
       return;
     }
     const name = { name: readToolName(reader, "name"), namespace };
-    const description = [about, reader.text("description"), type === "custom" ? grammarOf(reader) : ""];
+    const grammar = type === "custom" ? grammarOf(reader) : null;
     const tool: Tool = {
       ...name,
-      description: description.filter((text) => text !== "").join("\n\n"),
+      description: reader.text("description"),
       schema: type === "custom" ? null : (reader.member("parameters")?.object ?? NO_INPUT),
       strict: type === "custom" ? null : reader.boolean("strict"),
+      ...(about === "" ? {} : { namespaceDescription: about }),
+      ...(grammar === null ? {} : { grammar }),
     };
     if (this.find(name) !== undefined) reader.refuse("name", "unique", `must differ from ${flatName(name)} before it`);
     else if (this.#tools.size >= MAX_TOOLS) reader.refuse("", "max_items", `must be one of at most ${MAX_TOOLS} tools`);
@@ -79,11 +81,10 @@ export function readToolName(reader: ObjectReader, field: string): string {
   return name;
 }
 
-/** Models behind other protocols know a grammar only from the description. */
-function grammarOf(reader: ObjectReader): string {
+function grammarOf(reader: ObjectReader): NonNullable<Tool["grammar"]> | null {
   const format = reader.member("format");
-  if (format?.oneOf("type", ["text", "grammar"]) !== "grammar") return "";
-  return `The input must match this ${format.fullText("syntax")} grammar:\n${format.fullText("definition")}`;
+  if (format?.oneOf("type", ["text", "grammar"]) !== "grammar") return null;
+  return { syntax: format.fullText("syntax"), definition: format.fullText("definition") };
 }
 
 const CHOICES: Readonly<Record<string, ToolChoice["kind"] & ("auto" | "any" | "none")>> = {

@@ -4,7 +4,8 @@
 import { type DomainError, UpstreamBusy } from "../../../kernel/errors.ts";
 import type { JsonObject } from "../../request/field-rules.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
-import { flatName, type Conversation, type Tool } from "../conversation.ts";
+import { flatName, type Conversation, type Opaque, type Tool } from "../conversation.ts";
+import { callIdText, opaqueText } from "../opaque-text.ts";
 import type { AnswerFacts, AnswerWriter, ProtocolEvent } from "../protocol.ts";
 import { failureCode } from "./failure-code.ts";
 import {
@@ -22,9 +23,12 @@ import type { ResponsesRequest } from "./read-responses-request.ts";
 const MAX_WAITING_CHARACTERS = 4 * 1_024 * 1_024;
 
 /** An event that belongs to an item. */
-type OutputPiece = Extract<AnswerEvent, { readonly kind: "text" | "refusal" | "reasoning" | "call" | "input" }>;
-/** What waits to become an item: the start of it, and its texts. */
-type WaitingItem = { readonly start: Exclude<OutputPiece, { kind: "input" }>; texts: string[] };
+type OutputPiece = Extract<
+  AnswerEvent,
+  { readonly kind: "text" | "refusal" | "reasoning" | "opaque" | "call" | "input" }
+>;
+/** What waits to become an item: the start of it, and what follows that belongs to it. */
+type WaitingItem = { readonly start: Exclude<OutputPiece, { kind: "input" }>; readonly rest: OutputPiece[] };
 
 export class ResponsesAnswerWriter implements AnswerWriter {
   /** Clients accept comments. */
@@ -65,7 +69,6 @@ export class ResponsesAnswerWriter implements AnswerWriter {
       this.#usage = event.usage;
       return [];
     }
-    if (event.kind === "opaque") return [];
     if (this.#canBeWritten(event)) return this.#numbered(this.#add(event));
     this.#wait(event);
     return this.#waitingCharacters > MAX_WAITING_CHARACTERS ? this.fail(new UpstreamBusy()) : [];
@@ -111,9 +114,12 @@ export class ResponsesAnswerWriter implements AnswerWriter {
         return [...events, ...item.add(piece.kind, piece.text)];
       }
       case "reasoning": {
+        const sealed = this.#open instanceof ReasoningItem && this.#open.isSealed ? this.#close("completed") : [];
         const [item, events] = this.#opened(ReasoningItem, (place) => new ReasoningItem(place));
-        return [...events, ...item.add(piece.text)];
+        return [...sealed, ...events, ...item.add(piece.text)];
       }
+      case "opaque":
+        return this.#seal(piece);
       case "call": {
         const events = [...this.#close("completed"), ...this.#begin(this.#callItem(piece))];
         this.#openCall = piece.call;
@@ -125,9 +131,16 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     return isCall(this.#open) && piece.text !== "" ? this.#open.add(piece.text) : [];
   }
 
-  #callItem({ id, name }: Extract<AnswerEvent, { readonly kind: "call" }>): OutputItem {
-    const tool = this.#tools.get(name);
-    const call = { callId: id, name };
+  #seal(opaque: Opaque): OutputEvent[] {
+    const sealed = this.#open instanceof ReasoningItem && this.#open.isSealed ? this.#close("completed") : [];
+    const [item, events] = this.#opened(ReasoningItem, (place) => new ReasoningItem(place));
+    item.seal(opaqueText(opaque));
+    return [...sealed, ...events];
+  }
+
+  #callItem(piece: Extract<AnswerEvent, { readonly kind: "call" }>): OutputItem {
+    const tool = this.#tools.get(piece.name);
+    const call = { callId: callIdText(piece), name: piece.name };
     if (tool?.schema === null) return new CustomCallItem(this.#place(), call, tool);
     return new FunctionCallItem(this.#place(), call, tool);
   }
@@ -155,26 +168,17 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   }
 
   #wait(piece: OutputPiece): void {
-    this.#waitingCharacters += piece.kind === "call" ? piece.name.length : piece.text.length;
-    if (piece.kind === "call") {
-      this.#waiting.push({ start: piece, texts: [] });
-    } else if (piece.kind === "input") {
-      this.#waiting.find(({ start }) => start.kind === "call" && start.call === piece.call)?.texts.push(piece.text);
-    } else {
-      const last = this.#waiting.at(-1);
-      if (last?.start.kind === piece.kind) last.texts.push(piece.text);
-      else this.#waiting.push({ start: piece, texts: [] });
-    }
+    this.#waitingCharacters += sizeOf(piece);
+    const item = this.#waiting.findLast(({ start }, at) => belongsTo(start, piece, at === this.#waiting.length - 1));
+    if (item !== undefined) item.rest.push(piece);
+    else if (piece.kind !== "input") this.#waiting.push({ start: piece, rest: [] });
   }
 
   /** Ends the open item and writes what has waited. Where the answer was cut, the last item is not complete. */
   #finishItems(): OutputEvent[] {
     const events: OutputEvent[] = [];
-    for (const { start, texts } of this.#waiting) {
-      events.push(...this.#close("completed"), ...this.#add(start));
-      const text = texts.join("");
-      if (text === "") continue;
-      events.push(...this.#add(start.kind === "call" ? { kind: "input", call: start.call, text } : { ...start, text }));
+    for (const { start, rest } of this.#waiting) {
+      events.push(...this.#close("completed"), ...this.#add(start), ...rest.flatMap((piece) => this.#add(piece)));
     }
     this.#waiting = [];
     const isCut = this.#finish !== null && INCOMPLETE[this.#finish] !== null;
@@ -223,6 +227,18 @@ const INCOMPLETE: Readonly<Record<FinishReason, string | null>> = {
   length: "max_output_tokens",
   filtered: "content_filter",
 };
+
+function sizeOf(piece: OutputPiece): number {
+  if (piece.kind === "opaque") return piece.blob.length;
+  return piece.kind === "call" ? piece.name.length + (piece.opaque?.blob.length ?? 0) : piece.text.length;
+}
+
+/** Whether a piece is more of the item that begins with `start`. */
+function belongsTo(start: OutputPiece, piece: OutputPiece, isLast: boolean): boolean {
+  if (piece.kind === "input") return start.kind === "call" && start.call === piece.call;
+  if (!isLast) return false;
+  return piece.kind === "opaque" ? start.kind === "reasoning" : piece.kind !== "call" && start.kind === piece.kind;
+}
 
 function isCall(item: OutputItem | null): item is FunctionCallItem | CustomCallItem {
   return item instanceof FunctionCallItem || item instanceof CustomCallItem;
