@@ -10,7 +10,10 @@ import type {
   Route,
   RouteCost,
   UpstreamConfig,
+  UpstreamKind,
 } from "./catalog-model.ts";
+import { readAccepts, writeAccepts } from "./accepts-file.ts";
+import { checkAnthropicRoute, type PriceField } from "./anthropic-routes.ts";
 import { FileField } from "./file-field.ts";
 import { readEmbeddingsPrices, readPrices, writePrices } from "./price-file.ts";
 import { pricesOf } from "./prices.ts";
@@ -18,6 +21,8 @@ import { readUpstream, TIMEOUT_RANGE_MS, writeUpstream } from "./upstream-file.t
 
 /** A model of the file. The database has the time at which it entered the catalog. */
 export type FileModel = Omit<CatalogModel, "createdAt">;
+
+type UpstreamKinds = ReadonlyMap<string, UpstreamKind>;
 
 /** The content of a file. */
 export type CatalogFile = { readonly upstreams: readonly UpstreamConfig[]; readonly models: readonly FileModel[] };
@@ -47,8 +52,9 @@ export function readCatalogFile(yaml: string, presetUpstreams: readonly Upstream
   // A file without models would retire them all: that has to be written as `models: []`.
   if (root?.models.isAbsent === true) root.models.note("required", "must be given");
   const upstreams = readEntries(root?.upstreams.list({ max: MAX_UPSTREAMS }) ?? [], readUpstream);
-  const upstreamIds = new Set([...upstreams, ...presetUpstreams].map(({ id }) => id));
-  const models = readEntries(root?.models.list({ max: MAX_MODELS }) ?? [], (field) => readModel(field, upstreamIds));
+  // An upstream of the file stands before a preset of its id.
+  const upstreamKinds = new Map([...presetUpstreams, ...upstreams].map(({ id, kind }) => [id, kind]));
+  const models = readEntries(root?.models.list({ max: MAX_MODELS }) ?? [], (field) => readModel(field, upstreamKinds));
   if (problems.length > 0) throw new ValidationError(problems);
   return { upstreams, models };
 }
@@ -71,6 +77,7 @@ export function writeModel(model: FileModel) {
     ...(model.kind === "chat" ? { max_output_tokens: model.maxOutputTokens } : {}),
     ...writeMediaTokens(model.mediaTokens),
     ...(model.hiddenOutput ? { hidden_output: true } : {}),
+    ...(model.accepts === undefined ? {} : { accepts: writeAccepts(model.accepts) }),
     price: writePrices(pricesOf(model)),
     routes: model.routes.map(writeRoute),
   };
@@ -116,7 +123,7 @@ function notYaml(message: string): ValidationError {
   return new ValidationError([{ field: "", rule: "yaml", message }]);
 }
 
-function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileModel | null {
+function readModel(field: FileField, upstreamKinds: UpstreamKinds): FileModel | null {
   const at = field.mapping([
     "id",
     "kind",
@@ -128,6 +135,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     "max_output_tokens",
     "media_tokens",
     "hidden_output",
+    "accepts",
     "price",
     "routes",
   ]);
@@ -137,9 +145,11 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
   const kind = at.kind.oneOf(KINDS, "chat") ?? "chat";
   const maxOutputTokens = kind === "chat" ? readMaxOutput(at.max_output_tokens, contextLength) : 0;
   if (kind === "embeddings") {
-    for (const name of ["max_output_tokens", "media_tokens", "hidden_output"] as const) refuseForEmbeddings(at[name]);
+    for (const name of ["max_output_tokens", "media_tokens", "hidden_output", "accepts"] as const)
+      refuseForEmbeddings(at[name]);
   }
   const price = readPricesOf(kind, at.price, contextLength);
+  const accepts = readAccepts(at.accepts);
   return {
     id,
     kind,
@@ -151,13 +161,16 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     maxOutputTokens,
     mediaTokens: readMediaTokens(at.media_tokens),
     hiddenOutput: at.hidden_output.flag(false),
+    ...(accepts === undefined ? {} : { accepts }),
     inputPrice: price.input,
     outputPrice: price.output,
     cacheHitPrice: price.cacheHit,
     ...(price.other ? { otherPrices: price.other } : {}),
     routes: at.routes
       .list({ min: 1, max: MAX_ROUTES })
-      .map((route) => readRoute(route, { upstreamIds, contextLength, kind }))
+      .map((route) =>
+        readRoute(route, { upstreamKinds, contextLength, kind, price: { field: at.price, prices: price } }),
+      )
       .filter((each) => each !== null),
   };
 }
@@ -195,29 +208,34 @@ function readMediaTokens(field: FileField): FileModel["mediaTokens"] {
   return { image: read("image"), audio: read("audio"), video: read("video") };
 }
 
-function readRoute(
-  field: FileField,
-  {
-    upstreamIds,
-    contextLength,
-    kind,
-  }: { readonly upstreamIds: ReadonlySet<string>; readonly contextLength: number; readonly kind: ModelKind },
-): Route | null {
+/** What the reader of a route knows of its model, and of the upstreams there are. */
+type RouteFacts = {
+  readonly upstreamKinds: UpstreamKinds;
+  readonly contextLength: number;
+  readonly kind: ModelKind;
+  readonly price: PriceField;
+};
+
+function readRoute(field: FileField, { upstreamKinds, contextLength, kind, price }: RouteFacts): Route | null {
   const at = field.mapping(["upstream", "model", "first_byte_timeout_ms", "may_repeat_paid", "cost"]);
   if (at === null) return null;
   const upstream = at.upstream.text({ max: 64 });
-  if (upstream !== "" && !upstreamIds.has(upstream)) {
+  if (upstream !== "" && !upstreamKinds.has(upstream)) {
     at.upstream.note("upstream.known", "must name an upstream of this file or of the environment");
   }
-  return {
+  const read = {
     upstream,
     model: at.model.text({ max: 200 }),
     ...(at.first_byte_timeout_ms.isAbsent
       ? {}
       : { firstByteTimeoutMs: at.first_byte_timeout_ms.integer(TIMEOUT_RANGE_MS) }),
     ...(at.may_repeat_paid.flag(false) ? { mayRepeatPaid: true } : {}),
-    ...(at.cost.isAbsent ? {} : { cost: readPricesOf(kind, at.cost, contextLength) }),
   };
+  const cost = at.cost.isAbsent ? undefined : readPricesOf(kind, at.cost, contextLength);
+  if (upstreamKinds.get(upstream) === "anthropic") {
+    checkAnthropicRoute(kind, field, [price, ...(cost === undefined ? [] : [{ field: at.cost, prices: cost }])]);
+  }
+  return cost === undefined ? read : { ...read, cost };
 }
 
 /** Reads the entries of a list, whose ids must differ. An entry that is no mapping is noted and left out. */

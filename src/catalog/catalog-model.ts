@@ -30,6 +30,21 @@ export type Route = {
 /** What a model answers with: a conversation, or the vectors of texts. */
 export type ModelKind = "chat" | "embeddings";
 
+/**
+ * What a model takes of a request at an upstream whose models differ in it. `thinking`: it decides by itself how much it thinks
+ * (`adaptive`), is given a budget (`manual`), or does not think. `sampling`: temperature and its kin. `prefill`: a last turn of its own
+ * that it continues. `cacheMarkers`: translated requests are marked for its prompt cache.
+ */
+export type Accepts = {
+  readonly thinking: "adaptive" | "manual" | "none";
+  readonly sampling: boolean;
+  readonly prefill: boolean;
+  readonly cacheMarkers: boolean;
+};
+
+/** What every model accepts. */
+export const LEAST_ACCEPTED: Accepts = { thinking: "none", sampling: false, prefill: false, cacheMarkers: true };
+
 /** A model that is sold. Prices are micro-rupiah per 1M tokens. */
 export type CatalogModel = {
   readonly id: string;
@@ -49,6 +64,8 @@ export type CatalogModel = {
    * was relayed does not determine what a stream costs, and the whole bound of its output is held.
    */
   readonly hiddenOutput: boolean;
+  /** Absent: what every model accepts. */
+  readonly accepts?: Accepts;
   readonly inputPrice: bigint;
   readonly outputPrice: bigint;
   readonly cacheHitPrice: bigint | null;

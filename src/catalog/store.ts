@@ -16,6 +16,7 @@ import type {
   UpstreamKind,
 } from "./catalog-model.ts";
 import type { CatalogChange } from "./catalog-changes.ts";
+import { parseAccepts, writeAccepts, type WrittenAccepts } from "./accepts-file.ts";
 import { type FileModel, writeRoute } from "./catalog-file.ts";
 import { parseOtherPrices, parsePrices, writeOtherPrices, type WrittenOtherPrices } from "./price-file.ts";
 import { unusualFacts } from "./upstream-file.ts";
@@ -58,6 +59,7 @@ type ModelRow = {
   routes: RouteRow[];
   media_tokens: CatalogModel["mediaTokens"];
   hidden_output: boolean;
+  accepts: WrittenAccepts | null;
   kind: ModelKind;
   created_at: Date;
 };
@@ -126,6 +128,7 @@ export async function putModel(client: PoolClient, model: FileModel): Promise<vo
     routes: model.routes.map(writeRoute),
     mediaTokens: model.mediaTokens,
     hiddenOutput: model.hiddenOutput,
+    accepts: model.accepts === undefined ? null : writeAccepts(model.accepts),
     otherPrices: model.otherPrices ? writeOtherPrices(model.otherPrices) : null,
     state: "active",
     updatedAt: raw("clock_timestamp()"),
@@ -188,6 +191,7 @@ function fromRowModel(row: ModelRow): CatalogModel {
     routes: row.routes.map(fromRowRoute),
     mediaTokens: row.media_tokens,
     hiddenOutput: row.hidden_output,
+    ...(row.accepts === null ? {} : { accepts: parseAccepts(row.accepts) }),
     createdAt: row.created_at,
   };
 }

@@ -32,9 +32,10 @@ const HOST_FACTS: ReadonlyMap<string, HostFacts> = new Map([
   ["openrouter.ai", { outputCapField: "max_tokens", chargesCacheWrites: true }],
 ]);
 
-/** What an upstream at this address reads and charges for unless the operator sets something else. */
-export function hostFactsOf(baseUrl: string): HostFacts {
-  return HOST_FACTS.get(URL.parse(baseUrl)?.hostname ?? "") ?? ANY_HOST;
+/** What an upstream of this kind and address reads and charges for unless the operator sets something else. */
+export function usualFactsOf({ kind, baseUrl }: Pick<UpstreamConfig, "kind" | "baseUrl">): HostFacts {
+  const facts = HOST_FACTS.get(URL.parse(baseUrl)?.hostname ?? "") ?? ANY_HOST;
+  return kind === "anthropic" ? { ...facts, chargesCacheWrites: true } : facts;
 }
 
 /** Whether an upstream may be given the value of an environment variable as its credential. */
@@ -60,7 +61,7 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
   const kind = at.kind.oneOf(KINDS, "openai-compatible") ?? "openai-compatible";
   const allowPrivateAddress = at.allow_private_address.flag(false);
   const baseUrl = readBaseUrl(at.base_url, { kind, allowPrivateAddress });
-  const usual = hostFactsOf(baseUrl);
+  const usual = usualFactsOf({ kind, baseUrl });
   return {
     id: at.id.text({ max: 64, pattern: UPSTREAM_ID, rule: "small letters, digits and . _ -" }),
     kind,
@@ -97,7 +98,7 @@ export function unusualFacts({ outputCapField, chargesCacheWrites }: HostFacts):
 /** An upstream in the words of the file. */
 export function writeUpstream(upstream: UpstreamConfig) {
   const { connect, firstByte, idle } = DEFAULT_TIMEOUTS_MS;
-  const usual = hostFactsOf(upstream.baseUrl);
+  const usual = usualFactsOf(upstream);
   const { outputCapField, chargesCacheWrites } = { ...ANY_HOST, ...upstream };
   return {
     id: upstream.id,

@@ -175,6 +175,7 @@ CREATE TABLE catalog_model (
   hidden_output boolean NOT NULL DEFAULT false,
   other_prices jsonb,
   kind text NOT NULL DEFAULT 'chat'::text,
+  accepts jsonb,
   CONSTRAINT catalog_model_cache_hit_price_check CHECK (((cache_hit_price >= 0) AND (cache_hit_price <= '1000000000000000'::bigint))),
   CONSTRAINT catalog_model_context_length_check CHECK ((context_length > 0)),
   CONSTRAINT catalog_model_input_price_check CHECK (((input_price >= 0) AND (input_price <= '1000000000000000'::bigint))),

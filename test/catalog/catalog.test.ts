@@ -26,6 +26,7 @@ const small: Entry = {
   context_length: 1_000,
   max_output_tokens: 100,
   hidden_output: true,
+  accepts: { thinking: "manual", cache_markers: false },
   price: { input: "0.000001", output: "1000000000" },
   routes: [
     { upstream: "local", model: "s", cost: { input: "0.000001", output: "999999999.999999", cache_hit: "0" } },
@@ -97,6 +98,7 @@ describe.each(testBackends())("the catalog on the %s server", (backend) => {
     });
     expect(models.get("acme/small")).toMatchObject({
       hiddenOutput: true,
+      accepts: { thinking: "manual", sampling: false, prefill: false, cacheMarkers: false },
       inputPrice: 1n,
       outputPrice: 10n ** 15n,
       cacheHitPrice: null,

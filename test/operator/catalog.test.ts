@@ -6,6 +6,7 @@ import {
   CatalogChangeKind,
   CatalogDraftSchema,
   CatalogEntryKind,
+  CatalogAcceptsSchema,
   CatalogPricesSchema,
   CatalogRouteSchema,
   CatalogSchema,
@@ -158,7 +159,8 @@ models:
       { upstream: "local", model: "l", firstByteTimeoutMs: 15_000, mayRepeatPaid: true, cost: dearer },
       { upstream: "openai", model: "o" },
     ].map((route) => create(CatalogRouteSchema, route));
-    const changed = { ...model, price: create(CatalogPricesSchema, price), routes };
+    const accepts = create(CatalogAcceptsSchema, { thinking: "adaptive", sampling: true, prefill: true });
+    const changed = { ...model, price: create(CatalogPricesSchema, price), routes, accepts };
     // Its own fields precede the facts of its host.
     const contrary = create(CatalogUpstreamSchema, {
       id: "contrary",
@@ -189,6 +191,7 @@ models:
     expect(published).toMatchObject({ version: version + 1, warnings: [loss] });
     const [now] = (await operator.getCatalog({})).catalog?.models ?? [];
     expect(now?.price).toMatchObject(price);
+    expect(now?.accepts).toMatchObject({ thinking: "adaptive", sampling: true, prefill: true, cacheMarkers: true });
     expect(now?.routes).toMatchObject([{ firstByteTimeoutMs: 15_000, mayRepeatPaid: true, cost: dearer }, {}]);
     const old = await operator.getCatalogVersion({ number: version + 1 });
     expect(old.changes[1]?.priceDifference).toEqual(ofModel?.priceDifference);

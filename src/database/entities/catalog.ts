@@ -41,6 +41,7 @@ export const CatalogModel = defineEntity({
     hiddenOutput: p.boolean().default(false),
     otherPrices: p.json<object>().nullable(),
     kind: p.text().default("chat"),
+    accepts: p.json<object>().nullable(),
   },
 });
 

@@ -1,7 +1,7 @@
 // Well-known upstreams. Setting the variable of one is enough to have it; its models enter the catalog by YAML.
 
 import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
-import { DEFAULT_TIMEOUTS_MS, hostFactsOf, unusualFacts } from "../../catalog/upstream-file.ts";
+import { DEFAULT_TIMEOUTS_MS, unusualFacts, usualFactsOf } from "../../catalog/upstream-file.ts";
 
 /** An upstream that is added by its credential, at its public address. */
 type HostedPreset = { readonly id: string; readonly apiKeyEnv: string; readonly baseUrl: string };
@@ -53,7 +53,7 @@ export function presetUpstreams(variable: (name: string) => string | undefined):
     ...HOSTED.filter((preset) => isSet(preset.apiKeyEnv)).map((preset) => ({
       ...common,
       ...preset,
-      ...unusualFacts(hostFactsOf(preset.baseUrl)),
+      ...unusualFacts(usualFactsOf({ ...common, ...preset })),
       allowPrivateAddress: false,
     })),
     ...OWN.filter((preset) => isSet(preset.baseUrlEnv)).map(({ id, baseUrlEnv, apiKeyEnv, path }) => ({

@@ -3,6 +3,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Catalog as ProtoCatalog,
+  type CatalogAccepts as ProtoAccepts,
   CatalogChangeKind,
   type CatalogDraft as ProtoDraft,
   CatalogEntryKind,
@@ -76,7 +77,7 @@ function fromProtoModel(model: ProtoModel) {
 }
 
 /** What only chat models have. */
-function fromProtoOutput({ maxOutputTokens, mediaTokens, hiddenOutput }: ProtoModel) {
+function fromProtoOutput({ maxOutputTokens, mediaTokens, hiddenOutput, accepts }: ProtoModel) {
   return {
     max_output_tokens: maxOutputTokens,
     media_tokens: {
@@ -85,6 +86,16 @@ function fromProtoOutput({ maxOutputTokens, mediaTokens, hiddenOutput }: ProtoMo
       ...unlessZero("video", mediaTokens?.video),
     },
     hidden_output: hiddenOutput,
+    ...(accepts === undefined ? {} : { accepts: fromProtoAccepts(accepts) }),
+  };
+}
+
+function fromProtoAccepts({ thinking, sampling, prefill, cacheMarkers }: ProtoAccepts) {
+  return {
+    ...given("thinking", thinking),
+    sampling,
+    prefill,
+    ...(cacheMarkers === undefined ? {} : { cache_markers: cacheMarkers }),
   };
 }
 
@@ -137,6 +148,7 @@ function toProtoModel(model: FileModel) {
     maxOutputTokens: model.maxOutputTokens,
     mediaTokens: { ...model.mediaTokens },
     hiddenOutput: model.hiddenOutput,
+    ...(model.accepts === undefined ? {} : { accepts: model.accepts }),
     price: showPrices(pricesOf(model)),
     routes: model.routes.map(({ cost, ...route }) => ({
       ...route,

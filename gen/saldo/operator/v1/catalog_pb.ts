@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/catalog.proto.
  */
 export const file_saldo_operator_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9jYXRhbG9nLnByb3RvEhFzYWxkby5vcGVyYXRvci52MSL2AwoNQ2F0YWxvZ1ByaWNlcxIWCgVpbnB1dBgBIAEoCUIHukgEcgIYKBIXCgZvdXRwdXQYAiABKAlCB7pIBHICGCgSHwoJY2FjaGVfaGl0GAMgASgJQge6SARyAhgoSACIAQESIQoLY2FjaGVfd3JpdGUYBCABKAlCB7pIBHICGChIAYgBARIkCg5jYWNoZV93cml0ZV8xaBgFIAEoCUIHukgEcgIYKEgCiAEBEiEKC2F1ZGlvX2lucHV0GAYgASgJQge6SARyAhgoSAOIAQESIQoLaW1hZ2VfaW5wdXQYByABKAlCB7pIBHICGChIBIgBARIiCgxpbWFnZV9vdXRwdXQYCCABKAlCB7pIBHICGChIBYgBARIhCgtwZXJfcmVxdWVzdBgJIAEoCUIHukgEcgIYKEgGiAEBEksKDGxvbmdfY29udGV4dBgKIAMoCzIrLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dMb25nQ29udGV4dFByaWNlc0IIukgFkgECEBBCDAoKX2NhY2hlX2hpdEIOCgxfY2FjaGVfd3JpdGVCEQoPX2NhY2hlX3dyaXRlXzFoQg4KDF9hdWRpb19pbnB1dEIOCgxfaW1hZ2VfaW5wdXRCDwoNX2ltYWdlX291dHB1dEIOCgxfcGVyX3JlcXVlc3Qi9QEKGENhdGFsb2dMb25nQ29udGV4dFByaWNlcxINCgVhYm92ZRgBIAEoDRIWCgVpbnB1dBgCIAEoCUIHukgEcgIYKBIXCgZvdXRwdXQYAyABKAlCB7pIBHICGCgSHwoJY2FjaGVfaGl0GAQgASgJQge6SARyAhgoSACIAQESIQoLY2FjaGVfd3JpdGUYBSABKAlCB7pIBHICGChIAYgBARIkCg5jYWNoZV93cml0ZV8xaBgGIAEoCUIHukgEcgIYKEgCiAEBQgwKCl9jYWNoZV9oaXRCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaCKqAQoMQ2F0YWxvZ1JvdXRlEhkKCHVwc3RyZWFtGAEgASgJQge6SARyAhhAEhcKBW1vZGVsGAIgASgJQgi6SAVyAxjIARIuCgRjb3N0GAMgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1ByaWNlcxIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPbWF5X3JlcGVhdF9wYWlkGAUgASgIIkEKEkNhdGFsb2dNZWRpYVRva2VucxINCgVpbWFnZRgBIAEoDRINCgVhdWRpbxgCIAEoDRINCgV2aWRlbxgDIAEoDSLHAwoMQ2F0YWxvZ01vZGVsEhQKAmlkGAEgASgJQgi6SAVyAxjIARIWCgRuYW1lGAIgASgJQgi6SAVyAxjIARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY6AcSFgoFYmFkZ2UYBCABKAlCB7pIBHICGCgSIgoQaW5wdXRfbW9kYWxpdGllcxgFIAMoCUIIukgFkgECEAQSFgoOY29udGV4dF9sZW5ndGgYBiABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYByABKA0SOwoMbWVkaWFfdG9rZW5zGAggASgLMiUuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ01lZGlhVG9rZW5zEhUKDWhpZGRlbl9vdXRwdXQYCSABKAgSLwoFcHJpY2UYCiABKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nUHJpY2VzEjkKBnJvdXRlcxgLIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dSb3V0ZUIIukgFkgECEBASOwoEa2luZBgMIAEoDjIjLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dNb2RlbEtpbmRCCLpIBYIBAhABIskCCg9DYXRhbG9nVXBzdHJlYW0SEwoCaWQYASABKAlCB7pIBHICGEASFQoEa2luZBgCIAEoCUIHukgEcgIYKBIaCghiYXNlX3VybBgDIAEoCUIIukgFcgMY9AMSHAoLYXBpX2tleV9lbnYYBCABKAlCB7pIBHICGGQSHQoVYWxsb3dfcHJpdmF0ZV9hZGRyZXNzGAUgASgIEhoKEmNvbm5lY3RfdGltZW91dF9tcxgGIAEoDRIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYByABKA0SFwoPaWRsZV90aW1lb3V0X21zGAggASgNEiEKEG91dHB1dF9jYXBfZmllbGQYCSABKAlCB7pIBHICGCgSIQoUY2hhcmdlc19jYWNoZV93cml0ZXMYCiABKAhIAIgBAUIXChVfY2hhcmdlc19jYWNoZV93cml0ZXMihwEKB0NhdGFsb2cSQAoJdXBzdHJlYW1zGAEgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1Vwc3RyZWFtQgm6SAaSAQMQyAESOgoGbW9kZWxzGAIgAygLMh8uc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ01vZGVsQgm6SAaSAQMQiCciawoMQ2F0YWxvZ0RyYWZ0EhoKBHlhbWwYASABKAlCCrpIB3IFGICS9AFIABItCgdjYXRhbG9nGAIgASgLMhouc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0gAQhAKB2NvbnRlbnQSBbpIAggBIkIKEkNhdGFsb2dGaWVsZENoYW5nZRINCgVmaWVsZBgBIAEoCRIOCgZiZWZvcmUYAiABKAkSDQoFYWZ0ZXIYAyABKAkilQMKFkNhdGFsb2dQcmljZURpZmZlcmVuY2USDQoFaW5wdXQYASABKAkSDgoGb3V0cHV0GAIgASgJEhEKCWNhY2hlX2hpdBgDIAEoCRIYCgtjYWNoZV93cml0ZRgEIAEoCUgAiAEBEhsKDmNhY2hlX3dyaXRlXzFoGAUgASgJSAGIAQESGAoLYXVkaW9faW5wdXQYBiABKAlIAogBARIYCgtpbWFnZV9pbnB1dBgHIAEoCUgDiAEBEhkKDGltYWdlX291dHB1dBgIIAEoCUgEiAEBEhgKC3Blcl9yZXF1ZXN0GAkgASgJSAWIAQESRQoMbG9uZ19jb250ZXh0GAogAygLMi8uc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0xvbmdDb250ZXh0RGlmZmVyZW5jZUIOCgxfY2FjaGVfd3JpdGVCEQoPX2NhY2hlX3dyaXRlXzFoQg4KDF9hdWRpb19pbnB1dEIOCgxfaW1hZ2VfaW5wdXRCDwoNX2ltYWdlX291dHB1dEIOCgxfcGVyX3JlcXVlc3QiuQEKHENhdGFsb2dMb25nQ29udGV4dERpZmZlcmVuY2USDQoFYWJvdmUYASABKA0SDQoFaW5wdXQYAiABKAkSDgoGb3V0cHV0GAMgASgJEhEKCWNhY2hlX2hpdBgEIAEoCRIYCgtjYWNoZV93cml0ZRgFIAEoCUgAiAEBEhsKDmNhY2hlX3dyaXRlXzFoGAYgASgJSAGIAQFCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaCKzAQoOQ2F0YWxvZ1dhcm5pbmcSNwoGcmVhc29uGAEgASgOMicuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1dhcm5pbmdSZWFzb24SDQoFbW9kZWwYAiABKAkSDQoFcm91dGUYAyABKA0SEAoIdXBzdHJlYW0YBCABKAkSDQoFcHJpY2UYBSABKAkSDQoFYWJvdmUYBiABKA0SDAoEc29sZBgHIAEoCRIMCgRjb3N0GAggASgJIoACCg1DYXRhbG9nQ2hhbmdlEjEKBGtpbmQYASABKA4yIy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nRW50cnlLaW5kEgoKAmlkGAIgASgJEjQKBmNoYW5nZRgDIAEoDjIkLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dDaGFuZ2VLaW5kEjUKBmZpZWxkcxgEIAMoCzIlLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dGaWVsZENoYW5nZRJDChBwcmljZV9kaWZmZXJlbmNlGAUgASgLMikuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1ByaWNlRGlmZmVyZW5jZSKlAQoOQ2F0YWxvZ1ZlcnNpb24SDgoGbnVtYmVyGAEgASgNEhAKCG9wZXJhdG9yGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIwCgxwdWJsaXNoZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFkZGVkGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SDwoHcmV0aXJlZBgHIAEoDSITChFHZXRDYXRhbG9nUmVxdWVzdCJgChJHZXRDYXRhbG9nUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoDRIMCgR5YW1sGAIgASgJEisKB2NhdGFsb2cYAyABKAsyGi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nIk8KFVByZXZpZXdDYXRhbG9nUmVxdWVzdBI2CgVkcmFmdBgBIAEoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dEcmFmdEIGukgDyAEBIpEBChZQcmV2aWV3Q2F0YWxvZ1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKA0SMQoHY2hhbmdlcxgCIAMoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dDaGFuZ2USMwoId2FybmluZ3MYAyADKAsyIS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nV2FybmluZyJ/ChVQdWJsaXNoQ2F0YWxvZ1JlcXVlc3QSNgoFZHJhZnQYASABKAsyHy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nRHJhZnRCBrpIA8gBARIUCgxiYXNlX3ZlcnNpb24YAiABKA0SGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyKRAQoWUHVibGlzaENhdGFsb2dSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNEjEKB2NoYW5nZXMYAiADKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQ2hhbmdlEjMKCHdhcm5pbmdzGAMgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1dhcm5pbmciVwoaTGlzdENhdGFsb2dWZXJzaW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxjIASJrChtMaXN0Q2F0YWxvZ1ZlcnNpb25zUmVzcG9uc2USMwoIdmVyc2lvbnMYASADKAsyIS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVmVyc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoYR2V0Q2F0YWxvZ1ZlcnNpb25SZXF1ZXN0EhcKBm51bWJlchgBIAEoDUIHukgEKgIoASKQAQoZR2V0Q2F0YWxvZ1ZlcnNpb25SZXNwb25zZRIyCgd2ZXJzaW9uGAEgASgLMiEuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1ZlcnNpb24SDAoEeWFtbBgCIAEoCRIxCgdjaGFuZ2VzGAMgAygLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0NoYW5nZSp2ChBDYXRhbG9nTW9kZWxLaW5kEiIKHkNBVEFMT0dfTU9ERUxfS0lORF9VTlNQRUNJRklFRBAAEhsKF0NBVEFMT0dfTU9ERUxfS0lORF9DSEFUEAESIQodQ0FUQUxPR19NT0RFTF9LSU5EX0VNQkVERElOR1MQAip1ChBDYXRhbG9nRW50cnlLaW5kEiIKHkNBVEFMT0dfRU5UUllfS0lORF9VTlNQRUNJRklFRBAAEhwKGENBVEFMT0dfRU5UUllfS0lORF9NT0RFTBABEh8KG0NBVEFMT0dfRU5UUllfS0lORF9VUFNUUkVBTRACKpkBChFDYXRhbG9nQ2hhbmdlS2luZBIjCh9DQVRBTE9HX0NIQU5HRV9LSU5EX1VOU1BFQ0lGSUVEEAASHQoZQ0FUQUxPR19DSEFOR0VfS0lORF9BRERFRBABEh8KG0NBVEFMT0dfQ0hBTkdFX0tJTkRfQ0hBTkdFRBACEh8KG0NBVEFMT0dfQ0hBTkdFX0tJTkRfUkVUSVJFRBADKtgBChRDYXRhbG9nV2FybmluZ1JlYXNvbhImCiJDQVRBTE9HX1dBUk5JTkdfUkVBU09OX1VOU1BFQ0lGSUVEEAASLQopQ0FUQUxPR19XQVJOSU5HX1JFQVNPTl9DT1NUX0VYQ0VFRFNfUFJJQ0UQARIzCi9DQVRBTE9HX1dBUk5JTkdfUkVBU09OX0NPU1RfV0lUSE9VVF9DQUNIRV9XUklURRACEjQKMENBVEFMT0dfV0FSTklOR19SRUFTT05fUFJJQ0VfV0lUSE9VVF9DQUNIRV9XUklURRADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9jYXRhbG9nLnByb3RvEhFzYWxkby5vcGVyYXRvci52MSL2AwoNQ2F0YWxvZ1ByaWNlcxIWCgVpbnB1dBgBIAEoCUIHukgEcgIYKBIXCgZvdXRwdXQYAiABKAlCB7pIBHICGCgSHwoJY2FjaGVfaGl0GAMgASgJQge6SARyAhgoSACIAQESIQoLY2FjaGVfd3JpdGUYBCABKAlCB7pIBHICGChIAYgBARIkCg5jYWNoZV93cml0ZV8xaBgFIAEoCUIHukgEcgIYKEgCiAEBEiEKC2F1ZGlvX2lucHV0GAYgASgJQge6SARyAhgoSAOIAQESIQoLaW1hZ2VfaW5wdXQYByABKAlCB7pIBHICGChIBIgBARIiCgxpbWFnZV9vdXRwdXQYCCABKAlCB7pIBHICGChIBYgBARIhCgtwZXJfcmVxdWVzdBgJIAEoCUIHukgEcgIYKEgGiAEBEksKDGxvbmdfY29udGV4dBgKIAMoCzIrLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dMb25nQ29udGV4dFByaWNlc0IIukgFkgECEBBCDAoKX2NhY2hlX2hpdEIOCgxfY2FjaGVfd3JpdGVCEQoPX2NhY2hlX3dyaXRlXzFoQg4KDF9hdWRpb19pbnB1dEIOCgxfaW1hZ2VfaW5wdXRCDwoNX2ltYWdlX291dHB1dEIOCgxfcGVyX3JlcXVlc3Qi9QEKGENhdGFsb2dMb25nQ29udGV4dFByaWNlcxINCgVhYm92ZRgBIAEoDRIWCgVpbnB1dBgCIAEoCUIHukgEcgIYKBIXCgZvdXRwdXQYAyABKAlCB7pIBHICGCgSHwoJY2FjaGVfaGl0GAQgASgJQge6SARyAhgoSACIAQESIQoLY2FjaGVfd3JpdGUYBSABKAlCB7pIBHICGChIAYgBARIkCg5jYWNoZV93cml0ZV8xaBgGIAEoCUIHukgEcgIYKEgCiAEBQgwKCl9jYWNoZV9oaXRCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaCKqAQoMQ2F0YWxvZ1JvdXRlEhkKCHVwc3RyZWFtGAEgASgJQge6SARyAhhAEhcKBW1vZGVsGAIgASgJQgi6SAVyAxjIARIuCgRjb3N0GAMgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1ByaWNlcxIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPbWF5X3JlcGVhdF9wYWlkGAUgASgIIkEKEkNhdGFsb2dNZWRpYVRva2VucxINCgVpbWFnZRgBIAEoDRINCgVhdWRpbxgCIAEoDRINCgV2aWRlbxgDIAEoDSJ8Cg5DYXRhbG9nQWNjZXB0cxIZCgh0aGlua2luZxgBIAEoCUIHukgEcgIYFBIQCghzYW1wbGluZxgCIAEoCBIPCgdwcmVmaWxsGAMgASgIEhoKDWNhY2hlX21hcmtlcnMYBCABKAhIAIgBAUIQCg5fY2FjaGVfbWFya2VycyL7AwoMQ2F0YWxvZ01vZGVsEhQKAmlkGAEgASgJQgi6SAVyAxjIARIWCgRuYW1lGAIgASgJQgi6SAVyAxjIARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY6AcSFgoFYmFkZ2UYBCABKAlCB7pIBHICGCgSIgoQaW5wdXRfbW9kYWxpdGllcxgFIAMoCUIIukgFkgECEAQSFgoOY29udGV4dF9sZW5ndGgYBiABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYByABKA0SOwoMbWVkaWFfdG9rZW5zGAggASgLMiUuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ01lZGlhVG9rZW5zEhUKDWhpZGRlbl9vdXRwdXQYCSABKAgSLwoFcHJpY2UYCiABKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nUHJpY2VzEjkKBnJvdXRlcxgLIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dSb3V0ZUIIukgFkgECEBASOwoEa2luZBgMIAEoDjIjLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dNb2RlbEtpbmRCCLpIBYIBAhABEjIKB2FjY2VwdHMYDSABKAsyIS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQWNjZXB0cyLJAgoPQ2F0YWxvZ1Vwc3RyZWFtEhMKAmlkGAEgASgJQge6SARyAhhAEhUKBGtpbmQYAiABKAlCB7pIBHICGCgSGgoIYmFzZV91cmwYAyABKAlCCLpIBXIDGPQDEhwKC2FwaV9rZXlfZW52GAQgASgJQge6SARyAhhkEh0KFWFsbG93X3ByaXZhdGVfYWRkcmVzcxgFIAEoCBIaChJjb25uZWN0X3RpbWVvdXRfbXMYBiABKA0SHQoVZmlyc3RfYnl0ZV90aW1lb3V0X21zGAcgASgNEhcKD2lkbGVfdGltZW91dF9tcxgIIAEoDRIhChBvdXRwdXRfY2FwX2ZpZWxkGAkgASgJQge6SARyAhgoEiEKFGNoYXJnZXNfY2FjaGVfd3JpdGVzGAogASgISACIAQFCFwoVX2NoYXJnZXNfY2FjaGVfd3JpdGVzIocBCgdDYXRhbG9nEkAKCXVwc3RyZWFtcxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dVcHN0cmVhbUIJukgGkgEDEMgBEjoKBm1vZGVscxgCIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dNb2RlbEIJukgGkgEDEIgnImsKDENhdGFsb2dEcmFmdBIaCgR5YW1sGAEgASgJQgq6SAdyBRiAkvQBSAASLQoHY2F0YWxvZxgCIAEoCzIaLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dIAEIQCgdjb250ZW50EgW6SAIIASJCChJDYXRhbG9nRmllbGRDaGFuZ2USDQoFZmllbGQYASABKAkSDgoGYmVmb3JlGAIgASgJEg0KBWFmdGVyGAMgASgJIpUDChZDYXRhbG9nUHJpY2VEaWZmZXJlbmNlEg0KBWlucHV0GAEgASgJEg4KBm91dHB1dBgCIAEoCRIRCgljYWNoZV9oaXQYAyABKAkSGAoLY2FjaGVfd3JpdGUYBCABKAlIAIgBARIbCg5jYWNoZV93cml0ZV8xaBgFIAEoCUgBiAEBEhgKC2F1ZGlvX2lucHV0GAYgASgJSAKIAQESGAoLaW1hZ2VfaW5wdXQYByABKAlIA4gBARIZCgxpbWFnZV9vdXRwdXQYCCABKAlIBIgBARIYCgtwZXJfcmVxdWVzdBgJIAEoCUgFiAEBEkUKDGxvbmdfY29udGV4dBgKIAMoCzIvLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dMb25nQ29udGV4dERpZmZlcmVuY2VCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaEIOCgxfYXVkaW9faW5wdXRCDgoMX2ltYWdlX2lucHV0Qg8KDV9pbWFnZV9vdXRwdXRCDgoMX3Blcl9yZXF1ZXN0IrkBChxDYXRhbG9nTG9uZ0NvbnRleHREaWZmZXJlbmNlEg0KBWFib3ZlGAEgASgNEg0KBWlucHV0GAIgASgJEg4KBm91dHB1dBgDIAEoCRIRCgljYWNoZV9oaXQYBCABKAkSGAoLY2FjaGVfd3JpdGUYBSABKAlIAIgBARIbCg5jYWNoZV93cml0ZV8xaBgGIAEoCUgBiAEBQg4KDF9jYWNoZV93cml0ZUIRCg9fY2FjaGVfd3JpdGVfMWgiswEKDkNhdGFsb2dXYXJuaW5nEjcKBnJlYXNvbhgBIAEoDjInLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dXYXJuaW5nUmVhc29uEg0KBW1vZGVsGAIgASgJEg0KBXJvdXRlGAMgASgNEhAKCHVwc3RyZWFtGAQgASgJEg0KBXByaWNlGAUgASgJEg0KBWFib3ZlGAYgASgNEgwKBHNvbGQYByABKAkSDAoEY29zdBgIIAEoCSKAAgoNQ2F0YWxvZ0NoYW5nZRIxCgRraW5kGAEgASgOMiMuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0VudHJ5S2luZBIKCgJpZBgCIAEoCRI0CgZjaGFuZ2UYAyABKA4yJC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQ2hhbmdlS2luZBI1CgZmaWVsZHMYBCADKAsyJS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nRmllbGRDaGFuZ2USQwoQcHJpY2VfZGlmZmVyZW5jZRgFIAEoCzIpLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dQcmljZURpZmZlcmVuY2UipQEKDkNhdGFsb2dWZXJzaW9uEg4KBm51bWJlchgBIAEoDRIQCghvcGVyYXRvchgCIAEoCRIOCgZyZWFzb24YAyABKAkSMAoMcHVibGlzaGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhZGRlZBgFIAEoDRIPCgdjaGFuZ2VkGAYgASgNEg8KB3JldGlyZWQYByABKA0iEwoRR2V0Q2F0YWxvZ1JlcXVlc3QiYAoSR2V0Q2F0YWxvZ1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKA0SDAoEeWFtbBgCIAEoCRIrCgdjYXRhbG9nGAMgASgLMhouc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZyJPChVQcmV2aWV3Q2F0YWxvZ1JlcXVlc3QSNgoFZHJhZnQYASABKAsyHy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nRHJhZnRCBrpIA8gBASKRAQoWUHJldmlld0NhdGFsb2dSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNEjEKB2NoYW5nZXMYAiADKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQ2hhbmdlEjMKCHdhcm5pbmdzGAMgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1dhcm5pbmcifwoVUHVibGlzaENhdGFsb2dSZXF1ZXN0EjYKBWRyYWZ0GAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0RyYWZ0Qga6SAPIAQESFAoMYmFzZV92ZXJzaW9uGAIgASgNEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMikQEKFlB1Ymxpc2hDYXRhbG9nUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoDRIxCgdjaGFuZ2VzGAIgAygLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0NoYW5nZRIzCgh3YXJuaW5ncxgDIAMoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dXYXJuaW5nIlcKGkxpc3RDYXRhbG9nVmVyc2lvbnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYyAEiawobTGlzdENhdGFsb2dWZXJzaW9uc1Jlc3BvbnNlEjMKCHZlcnNpb25zGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1ZlcnNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKGEdldENhdGFsb2dWZXJzaW9uUmVxdWVzdBIXCgZudW1iZXIYASABKA1CB7pIBCoCKAEikAEKGUdldENhdGFsb2dWZXJzaW9uUmVzcG9uc2USMgoHdmVyc2lvbhgBIAEoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dWZXJzaW9uEgwKBHlhbWwYAiABKAkSMQoHY2hhbmdlcxgDIAMoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dDaGFuZ2UqdgoQQ2F0YWxvZ01vZGVsS2luZBIiCh5DQVRBTE9HX01PREVMX0tJTkRfVU5TUEVDSUZJRUQQABIbChdDQVRBTE9HX01PREVMX0tJTkRfQ0hBVBABEiEKHUNBVEFMT0dfTU9ERUxfS0lORF9FTUJFRERJTkdTEAIqdQoQQ2F0YWxvZ0VudHJ5S2luZBIiCh5DQVRBTE9HX0VOVFJZX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDQVRBTE9HX0VOVFJZX0tJTkRfTU9ERUwQARIfChtDQVRBTE9HX0VOVFJZX0tJTkRfVVBTVFJFQU0QAiqZAQoRQ2F0YWxvZ0NoYW5nZUtpbmQSIwofQ0FUQUxPR19DSEFOR0VfS0lORF9VTlNQRUNJRklFRBAAEh0KGUNBVEFMT0dfQ0hBTkdFX0tJTkRfQURERUQQARIfChtDQVRBTE9HX0NIQU5HRV9LSU5EX0NIQU5HRUQQAhIfChtDQVRBTE9HX0NIQU5HRV9LSU5EX1JFVElSRUQQAyrYAQoUQ2F0YWxvZ1dhcm5pbmdSZWFzb24SJgoiQ0FUQUxPR19XQVJOSU5HX1JFQVNPTl9VTlNQRUNJRklFRBAAEi0KKUNBVEFMT0dfV0FSTklOR19SRUFTT05fQ09TVF9FWENFRURTX1BSSUNFEAESMwovQ0FUQUxPR19XQVJOSU5HX1JFQVNPTl9DT1NUX1dJVEhPVVRfQ0FDSEVfV1JJVEUQAhI0CjBDQVRBTE9HX1dBUk5JTkdfUkVBU09OX1BSSUNFX1dJVEhPVVRfQ0FDSEVfV1JJVEUQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Prices of 1M tokens in rupiah, decimal strings with at most 6 decimals.
@@ -243,6 +243,49 @@ export const CatalogMediaTokensSchema: GenMessage<CatalogMediaTokens> = /*@__PUR
   messageDesc(file_saldo_operator_v1_catalog, 3);
 
 /**
+ * What a model takes of a request at an upstream whose models differ in it, such as one of the kind `anthropic`.
+ *
+ * @generated from message saldo.operator.v1.CatalogAccepts
+ */
+export type CatalogAccepts = Message<"saldo.operator.v1.CatalogAccepts"> & {
+  /**
+   * How it thinks: `adaptive` (it decides how much), `manual` (it is given a budget) or `none`. Empty: `none`. A string as in a
+   * catalog file: an unknown word is a problem of the draft.
+   *
+   * @generated from field: string thinking = 1;
+   */
+  thinking: string;
+
+  /**
+   * Whether it takes a temperature and the like. They are left out for others.
+   *
+   * @generated from field: bool sampling = 2;
+   */
+  sampling: boolean;
+
+  /**
+   * Whether it goes on with a last turn of its own.
+   *
+   * @generated from field: bool prefill = 3;
+   */
+  prefill: boolean;
+
+  /**
+   * Whether translated requests are marked for its prompt cache. Unset: true.
+   *
+   * @generated from field: optional bool cache_markers = 4;
+   */
+  cacheMarkers?: boolean | undefined;
+};
+
+/**
+ * Describes the message saldo.operator.v1.CatalogAccepts.
+ * Use `create(CatalogAcceptsSchema)` to create a new message.
+ */
+export const CatalogAcceptsSchema: GenMessage<CatalogAccepts> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_catalog, 4);
+
+/**
  * A model that is sold.
  *
  * @generated from message saldo.operator.v1.CatalogModel
@@ -331,6 +374,13 @@ export type CatalogModel = Message<"saldo.operator.v1.CatalogModel"> & {
    * @generated from field: saldo.operator.v1.CatalogModelKind kind = 12;
    */
   kind: CatalogModelKind;
+
+  /**
+   * What it accepts of requests. Unset: the defaults.
+   *
+   * @generated from field: saldo.operator.v1.CatalogAccepts accepts = 13;
+   */
+  accepts?: CatalogAccepts | undefined;
 };
 
 /**
@@ -338,7 +388,7 @@ export type CatalogModel = Message<"saldo.operator.v1.CatalogModel"> & {
  * Use `create(CatalogModelSchema)` to create a new message.
  */
 export const CatalogModelSchema: GenMessage<CatalogModel> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 4);
+  messageDesc(file_saldo_operator_v1_catalog, 5);
 
 /**
  * An upstream of the catalog. Those that a variable of the environment adds are not in it.
@@ -424,7 +474,7 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
  * Use `create(CatalogUpstreamSchema)` to create a new message.
  */
 export const CatalogUpstreamSchema: GenMessage<CatalogUpstream> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 5);
+  messageDesc(file_saldo_operator_v1_catalog, 6);
 
 /**
  * The content of a catalog file.
@@ -452,7 +502,7 @@ export type Catalog = Message<"saldo.operator.v1.Catalog"> & {
  * Use `create(CatalogSchema)` to create a new message.
  */
 export const CatalogSchema: GenMessage<Catalog> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 6);
+  messageDesc(file_saldo_operator_v1_catalog, 7);
 
 /**
  * A catalog being edited. It is checked as a whole: every problem is returned, each with its path in the file.
@@ -489,7 +539,7 @@ export type CatalogDraft = Message<"saldo.operator.v1.CatalogDraft"> & {
  * Use `create(CatalogDraftSchema)` to create a new message.
  */
 export const CatalogDraftSchema: GenMessage<CatalogDraft> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 7);
+  messageDesc(file_saldo_operator_v1_catalog, 8);
 
 /**
  * One field before and after.
@@ -524,7 +574,7 @@ export type CatalogFieldChange = Message<"saldo.operator.v1.CatalogFieldChange">
  * Use `create(CatalogFieldChangeSchema)` to create a new message.
  */
 export const CatalogFieldChangeSchema: GenMessage<CatalogFieldChange> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 8);
+  messageDesc(file_saldo_operator_v1_catalog, 9);
 
 /**
  * How far the prices of a model move, in rupiah per 1M tokens with a sign: `+500`, `-0.25`, `0`.
@@ -608,7 +658,7 @@ export type CatalogPriceDifference = Message<"saldo.operator.v1.CatalogPriceDiff
  * Use `create(CatalogPriceDifferenceSchema)` to create a new message.
  */
 export const CatalogPriceDifferenceSchema: GenMessage<CatalogPriceDifference> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 9);
+  messageDesc(file_saldo_operator_v1_catalog, 10);
 
 /**
  * How far the prices of a request move whose input exceeds a threshold, in rupiah per 1M tokens with a sign.
@@ -664,7 +714,7 @@ export type CatalogLongContextDifference = Message<"saldo.operator.v1.CatalogLon
  * Use `create(CatalogLongContextDifferenceSchema)` to create a new message.
  */
 export const CatalogLongContextDifferenceSchema: GenMessage<CatalogLongContextDifference> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 10);
+  messageDesc(file_saldo_operator_v1_catalog, 11);
 
 /**
  * One way in which a route can cost more than customers pay for it. It does not prevent publishing.
@@ -734,7 +784,7 @@ export type CatalogWarning = Message<"saldo.operator.v1.CatalogWarning"> & {
  * Use `create(CatalogWarningSchema)` to create a new message.
  */
 export const CatalogWarningSchema: GenMessage<CatalogWarning> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 11);
+  messageDesc(file_saldo_operator_v1_catalog, 12);
 
 /**
  * What happens to one model or upstream.
@@ -783,7 +833,7 @@ export type CatalogChange = Message<"saldo.operator.v1.CatalogChange"> & {
  * Use `create(CatalogChangeSchema)` to create a new message.
  */
 export const CatalogChangeSchema: GenMessage<CatalogChange> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 12);
+  messageDesc(file_saldo_operator_v1_catalog, 13);
 
 /**
  * One catalog that was published. It never changes.
@@ -846,7 +896,7 @@ export type CatalogVersion = Message<"saldo.operator.v1.CatalogVersion"> & {
  * Use `create(CatalogVersionSchema)` to create a new message.
  */
 export const CatalogVersionSchema: GenMessage<CatalogVersion> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 13);
+  messageDesc(file_saldo_operator_v1_catalog, 14);
 
 /**
  * A request for the catalog.
@@ -861,7 +911,7 @@ export type GetCatalogRequest = Message<"saldo.operator.v1.GetCatalogRequest"> &
  * Use `create(GetCatalogRequestSchema)` to create a new message.
  */
 export const GetCatalogRequestSchema: GenMessage<GetCatalogRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 14);
+  messageDesc(file_saldo_operator_v1_catalog, 15);
 
 /**
  * The catalog as the database has it, not as a cache has it.
@@ -896,7 +946,7 @@ export type GetCatalogResponse = Message<"saldo.operator.v1.GetCatalogResponse">
  * Use `create(GetCatalogResponseSchema)` to create a new message.
  */
 export const GetCatalogResponseSchema: GenMessage<GetCatalogResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 15);
+  messageDesc(file_saldo_operator_v1_catalog, 16);
 
 /**
  * Asks what a draft would change. Send it by POST: a large draft does not fit into a URL.
@@ -917,7 +967,7 @@ export type PreviewCatalogRequest = Message<"saldo.operator.v1.PreviewCatalogReq
  * Use `create(PreviewCatalogRequestSchema)` to create a new message.
  */
 export const PreviewCatalogRequestSchema: GenMessage<PreviewCatalogRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 16);
+  messageDesc(file_saldo_operator_v1_catalog, 17);
 
 /**
  * What publishing would do now.
@@ -952,7 +1002,7 @@ export type PreviewCatalogResponse = Message<"saldo.operator.v1.PreviewCatalogRe
  * Use `create(PreviewCatalogResponseSchema)` to create a new message.
  */
 export const PreviewCatalogResponseSchema: GenMessage<PreviewCatalogResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 17);
+  messageDesc(file_saldo_operator_v1_catalog, 18);
 
 /**
  * Publishes a draft.
@@ -987,7 +1037,7 @@ export type PublishCatalogRequest = Message<"saldo.operator.v1.PublishCatalogReq
  * Use `create(PublishCatalogRequestSchema)` to create a new message.
  */
 export const PublishCatalogRequestSchema: GenMessage<PublishCatalogRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 18);
+  messageDesc(file_saldo_operator_v1_catalog, 19);
 
 /**
  * What was published.
@@ -1022,7 +1072,7 @@ export type PublishCatalogResponse = Message<"saldo.operator.v1.PublishCatalogRe
  * Use `create(PublishCatalogResponseSchema)` to create a new message.
  */
 export const PublishCatalogResponseSchema: GenMessage<PublishCatalogResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 19);
+  messageDesc(file_saldo_operator_v1_catalog, 20);
 
 /**
  * A request for the versions there were.
@@ -1050,7 +1100,7 @@ export type ListCatalogVersionsRequest = Message<"saldo.operator.v1.ListCatalogV
  * Use `create(ListCatalogVersionsRequestSchema)` to create a new message.
  */
 export const ListCatalogVersionsRequestSchema: GenMessage<ListCatalogVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 20);
+  messageDesc(file_saldo_operator_v1_catalog, 21);
 
 /**
  * One page of versions.
@@ -1078,7 +1128,7 @@ export type ListCatalogVersionsResponse = Message<"saldo.operator.v1.ListCatalog
  * Use `create(ListCatalogVersionsResponseSchema)` to create a new message.
  */
 export const ListCatalogVersionsResponseSchema: GenMessage<ListCatalogVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 21);
+  messageDesc(file_saldo_operator_v1_catalog, 22);
 
 /**
  * A request for one version.
@@ -1099,7 +1149,7 @@ export type GetCatalogVersionRequest = Message<"saldo.operator.v1.GetCatalogVers
  * Use `create(GetCatalogVersionRequestSchema)` to create a new message.
  */
 export const GetCatalogVersionRequestSchema: GenMessage<GetCatalogVersionRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 22);
+  messageDesc(file_saldo_operator_v1_catalog, 23);
 
 /**
  * One version.
@@ -1134,7 +1184,7 @@ export type GetCatalogVersionResponse = Message<"saldo.operator.v1.GetCatalogVer
  * Use `create(GetCatalogVersionResponseSchema)` to create a new message.
  */
 export const GetCatalogVersionResponseSchema: GenMessage<GetCatalogVersionResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 23);
+  messageDesc(file_saldo_operator_v1_catalog, 24);
 
 /**
  * What a model answers with.

@@ -2,7 +2,12 @@
 
 import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { type CatalogModel, CatalogModelKind, type CatalogPrices } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import {
+  type CatalogModel,
+  CatalogModelKind,
+  type CatalogAccepts,
+  type CatalogPrices,
+} from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -131,6 +136,22 @@ function ModelSheet({ model, onClose }: { readonly model: CatalogModel | undefin
   );
 }
 
+function AcceptedFacts({ accepts }: { readonly accepts: CatalogAccepts }) {
+  const messages = useMessages(CATALOG_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
+  const shown = (isAccepted: boolean) => (isAccepted ? shared.yes : shared.no);
+  return (
+    <>
+      <Fact name={messages.thinking}>
+        <Mono>{accepts.thinking}</Mono>
+      </Fact>
+      <Fact name={messages.sampling}>{shown(accepts.sampling)}</Fact>
+      <Fact name={messages.prefill}>{shown(accepts.prefill)}</Fact>
+      <Fact name={messages.cacheMarkers}>{shown(accepts.cacheMarkers ?? true)}</Fact>
+    </>
+  );
+}
+
 function ModelFacts({ model }: { readonly model: CatalogModel }) {
   const messages = useMessages(CATALOG_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);
@@ -150,6 +171,7 @@ function ModelFacts({ model }: { readonly model: CatalogModel }) {
           <>
             <Fact name={messages.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
             <Fact name={messages.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
+            {model.accepts === undefined ? null : <AcceptedFacts accepts={model.accepts} />}
           </>
         )}
       </Facts>
