@@ -32,7 +32,7 @@ export const KEY_VARIABLE = "SALDO_API_KEY";
 export const PROVIDER = "saldo";
 
 /** A protocol of the gateway that an agent may need beside chat completions. */
-export type Protocol = "messages" | "responses";
+export type Protocol = "messages" | "responses" | "gemini";
 
 /** Whether an address in a file is one of our gateway. */
 export type IsOurs = (address: Value | undefined) => boolean;
@@ -96,6 +96,8 @@ export type Agent = {
   readonly files: readonly AgentFile[];
   /** What its files, in the order of `files`, point at; null where they point elsewhere. */
   read(roots: readonly ValueMap[]): Pointing | null;
+  /** Whether it can ask for a model of this name; absent: for every one. */
+  readonly canAskFor?: (model: string) => boolean;
   /** Why a reference to a variable cannot be written for it; then the key itself is. */
   readonly needsLiteralKey?: string;
   /** Variables that move or override its settings, which a doctor mentions. */

@@ -10,8 +10,8 @@ const WITHIN_MS = 60_000;
 const WORD = "Hello";
 
 type Probe = {
-  /** Below `/v1`. */
-  readonly path: string;
+  /** Below the gateway's address. */
+  readonly path: (model: string) => string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: (model: string) => object;
   readonly isAnswer: (answer: Readonly<Record<string, unknown>>) => boolean;
@@ -19,16 +19,25 @@ type Probe = {
 
 const PROBES: Readonly<Record<Protocol, Probe>> = {
   messages: {
-    path: "/messages",
+    path: () => "/v1/messages",
     headers: { "anthropic-version": "2023-06-01" },
     body: (model) => ({ model, max_tokens: MOST_TOKENS, messages: [{ role: "user", content: WORD }] }),
     isAnswer: ({ type }) => type === "message",
   },
   responses: {
-    path: "/responses",
+    path: () => "/v1/responses",
     headers: {},
     body: (model) => ({ model, max_output_tokens: MOST_TOKENS, input: WORD, store: false }),
     isAnswer: ({ object }) => object === "response",
+  },
+  gemini: {
+    path: (model) => `/v1beta/models/${model}:generateContent`,
+    headers: {},
+    body: () => ({
+      contents: [{ role: "user", parts: [{ text: WORD }] }],
+      generationConfig: { maxOutputTokens: MOST_TOKENS },
+    }),
+    isAnswer: ({ candidates }) => Array.isArray(candidates),
   },
 };
 
@@ -38,7 +47,7 @@ export type Asked = { readonly apiUrl: string; readonly key: string; readonly mo
 /** Why an agent of this protocol would get no answer; null: it would, or what is in the way will pass. */
 export async function problemOf(protocol: Protocol, { apiUrl, key, model }: Asked): Promise<string | null> {
   const { path, headers, body, isAnswer } = PROBES[protocol];
-  const url = apiUrl + path;
+  const url = apiUrl.replace(/\/v1$/, "") + path(model);
   try {
     const response = await send(url, key, { body: body(model), headers, withinMs: WITHIN_MS });
     const { status } = response;

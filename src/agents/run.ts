@@ -22,16 +22,16 @@ const HELP = `saldo-agents points coding agents at a Saldo gateway, and back.
 
   -k, --key KEY       the key; better in SALDO_API_KEY, which other people on this machine do not see
   -m, --model MODEL   a model of the catalog
-  --small-model MODEL for titles and summaries; otherwise the cheapest of the same maker (claude)
+  --small-model MODEL for titles and summaries; otherwise the cheapest of the same maker (claude, gemini)
   --agents a,b        ${agents.map(({ id }) => id).join(", ")}
   --base-url URL      the gateway, with or without /v1; SALDO_BASE_URL
   --key-env           write references to SALDO_API_KEY instead of the key, where the agent knows them
-  --less-traffic      turn off traffic that answers do not need: updates, error reports, statistics (claude)
+  --less-traffic      turn off traffic that answers do not need: updates, error reports, statistics (claude, gemini)
   -y, --yes           do not ask
   --dry-run           show what would be written
   --insecure          allow http:// to another machine
 
-Before claude or codex is changed, the model is asked for an answer of a few tokens, which is billed.
+Before claude, codex or gemini is changed, the model is asked for an answer of a few tokens, which is billed.
 
 Exit code: 0 done, 1 an agent or the gateway failed, 2 the key, the model or the words were refused.`;
 

@@ -3,7 +3,7 @@
 import type { Readable, Writable } from "node:stream";
 import { confirm, intro, isCancel, multiselect, outro, password, select, text } from "@clack/prompts";
 import type { Agent } from "./agent.ts";
-import { agents, agentsOf } from "./agents.ts";
+import { agentOf, agents } from "./agents.ts";
 import { chosenModels, foundAgents, planAll, printPlan, writeAll } from "./commands/apply.ts";
 import { apiUrlOf, type CatalogModel, GatewayAway, readBalance, readCatalog, Refused } from "./gateway.ts";
 import { withoutKeys } from "./hidden-keys.ts";
@@ -46,8 +46,7 @@ async function ask(options: Options, world: World, terminal: Terminal): Promise<
   const { key, models } = await askKey(apiUrl, { options, world, terminal });
   const model = options.model ?? (await askModel(models, terminal));
   const connected = chosenModels(models, { ...options, model });
-  const { chosen, waiting } = agentsOf(options.agents ?? (await askAgents(world, terminal)));
-  for (const reason of waiting) world.err(reason);
+  const chosen = (options.agents ?? (await askAgents(world, terminal))).map(agentOf);
   const lessTraffic = options.lessTraffic || (await askTraffic(chosen, terminal));
   const plans = await planAll(chosen, { ...options, ...connected, apiUrl, key, lessTraffic }, world.machine);
   for (const plan of plans) printPlan(plan, world);
@@ -55,12 +54,12 @@ async function ask(options: Options, world: World, terminal: Terminal): Promise<
   if (hasWork && !options.dryRun) {
     const isAgreed = answered(await confirm({ ...terminal, message: "Write these changes?" }));
     if (!isAgreed) throw new Left();
-    const code = Math.max(await writeAll(plans, world), waiting.length > 0 ? EXIT.failed : EXIT.done);
+    const code = await writeAll(plans, world);
     outro(code === EXIT.done ? "Done." : "Not all of it could be done.", terminal);
     return code;
   }
   outro("Nothing was written.", terminal);
-  return waiting.length > 0 || plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
+  return plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
 }
 
 async function askAddress(options: Options, terminal: Terminal): Promise<string> {

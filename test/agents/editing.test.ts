@@ -1,7 +1,9 @@
 // The editors on generated texts: an edit has the result it should have, and taking it back gives the text back.
 
+import { parseEnv } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { dotenv } from "../../src/agents/editing/dotenv.ts";
 import { type Edit, UneditableFile, type ValueMap } from "../../src/agents/editing/edits.ts";
 import { editText, type Format } from "../../src/agents/editing/format.ts";
 import { jsonWithComments } from "../../src/agents/editing/json.ts";
@@ -141,5 +143,53 @@ describe("line ends of two kinds", () => {
   it("stay with a line that is changed", () => {
     const written = '{\r\n  "a": 1\n}\r\n';
     expect(withLineEnds('{\n  "a": 1,\n  "b": 2\n}\n', written)).toBe('{\r\n  "a": 1,\n  "b": 2\r\n}\r\n');
+  });
+});
+
+describe("variables", () => {
+  const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,5}$/).filter((each) => each !== "OURS");
+  const value = fc.constantFrom("plain", "a b", "'single # quoted'", '"double\\nquoted"', "`back`", "'two\nlines'");
+  const line = fc.oneof(
+    fc
+      .tuple(fc.constantFrom("", "export ", "  "), name, fc.constantFrom("=", " = "), value)
+      .map(([front, each, sign, text]) => `${front}${each}${sign}${text}`),
+    fc.constantFrom("", "# OURS=comment", "  # it's a comment"),
+  );
+  const anyText = fc
+    .tuple(fc.uniqueArray(line, { maxLength: 5, selector: (each) => each.trim().split(/[ =]/)[0] }), fc.boolean())
+    .map(([lines, isEnded]) => lines.join("\n") + (isEnded && lines.length > 0 ? "\n" : ""));
+
+  it("gets one more at the end, which goes without a trace, and Node reads all of them as before", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        fc.pre(text.trim() !== "");
+        const added = editText(dotenv, text, [{ kind: "set", path: ["OURS"], value: "http://127.0.0.1:3000" }]);
+        expect(parseEnv(added)).toEqual({ ...parseEnv(text), OURS: "http://127.0.0.1:3000" });
+        expect(editText(dotenv, added, [{ kind: "remove", path: ["OURS"] }])).toBe(text);
+      }),
+    );
+  });
+
+  it.each([
+    ["export A = 'b' # why\nC=d\n", "export A = 'new' # why\nC=d\n"],
+    ['A="b"', 'A="new"'],
+    ["A=b#c\n", "A=new#c\n"],
+    ["A=\nB = \n", "A=new\nB = \n"],
+    ["A=1\nA: 2\n", "A=1\nA: new\n"],
+  ])("are changed in their place: %j", (text, expected) => {
+    expect(editText(dotenv, text, [{ kind: "set", path: ["A"], value: "new" }])).toBe(expected);
+  });
+
+  it.each(["A\n", "A='b\n", "[section]\n", "A=b\n- c\n"])("are left alone with a line of another kind: %j", (text) => {
+    expect(() => editText(dotenv, text, [{ kind: "set", path: ["A"], value: "new" }])).toThrow(UneditableFile);
+  });
+
+  it.each<[string, Edit]>([
+    ["a map", { kind: "set", path: ["A"], value: { b: "c" } }],
+    ["a text of several lines", { kind: "set", path: ["A"], value: "b\nc" }],
+    ["a place in a map", { kind: "set", path: ["A", "b"], value: "c" }],
+    ["an item", { kind: "insert", path: ["A"], index: 0, value: "c" }],
+  ])("have no place for %s", (_, edit) => {
+    expect(() => editText(dotenv, "B=c\n", [edit])).toThrow(UneditableFile);
   });
 });

@@ -176,6 +176,89 @@ it("offers no model that does not converse", async () => {
   expect(await snapshot(home.path)).toEqual({});
 });
 
+describe("Gemini CLI", () => {
+  const read = async (home: string) =>
+    JSON.parse(await readFile(join(home, ".gemini/settings.json"), "utf8")) as Record<string, never>;
+
+  it("is asked for a few tokens at its own path, with the model in it", async () => {
+    await using home = await newHome();
+    await using gateway = await openGateway();
+    expect(await saldoAgents(home.path, applyWords(gateway.url, "gemini"))).toMatchObject({ code: 0, err: "" });
+    expect(gateway.probed).toEqual([
+      {
+        path: `/v1beta/models/${MODEL}:generateContent`,
+        version: undefined,
+        body: {
+          contents: [{ role: "user", parts: [{ text: "Hello" }] }],
+          generationConfig: { maxOutputTokens: 16 },
+        },
+      },
+    ]);
+  });
+
+  it("gets models for its tasks, and shortens conversations before the context of the model is full", async () => {
+    await using home = await newHome();
+    const tiny = { id: "demo/tiny", pricing: { input: "1", output: "1" } };
+    await using gateway = await openGateway({ models: [tiny, { id: "demo/long", context_length: 2_000_000 }] });
+    await saldoAgents(home.path, applyWords(gateway.url, "gemini"));
+    expect(await read(home.path)).toMatchObject({
+      model: { name: MODEL, compressionThreshold: 0.0625 },
+      modelConfigs: {
+        customAliases: {
+          saldo: { extends: "chat-base", modelConfig: { model: MODEL } },
+          "saldo-small": { extends: "base", modelConfig: { model: "demo/tiny" } },
+          classifier: { extends: "saldo-small" },
+          "chat-compression-default": { extends: "saldo" },
+        },
+      },
+    });
+    await saldoAgents(home.path, applyWords(gateway.url, "gemini", "-m", "demo/long"));
+    expect(await read(home.path)).toMatchObject({ model: { name: "demo/long", compressionThreshold: 0.5 } });
+  });
+
+  it("has its traffic reduced only where that was asked for", async () => {
+    await using home = await newHome();
+    await using gateway = await openGateway();
+    await putFiles(home.path, "gemini", "comments");
+    const before = await snapshot(home.path);
+    const text = () => readFile(join(home.path, ".gemini/settings.json"), "utf8");
+    await saldoAgents(home.path, applyWords(gateway.url, "gemini"));
+    expect(await text()).not.toMatch(/usageStatistics|AutoUpdate/);
+    await saldoAgents(home.path, applyWords(gateway.url, "gemini", "--less-traffic"));
+    expect(await text()).toMatch(/"usageStatisticsEnabled": false[^]*"enableAutoUpdate": false/);
+    expect(await saldoAgents(home.path, ["reset", "-y"])).toMatchObject({ code: 0, err: "" });
+    expect(await snapshot(home.path)).toEqual(before);
+  });
+
+  it("loses our key even where its address was changed since", async () => {
+    await using home = await newHome();
+    await using gateway = await openGateway();
+    await saldoAgents(home.path, applyWords(gateway.url, "gemini"));
+    const path = join(home.path, ".gemini/.env");
+    await writeFile(path, (await readFile(path, "utf8")).replace(gateway.url, "https://other.test"));
+    await saldoAgents(home.path, ["reset", "-y", "--agents", "gemini"]);
+    expect(await readFile(path, "utf8")).toBe("GOOGLE_GEMINI_BASE_URL=https://other.test\n");
+  });
+
+  it("keeps the model and the aliases that a person has chosen since", async () => {
+    await using home = await newHome();
+    await using gateway = await openGateway();
+    await saldoAgents(home.path, applyWords(gateway.url, "gemini"));
+    const path = join(home.path, ".gemini/settings.json");
+    const chosen = (await readFile(path, "utf8"))
+      .replace(`"name": "${MODEL}"`, '"name": "gemini-pro"')
+      .replace('"classifier": {\n        "extends": "saldo-small"', '"classifier": {\n        "extends": "base"');
+    await writeFile(path, chosen);
+    await saldoAgents(home.path, ["reset", "-y", "--agents", "gemini"]);
+    expect(await read(home.path)).toMatchObject({
+      security: { auth: { selectedType: "gemini-api-key" } },
+      model: { name: "gemini-pro" },
+      modelConfigs: { customAliases: { classifier: { extends: "base", modelConfig: { model: MODEL } } } },
+    });
+    expect(await readFile(path, "utf8")).not.toContain("saldo");
+  });
+});
+
 describe("Codex", () => {
   it("reads the key from a variable with --key-env", async () => {
     await using home = await newHome();

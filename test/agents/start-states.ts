@@ -4,7 +4,7 @@
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-type Syntax = "json" | "strict json" | "yaml" | "toml";
+type Syntax = "json" | "strict json" | "yaml" | "toml" | "variables";
 
 /** The files of each agent from the home folder, each with a text of somebody who uses another provider. */
 export const usersFiles: Readonly<Record<string, Readonly<Record<string, { syntax: Syntax; text: string }>>>> = {
@@ -79,6 +79,18 @@ export const usersFiles: Readonly<Record<string, Readonly<Record<string, { synta
       syntax: "toml",
       text: 'model = "large"\nmodel_provider = "other"\nweb_search = "live"\nnotify = ["a", "b",]\n\n[model_providers.other]\nname = "Other"\nbase_url = "https://other.test/v1"\nwire_api = "responses"\n\n[tui]\ntheme = "dark"\n',
     },
+  },
+  gemini: {
+    ".gemini/.env": {
+      syntax: "variables",
+      text: "GOOGLE_GEMINI_BASE_URL=https://other.test\nexport GEMINI_API_KEY='secret'\nMINE = \"two\\nlines\"\n",
+    },
+    ".gemini/settings.json": json({
+      security: { auth: { selectedType: "oauth-personal" } },
+      model: { name: "large", maxSessionTurns: 10 },
+      modelConfigs: { customAliases: { classifier: { modelConfig: { model: "tiny" } } } },
+      ui: { theme: "Dracula" },
+    }),
   },
   pi: {
     ".pi/agent/models.json": json({

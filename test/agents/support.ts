@@ -27,7 +27,11 @@ export type Protocols = (path: string) => { readonly status: number; readonly bo
 
 const served: Protocols = (path) => ({
   status: 200,
-  body: path === "/v1/messages" ? { type: "message", content: [] } : { object: "response", output: [] },
+  body: path.startsWith("/v1beta/")
+    ? { candidates: [] }
+    : path === "/v1/messages"
+      ? { type: "message", content: [] }
+      : { object: "response", output: [] },
 });
 
 /** Starts a gateway with these models besides demo/small. */

@@ -1,7 +1,7 @@
 // Points agents at the gateway. The gateway is asked before anything is written.
 
 import type { Agent, Connection } from "../agent.ts";
-import { agents, agentsOf, type NamedAgents } from "../agents.ts";
+import { agentOf, agents } from "../agents.ts";
 import { existingFiles, FileRefused } from "../files/agent-files.ts";
 import { apiUrlOf, type CatalogModel, findModel, readCatalog, Refused } from "../gateway.ts";
 import { findProgram, type Machine } from "../machine.ts";
@@ -24,26 +24,20 @@ export async function apply(options: Options, world: World): Promise<number> {
   if (key === undefined) throw new Refused("A key is needed: -k KEY, or the variable SALDO_API_KEY.");
   if (model === undefined) throw new Refused("A model is needed: -m MODEL.");
   const apiUrl = apiUrlOf(options.baseUrl, options);
-  const { chosen, waiting } = await agentsFor(options, world.machine);
+  const chosen = options.agents?.map(agentOf) ?? (await foundAgents(world.machine));
   if (chosen.length === 0) throw new Refused("No coding agent is found on this machine: name them with --agents.");
   if (!options.yes && !options.dryRun && world.person === null)
     throw new Refused("Without a terminal, apply needs -y.");
   const models = chosenModels(await readCatalog(apiUrl, key), { ...options, model });
   const plans = await planAll(chosen, { ...options, ...models, apiUrl, key }, world.machine);
   for (const plan of plans) printPlan(plan, world);
-  for (const reason of waiting) world.err(reason);
-  if (options.dryRun) return waiting.length > 0 || plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
+  if (options.dryRun) return plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
   const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
   if (hasWork && !options.yes && (await world.person?.confirm("Write these changes?")) !== true) {
     world.out("Nothing was written.");
     return EXIT.done;
   }
-  const code = await writeAll(plans, world);
-  return waiting.length > 0 ? EXIT.failed : code;
-}
-
-async function agentsFor(options: Options, machine: Machine): Promise<NamedAgents> {
-  return options.agents === undefined ? { chosen: await foundAgents(machine), waiting: [] } : agentsOf(options.agents);
+  return writeAll(plans, world);
 }
 
 /** The agents whose program or file is there. */
@@ -83,6 +77,9 @@ export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine:
       const { apiUrl, key, model, smallModel, lessTraffic } = wanted;
       const shown = isReference ? null : key;
       const connection = { apiUrl, key: shown, model, smallModel, isTrafficReduced: lessTraffic };
+      const unasked = [model, smallModel].find(({ id }) => agent.canAskFor?.(id) === false);
+      if (unasked !== undefined)
+        return { agent, connection, refused: `it cannot ask for a model called ${unasked.id}.` };
       try {
         const files = await planAgent(agent, connection, machine);
         const isAsked = agent.protocol !== undefined && files.length > 0 && !wanted.dryRun;

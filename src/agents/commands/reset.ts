@@ -1,6 +1,6 @@
 // Takes agents off the gateway.
 
-import { agents, agentsOf } from "../agents.ts";
+import { agentOf, agents } from "../agents.ts";
 import { FileRefused } from "../files/agent-files.ts";
 import { apiUrlOf, Refused } from "../gateway.ts";
 import { readRecords } from "../files/record.ts";
@@ -21,7 +21,7 @@ const NAME_IT = " One that is not remembered here is found with --base-url URL."
 
 /** `saldo-agents reset`. It asks nothing of the gateway. Errors: Refused. */
 export async function reset(options: Options, world: World): Promise<number> {
-  const { chosen, waiting } = options.agents === undefined ? { chosen: agents, waiting: [] } : agentsOf(options.agents);
+  const chosen = options.agents?.map(agentOf) ?? agents;
   if (!options.yes && !options.dryRun) {
     if (world.person === null) throw new Refused("Without a terminal, reset needs -y.");
     const names = options.agents === undefined ? "all agents" : chosen.map(({ name }) => name).join(", ");
@@ -32,8 +32,7 @@ export async function reset(options: Options, world: World): Promise<number> {
   const named = options.isBaseUrlNamed ? [apiUrlOf(options.baseUrl, { insecure: true })] : [];
   const remembered = (await readRecords(recordsFolder(world.machine))).flatMap((record) => record.baseUrls);
   const baseUrls = [...named, ...remembered];
-  for (const reason of waiting) world.err(reason);
-  let hasFailed = waiting.length > 0;
+  let hasFailed = false;
   let hasWork = false;
   for (const agent of chosen) {
     try {

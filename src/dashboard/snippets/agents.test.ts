@@ -8,7 +8,7 @@ const place = { origin: "https://saldo.example", secret: null };
 
 describe("the coding agents", () => {
   it("each have a command and a manual configuration with base URL, key and model", () => {
-    expect(CODING_AGENTS).toHaveLength(10);
+    expect(CODING_AGENTS).toHaveLength(11);
     for (const agent of CODING_AGENTS) {
       const files = agent.files(model, place);
       const text = files.map(({ content }) => content).join("\n");

@@ -52,6 +52,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   { id: "pi", name: "Pi", needsKeyInFile: true, files: piFiles },
   { id: "claude", name: "Claude Code", needsKeyInFile: true, addsVersion: true, files: claudeFiles },
   { id: "codex", name: "Codex", files: codexFiles },
+  { id: "gemini", name: "Gemini CLI", needsKeyInFile: true, addsVersion: true, files: geminiFiles },
 ];
 
 function namedProvider(model: Model, { origin }: SnippetPlace) {
@@ -185,6 +186,15 @@ function codexFiles(model: Model, { origin }: SnippetPlace): AgentFile[] {
     "stream_max_retries = 1",
   ];
   return [{ path: "~/.codex/config.toml", content: content.join("\n") }];
+}
+
+function geminiFiles(model: Model, place: SnippetPlace): AgentFile[] {
+  const variables = [`GOOGLE_GEMINI_BASE_URL="${place.origin}"`, `GEMINI_API_KEY="${keyItself(place)}"`];
+  const content = { security: { auth: { selectedType: "gemini-api-key" } }, model: { name: model.id } };
+  return [
+    { path: "~/.gemini/.env", content: variables.join("\n") },
+    { path: "~/.gemini/settings.json", content: json(content) },
+  ];
 }
 
 function keyItself({ secret }: SnippetPlace): string {
