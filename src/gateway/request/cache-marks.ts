@@ -110,6 +110,13 @@ function hasPriceFor(writes: CacheWrites, { otherPrices }: CatalogModel): boolea
   return writes === "short" || otherPrices.cacheWrite1h !== undefined;
 }
 
+/** How long the marks of one object ask its text to be kept. Null: it has none. */
+export function lifetimeOfMarks(object: JsonObject): "5m" | "1h" | null {
+  const control = object["cache_control"];
+  if (isSet(control)) return lifetimeOf(control) === "short" ? "5m" : "1h";
+  return isSet(object["prompt_cache_breakpoint"]) ? "5m" : null;
+}
+
 /** A lifetime that is not known to be short counts as long. */
 function lifetimeOf(control: unknown): CacheWrites {
   const ttl = isObject(control) ? control["ttl"] : undefined;

@@ -15,7 +15,7 @@ import {
   type TextPart,
 } from "../conversation.ts";
 import { plainCallId } from "./call-ids.ts";
-import { freeformArguments } from "./freeform-input.ts";
+import { wrapInput } from "../freeform-input.ts";
 
 const NO_RESULT = "no result";
 const EMPTY_ERROR = "error";
@@ -123,9 +123,9 @@ class MessageWriter {
 
   /** Upstreams parse arguments, and fail on a text that is no object: a client may send back what a model wrote wrongly. */
   #argumentsOf(name: string, input: string): string {
-    if (this.#freeform.has(name)) return freeformArguments(input);
+    if (this.#freeform.has(name)) return wrapInput(input);
     if (input.trim() === "") return "{}";
-    return parseObject(input) === null ? freeformArguments(input) : input;
+    return parseObject(input) === null ? wrapInput(input) : input;
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type Tool,
   type ToolChoice,
 } from "../conversation.ts";
-import { FREEFORM_INPUT } from "./freeform-input.ts";
+import { FREEFORM_INPUT } from "../freeform-input.ts";
 import { chatMessages } from "./write-chat-messages.ts";
 
 /** OpenAI takes no longer key. */

@@ -1,7 +1,7 @@
 // The items of an answer's output. An item is opened, grows and is done; each step has its events.
 
 import { flatName, type Tool } from "../conversation.ts";
-import { unwrapInput } from "./freeform-input.ts";
+import { unwrapInput } from "../freeform-input.ts";
 
 /** An event before it has its number. */
 export type OutputEvent = { readonly type: string } & Readonly<Record<string, unknown>>;

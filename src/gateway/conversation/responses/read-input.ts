@@ -2,7 +2,7 @@
 // left out. Results of calls are placed behind the turn with their calls, however the client has ordered them.
 
 import type { CallPart, Part, ReasoningPart, ResultPart, TextPart, Turn } from "../conversation.ts";
-import { unwrapInput, wrapInput } from "./freeform-input.ts";
+import { unwrapInput, wrapInput } from "../freeform-input.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import { readCallIdText, readOpaqueText } from "../opaque-text.ts";
 import { readContent, readOutput } from "./read-parts.ts";

@@ -1,6 +1,7 @@
 // The parts of a message or of a tool's output. A part names its own data: files of a provider's account are the operator's.
 
 import type { DocumentPart, ImagePart, TextPart } from "../conversation.ts";
+import { readDataUrl } from "../data-url.ts";
 import type { ObjectReader } from "./object-reader.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;
@@ -80,17 +81,4 @@ function refusesStoredFile(part: ObjectReader, instead: string): boolean {
   if (!part.has("file_id")) return false;
   part.refuse("file_id", "stateless", `is not offered, because no files are stored here; send ${instead}`);
   return true;
-}
-
-const BASE64_MARK = ";base64,";
-/** Media types are short, and the data behind one is not searched. */
-const MAX_HEAD_LENGTH = 200;
-
-/** The type and the data of a data URL; null: it is none. */
-function readDataUrl(url: string): { readonly mediaType: string; readonly data: string } | null {
-  if (!url.startsWith("data:")) return null;
-  const head = url.slice(0, MAX_HEAD_LENGTH);
-  const end = head.indexOf(BASE64_MARK);
-  const mediaType = head.slice("data:".length, end).split(";", 1)[0] ?? "";
-  return end < 0 || mediaType === "" ? null : { mediaType, data: url.slice(end + BASE64_MARK.length) };
 }

@@ -1,6 +1,14 @@
-// The input of a freeform tool, of which other protocols know only JSON: an object with one text.
+// The input of a freeform tool in protocols that know only JSON: an object with one text.
 
-import { parseObject } from "../../stream/chunk.ts";
+import { parseObject } from "../stream/chunk.ts";
+
+/** The JSON schema of that object. */
+export const FREEFORM_INPUT = {
+  type: "object",
+  properties: { input: { type: "string" } },
+  required: ["input"],
+  additionalProperties: false,
+} as const;
 
 /** The JSON form of a text. */
 export function wrapInput(text: string): string {

@@ -1,0 +1,30 @@
+// Errors within a chat stream. They always have the object form of OpenAI, in contrast to errors by status.
+
+import { type DomainError, InsufficientBalance, UpstreamBusy, ValidationError } from "../../../kernel/errors.ts";
+import { formatMoney } from "../../../kernel/money.ts";
+import { AnswerCut } from "../../answer/answer-cut.ts";
+
+/** The object that ends a stream which broke off. */
+export function chatStreamError(error: DomainError): object {
+  const { message } = error;
+  // Clients act on a reason, such as a context that is too long.
+  const code = (error instanceof ValidationError ? error.reason : null) ?? error.code;
+  return { error: { message, type: typeOf(error), code, ...factsOf(error) } };
+}
+
+function typeOf(error: DomainError): string {
+  if (error instanceof InsufficientBalance) return "insufficient_quota";
+  return error instanceof ValidationError ? "invalid_request_error" : "server_error";
+}
+
+/** The facts that clients act on. */
+function factsOf(error: DomainError): Record<string, unknown> {
+  if (error instanceof ValidationError) return { details: error.details };
+  if (error instanceof InsufficientBalance) {
+    const { available, needed, owed } = error;
+    const facts = { available: formatMoney(available), needed: formatMoney(needed) };
+    return owed === null ? facts : { ...facts, owed_idr: formatMoney(owed) };
+  }
+  if (error instanceof AnswerCut) return { cost_idr: error.costIdr };
+  return error instanceof UpstreamBusy ? { retry_after: error.retryAfterSeconds } : {};
+}
