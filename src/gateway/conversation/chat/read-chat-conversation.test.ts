@@ -193,10 +193,12 @@ describe("a chat request in the form of a conversation", () => {
         content: "x",
         reasoning_content: "hm",
         reasoning_details: [
-          { type: "reasoning.text", text: "hm", signature: "anthropic.U0lH" },
-          { type: "reasoning.encrypted", data: "my~openai.R0FB" },
+          { type: "reasoning.encrypted", data: 'anthropic.["U0lH","hm"]' },
+          { type: "reasoning.encrypted", data: 'my~openai.["R0FB",""]' },
           { type: "reasoning.text", text: "foreign", signature: "U0lHTg==" },
+          { type: "reasoning.summary", summary: "summed up" },
           { type: "reasoning.encrypted", data: "Rk9SRUlHTg==" },
+          { type: "reasoning.encrypted", data: "foreign.JSON" },
         ],
       },
       { role: "assistant", tool_calls: [call("call_1.saldo.gemini.R0VN")] },
@@ -209,6 +211,7 @@ describe("a chat request in the form of a conversation", () => {
       { kind: "reasoning", text: "hm", opaque: { origin: "anthropic", blob: "U0lH" } },
       { kind: "reasoning", text: "", opaque: { origin: "my.openai", blob: "R0FB" } },
       { kind: "reasoning", text: "foreign", opaque: null },
+      { kind: "reasoning", text: "summed up", opaque: null },
       { kind: "call", id: "call_1", opaque: { origin: "gemini", blob: "R0VN" } },
       { kind: "result", callId: "call_1" },
     ]);
