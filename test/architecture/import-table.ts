@@ -162,6 +162,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 export const streamReaders: readonly string[] = [
   "src/gateway/stream/sse.ts",
   "src/gateway/stream/openai-events.ts",
+  "src/gateway/conversation/chat/stream-error.ts",
   "src/gateway/conversation/responses/failure-code.ts",
 ];
 
