@@ -2,10 +2,13 @@
 // text beside them.
 
 import type { AnswerEvent } from "../answer-events.ts";
+import { opaqueText } from "../opaque-text.ts";
 
 /** A piece of a block: its text, or the input of a call. */
 export type Piece =
-  | { readonly kind: "text" | "thinking"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string }
+  /** `signature`: what ends the thought. */
+  | { readonly kind: "thinking"; readonly text: string; signature?: string }
   | {
       readonly kind: "tool_use";
       readonly call: number;
@@ -17,7 +20,7 @@ export type Piece =
 /** A block with all of its text so far. */
 export type Block = Piece & { text: string };
 
-/** Reads events into pieces of blocks: `opaque`, `finish` and `usage` are none. A call without input is a piece without text. */
+/** Reads events into pieces of blocks: `finish` and `usage` are none. A call without input is a piece without text. */
 export class PieceReader {
   readonly #calls = new Map<number, { readonly id: string; readonly name: string }>();
 
@@ -38,6 +41,7 @@ export class PieceReader {
         return begun === undefined ? null : { kind: "tool_use", call: event.call, ...begun, text: event.text };
       }
       case "opaque":
+        return { kind: "thinking", text: "", signature: opaqueText(event) };
       case "finish":
       case "usage":
         break;
@@ -49,12 +53,23 @@ export class PieceReader {
 /** Whether a piece goes on with a block. */
 export function continues(block: Piece, piece: Piece): boolean {
   if (block.kind === "tool_use" && piece.kind === "tool_use") return block.call === piece.call;
-  return block.kind === piece.kind;
+  // A signed thought has ended.
+  return block.kind === piece.kind && !(block.kind === "thinking" && block.signature !== undefined);
 }
 
 /** Adds a piece: to the block of its call, to the last block of its kind, or as a block of its own. */
 export function addPiece(blocks: Block[], piece: Piece): void {
   const last = piece.kind === "tool_use" ? blocks.find((block) => continues(block, piece)) : blocks.at(-1);
-  if (last !== undefined && continues(last, piece)) last.text += piece.text;
-  else blocks.push({ ...piece });
+  if (last === undefined || !continues(last, piece)) {
+    blocks.push({ ...piece });
+    return;
+  }
+  last.text += piece.text;
+  sign(last, piece);
+}
+
+/** Takes over the signature of a thought that a piece ends. */
+export function sign(block: Piece, piece: Piece): void {
+  if (block.kind !== "thinking" || piece.kind !== "thinking") return;
+  if (piece.signature !== undefined) block.signature = piece.signature;
 }

@@ -3,6 +3,8 @@
 import { isFullText, isJsonObject, isObject, isText, type JsonObject } from "../../request/field-rules.ts";
 import type { Part, ResultPart, TextPart, Turn } from "../conversation.ts";
 import type { Problems } from "../problems.ts";
+import { readOpaqueText } from "../opaque-text.ts";
+import { OWN_SIGNATURE } from "./own-signature.ts";
 import { type PlainPart, readDocument, readImage, readSearchResult } from "./read-sources.ts";
 
 /** The bound of the contract of RPC callers. */
@@ -127,12 +129,14 @@ function readResult(block: JsonObject, where: string, problems: Problems): Resul
 }
 
 /**
- * A thought that the client sends back. Its signature is of this service, of another one, or missing. The blob of another provider
- * is of no use to the model that answers now, and a thought that was not shown is that blob alone.
+ * A thought that the client sends back. Its signature is of this service, of another one, or missing. One of this service names the
+ * upstream that wants it back; a thought that was not shown is that alone.
  */
 function readThinking(block: JsonObject, where: string, problems: Problems): Part[] {
   const text = problems.text(isText, block["thinking"], `${where}.thinking`);
-  return text === "" ? [] : [{ kind: "reasoning", text, opaque: null }];
+  const { signature } = block;
+  const opaque = typeof signature === "string" && signature !== OWN_SIGNATURE ? readOpaqueText(signature) : null;
+  return text === "" && opaque === null ? [] : [{ kind: "reasoning", text, opaque }];
 }
 
 /** A change of the tools in mid-conversation. All tools of the request are sent to other models, so the change is a text. */

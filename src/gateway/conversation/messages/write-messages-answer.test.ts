@@ -5,7 +5,8 @@ import { AnswerCut } from "../../answer/answer-cut.ts";
 import { ChatAnswerReader } from "../chat/read-chat-answer.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
 import type { ProtocolEvent } from "../protocol.ts";
-import { MessagesAnswerWriter, OWN_SIGNATURE } from "./write-messages-answer.ts";
+import { MessagesAnswerWriter } from "./write-messages-answer.ts";
+import { OWN_SIGNATURE } from "./own-signature.ts";
 
 const FACTS = { requestId: "01a2", createdAtMs: 0, inputTokens: 100 };
 const USAGE: AnswerUsage = {
@@ -96,6 +97,33 @@ describe("a streamed answer", () => {
       stop(1),
       ...ended("tool_use"),
     ]);
+  });
+
+  it("has thoughts with what their provider wants back, each a block of its own", () => {
+    const opaque = (blob: string) => ({ kind: "opaque", origin: "up.1", blob }) as const;
+    const all = [
+      reasoning("hm"),
+      reasoning("m"),
+      opaque("a+/="),
+      opaque("b"),
+      reasoning("so"),
+      text("Yes."),
+      finish("stop"),
+      usage,
+    ];
+    const signed = (index: number, signature: string) => delta(index, { type: "signature_delta", signature });
+    const events = streamed(...all);
+    for (const event of [signed(0, "up~1.a+/="), signed(1, "up~1.b"), signed(2, OWN_SIGNATURE)]) {
+      expect(events).toContainEqual(event);
+    }
+    expect(writerOf().whole(all)).toMatchObject({
+      content: [
+        { type: "thinking", thinking: "hmm", signature: "up~1.a+/=" },
+        { type: "thinking", thinking: "", signature: "up~1.b" },
+        { type: "thinking", thinking: "so", signature: OWN_SIGNATURE },
+        { type: "text", text: "Yes." },
+      ],
+    });
   });
 
   it("has one open block at a time, also where the inputs of calls alternate", () => {

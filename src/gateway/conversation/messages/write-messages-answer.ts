@@ -6,11 +6,9 @@ import type { JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../stream/chunk.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
 import type { AnswerFacts, AnswerWriter, ProtocolEvent } from "../protocol.ts";
-import { addPiece, type Block, continues, type Piece, PieceReader } from "./answer-blocks.ts";
+import { addPiece, type Block, continues, type Piece, PieceReader, sign } from "./answer-blocks.ts";
+import { OWN_SIGNATURE } from "./own-signature.ts";
 import { streamErrorType } from "./stream-error.ts";
-
-/** Clients send a thought back only with a signature. Other providers see from it that the thought is not theirs. */
-export const OWN_SIGNATURE = "saldo.unsigned";
 
 /** Text that waits for the end of a call. More than this is written by no model within its bound. */
 const MAX_WAITING_CHARACTERS = 4 * 1_024 * 1_024;
@@ -97,7 +95,10 @@ export class MessagesAnswerWriter implements AnswerWriter {
 
   #writePiece(piece: Piece): ProtocolEvent[] {
     const open = this.#open;
-    if (open !== null && continues(open, piece)) return this.#deltas(piece);
+    if (open !== null && continues(open, piece)) {
+      sign(open, piece);
+      return this.#deltas(piece);
+    }
     if (open?.kind !== "tool_use") return [...this.#close(), ...this.#start(piece)];
     addPiece(this.#waiting, piece);
     this.#waitingCharacters += piece.text.length;
@@ -133,7 +134,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
     if (open === null) return [];
     const stop = event({ type: "content_block_stop", index: this.#index });
     if (open.kind !== "thinking") return [stop];
-    return [this.#delta({ type: "signature_delta", signature: OWN_SIGNATURE }), stop];
+    return [this.#delta({ type: "signature_delta", signature: open.signature ?? OWN_SIGNATURE }), stop];
   }
 
   /** The estimate until the bill is there. What is read from a cache and written to it is not in the input here. */
@@ -179,7 +180,7 @@ function wholeBlock(block: Block): object {
   if (block.kind !== "tool_use") {
     return block.kind === "text"
       ? { type: "text", text }
-      : { type: "thinking", thinking: text, signature: OWN_SIGNATURE };
+      : { type: "thinking", thinking: text, signature: block.signature ?? OWN_SIGNATURE };
   }
   const input = text.trim() === "" ? {} : (parseObject(text) ?? { invalid_json: text });
   return { type: "tool_use", id: block.id, name: block.name, input };
