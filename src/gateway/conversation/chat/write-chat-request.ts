@@ -1,9 +1,9 @@
 // Writes a conversation as the body of a chat request. It is read and checked like a client's own, so nothing is checked here
 // that `request/` checks.
 
-import { createHash } from "node:crypto";
 import { ValidationError } from "../../../kernel/errors.ts";
 import { problem } from "../../request/field-rules.ts";
+import { shortCacheKey } from "../cache-key.ts";
 import {
   type Conversation,
   flatName,
@@ -14,9 +14,6 @@ import {
 } from "../conversation.ts";
 import { FREEFORM_INPUT } from "../freeform-input.ts";
 import { chatMessages } from "./write-chat-messages.ts";
-
-/** OpenAI takes no longer key. */
-const MAX_CACHE_KEY_LENGTH = 64;
 
 /** The body of a chat request. Errors: ValidationError where the conversation cannot be written as one. */
 export function writeChatRequest(conversation: Conversation): Buffer {
@@ -32,7 +29,7 @@ export function writeChatRequest(conversation: Conversation): Buffer {
     ...(topP === null ? {} : { top_p: topP }),
     ...(effort === null ? {} : { reasoning_effort: effort === "max" ? "xhigh" : effort }),
     ...(outputFormat === null ? {} : { response_format: responseFormatOf(outputFormat) }),
-    ...(cacheKey === null ? {} : { prompt_cache_key: shortKey(cacheKey) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: shortCacheKey(cacheKey) }),
     // The billed usage is a part of every other protocol's answer.
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
   };
@@ -83,8 +80,4 @@ function responseFormatOf(format: OutputFormat): object {
   if (format.kind === "json") return { type: "json_object" };
   const { name, schema, strict } = format;
   return { type: "json_schema", json_schema: { name, schema, ...(strict === null ? {} : { strict }) } };
-}
-
-function shortKey(key: string): string {
-  return key.length <= MAX_CACHE_KEY_LENGTH ? key : createHash("sha256").update(key).digest("hex");
 }
