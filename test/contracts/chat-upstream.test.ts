@@ -1,5 +1,5 @@
-// What every adapter of an upstream promises, as its listener gets it. The demo answers by itself; the openai-compatible
-// one calls a server that plays the same situations over HTTP.
+// What every adapter of an upstream promises, as its listener gets it. The demo answers by itself; the others call a server that
+// plays the same situations over HTTP.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
@@ -9,9 +9,12 @@ import type {
   UpstreamListener,
 } from "../../src/gateway/upstreams/chat-upstream.ts";
 import { createDemoUpstream } from "../../src/gateway/upstreams/demo/demo-upstream.ts";
+import { createOpenAiResponsesUpstream } from "../../src/gateway/upstreams/openai-responses/openai-responses-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "../../src/gateway/upstreams/openai-compatible/openai-compatible-upstream.ts";
+import { type FakeResponses, startFakeResponses } from "../gateway/fakes/responses.ts";
 import { type Script, type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { until, upstreamOf } from "../gateway/support.ts";
+import { CHAT_WIRE, RESPONSES_WIRE, type UpstreamWireTest } from "./upstream-wires.ts";
 
 /** Hears a call and notes what may not be: an end twice, data after it, anything after an abort. */
 class Ear implements UpstreamListener {
@@ -80,30 +83,38 @@ function demoOverHttp(): Script {
   };
 }
 
-const state: { server: ScriptedUpstream | null } = { server: null };
+const state: { server: ScriptedUpstream | null; responses: FakeResponses | null } = { server: null, responses: null };
 beforeAll(async () => {
   state.server = await startScriptedUpstream();
+  state.responses = await startFakeResponses();
 });
 afterAll(async () => {
   await state.server?.stop();
+  await state.responses?.stop();
 });
 
-const ADAPTERS: readonly [string, () => ChatUpstream][] = [
-  ["demo", () => createDemoUpstream("demo", { tokenIntervalMs: 0 })],
+const ADAPTERS: readonly [string, UpstreamWireTest, () => ChatUpstream][] = [
+  ["demo", CHAT_WIRE, () => createDemoUpstream("demo", { tokenIntervalMs: 0 })],
   [
     "openai-compatible",
+    CHAT_WIRE,
     () => {
       state.server?.run(demoOverHttp());
       return createOpenAiCompatibleUpstream(upstreamOf("local", state.server?.baseUrl ?? ""), { apiKey: null });
     },
   ],
+  [
+    "openai-responses",
+    RESPONSES_WIRE,
+    () => createOpenAiResponsesUpstream(upstreamOf("local", state.responses?.baseUrl ?? ""), { apiKey: null }),
+  ],
 ];
 
-describe.each(ADAPTERS)("the %s upstream", (_name, open) => {
+describe.each(ADAPTERS)("the %s upstream", (_name, wire, open) => {
   let attempts = 0;
   function call(upstream: ChatUpstream, said: string, more: Record<string, unknown> = {}): Ear {
     const stream = more["stream"] === true;
-    const body = Buffer.from(JSON.stringify({ model: "echo", messages: [{ role: "user", content: said }], ...more }));
+    const body = Buffer.from(JSON.stringify({ model: "echo", ...wire.bodyOf(said), ...more }));
     const ear = new Ear();
     attempts += 1;
     ear.call = upstream.call({ requestId: `q${attempts}`, attempt: 1, model: "echo", body, stream }, ear);
@@ -118,33 +129,26 @@ describe.each(ADAPTERS)("the %s upstream", (_name, open) => {
     expect(await ear.ended).toBeNull();
     expect(kindsOf(ear)).toEqual(["answer", "data", "end"]);
     expect(ear.isEventStream).toBe(false);
-    expect(JSON.parse(ear.text)).toMatchObject({
-      object: "chat.completion",
-      choices: [{ message: { content: "halo dunia" }, finish_reason: "stop" }],
-      usage: { completion_tokens: expect.any(Number) },
-    });
+    expect(JSON.parse(ear.text)).toMatchObject(wire.answerWith("halo dunia"));
     await upstream.close();
   });
 
-  it("answers as a stream of events that ends with [DONE]", async () => {
+  it("answers as a stream of events with its end and the usage", async () => {
     const upstream = open();
-    const ear = call(upstream, "halo dunia", { stream: true, stream_options: { include_usage: true } });
+    const ear = call(upstream, "halo dunia", { stream: true, ...wire.wantsUsage });
     expect(await ear.ended).toBeNull();
     expect(kindsOf(ear)).toEqual(["answer", "data", "end"]);
     expect(ear.isEventStream).toBe(true);
-    expect(ear.text.trimEnd().endsWith("data: [DONE]")).toBe(true);
-    expect(ear.text).toContain('"prompt_tokens"');
+    expect(ear.text.trimEnd()).toMatch(wire.lastEvent);
+    expect(ear.text).toContain(wire.usageMember);
     await upstream.close();
   });
 
   it("honours the cap in its own field", async () => {
     const upstream = open();
-    const ear = call(upstream, "!tokens=50", { [upstream.outputCapField]: 3 });
+    const ear = call(upstream, "!tokens=50", { [wire.capField ?? upstream.outputCapField]: 3 });
     expect(await ear.ended).toBeNull();
-    expect(JSON.parse(ear.text)).toMatchObject({
-      choices: [{ finish_reason: "length" }],
-      usage: { completion_tokens: 3 },
-    });
+    expect(JSON.parse(ear.text)).toMatchObject(wire.cappedAt(3));
     await upstream.close();
   });
 
@@ -190,7 +194,7 @@ describe.each(ADAPTERS)("the %s upstream", (_name, open) => {
       );
     };
     expect(await ear.ended).toBeNull();
-    expect(ear.text.match(/"content":" word"/g)).toHaveLength(20_000);
+    expect(wire.textOf(ear.text).match(/ word/g)).toHaveLength(20_000);
     expect(pauses).toBe(5);
     await upstream.close();
   });

@@ -56,11 +56,11 @@ function* itemProblems(items: readonly Json[], { isOurs }: CheckFacts): Generato
     const type = item["type"] ?? "message";
     if (type === "message") yield* messageProblems(item);
     else if (type === "reasoning") {
-      const follower = items[at + 1]?.["type"] ?? null;
+      const follower = items[at + 1];
       if (!isOurs(String(item["encrypted_content"]))) {
         yield { message: "The encrypted content could not be verified.", code: "invalid_encrypted_content" };
       }
-      if (follower === null || follower === "function_call_output") {
+      if (follower === undefined || String(follower["type"]).endsWith("_output")) {
         yield "Item of type 'reasoning' was provided without its required following item.";
       }
     } else if (type === "function_call" || type === "custom_tool_call") {
