@@ -36,7 +36,7 @@ const message = (role: string): fc.Arbitrary<Json> =>
       },
     )
     .map((content) => ({ type: "message", role, content }));
-const output = fc.oneof(
+const toolOutput = fc.oneof(
   text.map((said): unknown => said),
   fc.array(inputPart, { minLength: 2, maxLength: 3 }),
 );
@@ -45,7 +45,7 @@ const step = fc
   .record({
     isThought: fc.boolean(),
     said: fc.option(message("assistant")),
-    calls: fc.array(fc.tuple(fc.nat(2), text, output), { maxLength: 3 }),
+    calls: fc.array(fc.tuple(fc.nat(2), text, toolOutput), { maxLength: 3 }),
   })
   .map(({ isThought, said, calls }) => (turn: number): Json[] => {
     const reasoning = {
@@ -193,7 +193,7 @@ function contentOf(events: readonly AnswerEvent[]): readonly Json[] {
     const last = content.at(-1);
     if (event.kind === "input") {
       const call = content.find((each) => each["kind"] === "call" && each["call"] === event.call);
-      if (call !== undefined) call["input"] = String(call["input"] ?? "") + event.text;
+      if (call !== undefined) call["input"] = `${typeof call["input"] === "string" ? call["input"] : ""}${event.text}`;
     } else if (
       (event.kind === "text" || event.kind === "refusal" || event.kind === "reasoning") &&
       last?.["kind"] === event.kind

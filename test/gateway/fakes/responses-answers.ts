@@ -79,7 +79,7 @@ function lastText({ input }: Json): string {
   const item = (input as Json[]).at(-1) ?? {};
   const content = item["output"] ?? item["content"];
   if (typeof content === "string") return content;
-  return ((content ?? []) as Json[]).map((part) => String(part["text"] ?? "")).join(" ");
+  return ((content ?? []) as Json[]).map(({ text }) => (typeof text === "string" ? text : "")).join(" ");
 }
 
 function failureIn(said: string): FakeAnswer["failure"] {

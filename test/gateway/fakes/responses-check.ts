@@ -70,7 +70,7 @@ function* itemProblems(items: readonly Json[], { isOurs }: CheckFacts): Generato
     } else if (type === "function_call_output" || type === "custom_tool_call_output") {
       if (open.get(item["call_id"]) !== type) yield `No tool call found for the output ${String(item["call_id"])}.`;
       open.delete(item["call_id"]);
-    } else yield `Unknown item: ${String(type)}.`;
+    } else yield `Unknown item: ${JSON.stringify(type)}.`;
   }
   for (const id of open.keys()) yield `No tool output found for function call ${String(id)}.`;
 }

@@ -70,7 +70,7 @@ export async function startFakeResponses({ thinks = true, writesCache = false }:
     };
   }
 
-  function answer(response: ServerResponse, body: Json): void {
+  function reply(response: ServerResponse, body: Json): void {
     const number = requests.length;
     const refusal = refusalOf(body, { isOurs: (encrypted) => given.has(encrypted), thinks });
     if (refusal !== null) return refuse(response, 400, { type: "invalid_request_error", param: null, ...refusal });
@@ -101,7 +101,7 @@ export async function startFakeResponses({ thinks = true, writesCache = false }:
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
       requests.push({ body, headers: request.headers, path: request.url ?? "" });
-      answer(response, body);
+      reply(response, body);
     });
   });
   server.on("connection", (socket: Socket) => {
