@@ -9,12 +9,14 @@ import type {
   UpstreamListener,
 } from "../../src/gateway/upstreams/chat-upstream.ts";
 import { createDemoUpstream } from "../../src/gateway/upstreams/demo/demo-upstream.ts";
+import { createAnthropicUpstream } from "../../src/gateway/upstreams/anthropic/anthropic-upstream.ts";
 import { createOpenAiResponsesUpstream } from "../../src/gateway/upstreams/openai-responses/openai-responses-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "../../src/gateway/upstreams/openai-compatible/openai-compatible-upstream.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "../gateway/fakes/anthropic.ts";
 import { type FakeResponses, startFakeResponses } from "../gateway/fakes/responses.ts";
 import { type Script, type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { until, upstreamOf } from "../gateway/support.ts";
-import { CHAT_WIRE, RESPONSES_WIRE, type UpstreamWireTest } from "./upstream-wires.ts";
+import { CHAT_WIRE, MESSAGES_WIRE, RESPONSES_WIRE, type UpstreamWireTest } from "./upstream-wires.ts";
 
 /** Hears a call and notes what may not be: an end twice, data after it, anything after an abort. */
 class Ear implements UpstreamListener {
@@ -83,14 +85,20 @@ function demoOverHttp(): Script {
   };
 }
 
-const state: { server: ScriptedUpstream | null; responses: FakeResponses | null } = { server: null, responses: null };
+const state: {
+  server: ScriptedUpstream | null;
+  responses: FakeResponses | null;
+  anthropic: FakeAnthropic | null;
+} = { server: null, responses: null, anthropic: null };
 beforeAll(async () => {
   state.server = await startScriptedUpstream();
   state.responses = await startFakeResponses();
+  state.anthropic = await startFakeAnthropic();
 });
 afterAll(async () => {
   await state.server?.stop();
   await state.responses?.stop();
+  await state.anthropic?.stop();
 });
 
 const ADAPTERS: readonly [string, UpstreamWireTest, () => ChatUpstream][] = [
@@ -107,6 +115,11 @@ const ADAPTERS: readonly [string, UpstreamWireTest, () => ChatUpstream][] = [
     "openai-responses",
     RESPONSES_WIRE,
     () => createOpenAiResponsesUpstream(upstreamOf("local", state.responses?.baseUrl ?? ""), { apiKey: null }),
+  ],
+  [
+    "anthropic",
+    MESSAGES_WIRE,
+    () => createAnthropicUpstream(upstreamOf("local", state.anthropic?.baseUrl ?? ""), { apiKey: null }),
   ],
 ];
 

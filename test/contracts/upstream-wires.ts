@@ -54,6 +54,23 @@ export const RESPONSES_WIRE: UpstreamWireTest = {
   textOf: (events) => deltasIn(events, ({ type, delta }) => (type === "response.output_text.delta" ? delta : "")),
 };
 
+/** Anthropic's Messages. */
+export const MESSAGES_WIRE: UpstreamWireTest = {
+  bodyOf: (said) => ({ messages: [{ role: "user", content: said }], max_tokens: 100_000 }),
+  wantsUsage: {},
+  capField: "max_tokens",
+  answerWith: (text) => ({
+    type: "message",
+    content: [{ type: "text", text }],
+    stop_reason: "end_turn",
+    usage: { output_tokens: expect.any(Number) as unknown },
+  }),
+  cappedAt: (tokens) => ({ stop_reason: "max_tokens", usage: { output_tokens: tokens } }),
+  lastEvent: /^event: message_stop\n[^\n]*$/m,
+  usageMember: '"input_tokens"',
+  textOf: (events) => deltasIn(events, ({ delta }) => (delta as { readonly text?: unknown } | undefined)?.text),
+};
+
 type Chunks = readonly { readonly delta?: { readonly content?: unknown } }[];
 
 function deltasIn(events: string, textOf: (data: Record<string, unknown>) => unknown): string {

@@ -39,6 +39,8 @@ export type UpstreamWire = {
   readonly requestIdHeader: string;
   /** How many seconds the body of an error asks us to wait. Absent: headers alone name the time. */
   readonly retryAfterIn?: (body: string) => number | undefined;
+  /** What an error means that has another meaning here than elsewhere. Null: it has none. */
+  readonly failureOf?: (status: number, body: string) => UpstreamFailure | null;
 };
 
 export type HttpUpstreamOptions = {
@@ -245,7 +247,8 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#refusal === null) return;
     const { status, parts, retryAfterSeconds } = this.#refusal;
     const body = Buffer.concat(parts).toString("utf8");
-    this.#fail(failureOfStatus(status, body, retryAfterSeconds ?? this.#wire.retryAfterIn?.(body)));
+    const own = this.#wire.failureOf?.(status, body) ?? null;
+    this.#fail(own ?? failureOfStatus(status, body, retryAfterSeconds ?? this.#wire.retryAfterIn?.(body)));
   }
 
   #fail(failure: UpstreamFailure): void {

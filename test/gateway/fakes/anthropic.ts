@@ -1,0 +1,173 @@
+// An upstream of our own that speaks Anthropic's Messages over HTTP. The last text of the user decides how it answers; it refuses what
+// Anthropic refuses, keeps each request, has a prompt cache, and knows what it would charge.
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type Accepts, LEAST_ACCEPTED } from "../../../src/catalog/catalog-model.ts";
+import { answerTo, type FakeAnswer } from "./anthropic-answers.ts";
+import { refusalOf } from "./anthropic-check.ts";
+import { eventsOf, type Json, sseOf, textIn } from "./anthropic-wire.ts";
+
+/** The usage of a call, in counts that do not overlap: what its bill must agree with. */
+export type TrueUsage = {
+  readonly input: number;
+  readonly read: number;
+  readonly written5m: number;
+  readonly written1h: number;
+  readonly output: number;
+  readonly thinking: number;
+};
+
+export type FakeRequest = { readonly body: Json; readonly headers: IncomingMessage["headers"]; readonly path: string };
+
+export type FakeAnthropic = Awaited<ReturnType<typeof startFakeAnthropic>>;
+
+/** Anthropic's own prompt where there are tools. */
+const TOKENS_FOR_TOOLS = 346;
+
+export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
+  const requests: FakeRequest[] = [];
+  const truths: TrueUsage[] = [];
+  const sockets = new Set<Socket>();
+  const cache = new Set<string>();
+  const signatures = new Set<string>();
+
+  /** A prompt is read from the cache up to the last mark whose beginning is there, and written up to the last mark. */
+  function inputOf(body: Json): Omit<TrueUsage, "output" | "thinking"> {
+    let [tokens, read, prefix] = [0, 0, String(body["model"])];
+    const written = { "5m": 0, "1h": 0 };
+    let marked = 0;
+    for (const { cache_control: mark, ...segment } of segmentsOf(body)) {
+      const text = JSON.stringify(segment);
+      prefix += text;
+      tokens += Math.ceil(text.length / 8);
+      if (mark === undefined) continue;
+      if (cache.has(prefix)) {
+        read = tokens;
+        [written["5m"], written["1h"]] = [0, 0];
+      } else written[(mark as Json)["ttl"] === "1h" ? "1h" : "5m"] += tokens - marked;
+      cache.add(prefix);
+      marked = tokens;
+    }
+    const own = body["tools"] === undefined ? 0 : TOKENS_FOR_TOOLS;
+    return { input: tokens - marked + own, read, written5m: written["5m"], written1h: written["1h"] };
+  }
+
+  function messageOf(body: Json, answer: FakeAnswer, number: number): Json {
+    const usage = { ...inputOf(body), output: answer.outputTokens, thinking: answer.thinkingTokens };
+    truths.push(usage);
+    for (const block of answer.content) if ("signature" in block) signatures.add(textIn(block, "signature"));
+    return {
+      id: `msg_${number}`,
+      type: "message",
+      role: "assistant",
+      model: `${String(body["model"])}-20260101`,
+      content: answer.content,
+      stop_reason: answer.stopReason,
+      stop_sequence: null,
+      usage: usageJson(usage),
+    };
+  }
+
+  function reply(response: ServerResponse, { body, headers }: FakeRequest): void {
+    const number = requests.length;
+    response.setHeader("request-id", `req_${number}`);
+    if (headers["anthropic-version"] === undefined) {
+      return fail(response, {
+        status: 400,
+        type: "invalid_request_error",
+        message: "anthropic-version: header is required",
+      });
+    }
+    const message = refusalOf(body, {
+      accepts: { ...LEAST_ACCEPTED, ...accepts },
+      isOurs: (signature) => signatures.has(signature),
+    });
+    if (message !== null) return fail(response, { status: 400, type: "invalid_request_error", message });
+    const answer = answerTo(body, number);
+    if (answer.refusal !== null) return fail(response, answer.refusal);
+    const whole = messageOf(body, answer, number);
+    if (body["stream"] === true) return stream(response, whole, answer);
+    response.writeHead(200, { "content-type": "application/json" });
+    if (answer.broken === "cut") response.write("{", () => response.destroy());
+    else response.end(JSON.stringify(whole));
+  }
+
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
+      const received = { body, headers: request.headers, path: request.url ?? "" };
+      requests.push(received);
+      reply(response, received);
+    });
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    truths,
+    get lastBody(): Json {
+      return requests.at(-1)?.body ?? {};
+    },
+    async stop(): Promise<void> {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+function fail(
+  response: ServerResponse,
+  { status, type, message, retryAfter }: NonNullable<FakeAnswer["refusal"]>,
+): void {
+  if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
+  response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(JSON.stringify({ type: "error", error: { type, message }, request_id: "req_1" }));
+}
+
+const EVENTS_BEFORE_OUTPUT = 2;
+
+function stream(response: ServerResponse, whole: Json, { broken, pieceSize }: FakeAnswer): void {
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+  const events = eventsOf(whole, pieceSize);
+  const kept = broken === null ? events.length : broken === "error" ? EVENTS_BEFORE_OUTPUT : events.length - 3;
+  for (const event of events.slice(0, kept)) response.write(sseOf(event));
+  if (broken === "cut") {
+    response.write("", () => response.destroy());
+    return;
+  }
+  if (broken !== null)
+    response.write(sseOf({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }));
+  response.end();
+}
+
+/** The parts of a prompt in the order in which they are cached, each with its mark. */
+function segmentsOf(body: Json): Json[] {
+  const { system, messages } = body;
+  const blocks = (content: unknown): Json[] =>
+    typeof content === "string" ? [{ type: "text", text: content }] : ((content ?? []) as Json[]);
+  return [
+    ...((body["tools"] ?? []) as Json[]),
+    ...blocks(system),
+    ...(messages as Json[]).flatMap(({ role, content }) => blocks(content).map((block) => ({ role, ...block }))),
+  ];
+}
+
+function usageJson({ input, read, written5m, written1h, output, thinking }: TrueUsage): Json {
+  return {
+    input_tokens: input,
+    cache_creation_input_tokens: written5m + written1h,
+    cache_read_input_tokens: read,
+    cache_creation: { ephemeral_5m_input_tokens: written5m, ephemeral_1h_input_tokens: written1h },
+    output_tokens: output,
+    output_tokens_details: { thinking_tokens: thinking },
+    service_tier: "standard",
+  };
+}
