@@ -1,6 +1,7 @@
 import type { DomainError, ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
+import type { ShownFormat } from "./formats/shown-format.ts";
 
 /** What a request asks for: an answer of a conversation, or the vectors of texts. */
 export type Endpoint = "chat" | "embeddings";
@@ -25,6 +26,8 @@ export type ChatAnswerHead = {
   readonly rate: RateState | null;
   /** Whether the demo upstream answered. */
   readonly demo: boolean;
+  /** The id of the upstream that answers. */
+  readonly origin: string;
   /** The earlier request whose kept answer this is. Absent: it is the answer of this request. */
   readonly replayOf?: string;
 };
@@ -33,26 +36,17 @@ export type ChatAnswerHead = {
 export type WholeAnswer = {
   /** One JSON text. */
   readonly json: Buffer;
+  /** How it is written. */
+  readonly format: ShownFormat;
   /** What it cost, a decimal string in rupiah. */
   readonly costIdr: string;
 };
 
-/**
- * How the chunks of a stream are written. A transport whose protocol has the same format writes the bytes as they are; any other
- * reads the chunks.
- */
-export interface ChunkFormat {
-  /** The JSON text of each chunk in the bytes, in order. Comments and other bytes are left out. */
-  chunksIn(bytes: Buffer): string[];
-}
-
 /** The end of a stream that is complete and billed. */
 export type StreamEnding = {
-  /** The last bytes, which waited for the settlement; often none. */
+  /** The last events: those that waited for the settlement, the end of answers that go no further, the billed usage. */
   readonly passed: Buffer;
-  readonly format: ChunkFormat;
-  /** JSON texts of the chunks that follow them: the end of choices that go no further, and the billed usage if it was asked for. */
-  readonly closing: readonly string[];
+  readonly format: ShownFormat;
 };
 
 /**
@@ -62,8 +56,11 @@ export type StreamEnding = {
 export interface ChatSink {
   answer(head: ChatAnswerHead, answer: WholeAnswer): void;
   begin(head: ChatAnswerHead): void;
-  /** Chunks as the upstream wrote them, with our names. False: the client is slow; wait for `onDrained`. */
-  pass(bytes: Buffer, format: ChunkFormat): boolean;
+  /**
+   * Events as the upstream wrote them, with our names. A sink whose client has the format's protocol writes them as they are, any
+   * other reads them. False: the client is slow; wait for `onDrained`.
+   */
+  pass(bytes: Buffer, format: ShownFormat): boolean;
   /** The upstream is silent. Proxies and clients close a connection that carries nothing for a minute or so. */
   keepAlive(): void;
   end(ending: StreamEnding): void;
@@ -74,7 +71,7 @@ export interface ChatSink {
   /** Calls back when the client has left, at once if it already has. */
   onGone(callback: () => void): void;
   /** Whether the caller can be given this whole answer. It is asked before anything is charged. Absent: every answer. */
-  accepts?(answer: Buffer): boolean;
+  accepts?(answer: Buffer, format: ShownFormat): boolean;
 }
 
 /**

@@ -2,9 +2,10 @@
 
 import { type DomainError, InternalError } from "../kernel/errors.ts";
 import { CallerQueue } from "./caller-queue.ts";
-import type { ChatAnswerHead, ChatSink, ChunkFormat, StreamEnding, WholeAnswer } from "./chat.ts";
+import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "./chat.ts";
+import type { ShownFormat } from "./formats/shown-format.ts";
 import type { JsonObject } from "./request/field-rules.ts";
-import { parseObject } from "./stream/chunk.ts";
+import { parseObject } from "./request/parse-object.ts";
 
 export class RpcSink implements ChatSink {
   readonly #queue: CallerQueue<string>;
@@ -45,14 +46,14 @@ export class RpcSink implements ChatSink {
 
   begin(): void {}
 
-  pass(bytes: Buffer, format: ChunkFormat): boolean {
+  pass(bytes: Buffer, format: ShownFormat): boolean {
     return this.#queue.add(format.chunksIn(bytes));
   }
 
   keepAlive(): void {}
 
-  end({ passed, format, closing }: StreamEnding): void {
-    this.#queue.add([...format.chunksIn(passed), ...closing]);
+  end({ passed, format }: StreamEnding): void {
+    this.#queue.add(format.chunksIn(passed));
     this.#queue.stop(null);
   }
 

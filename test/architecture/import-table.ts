@@ -161,7 +161,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
  */
 export const streamReaders: readonly string[] = [
   "src/gateway/stream/sse.ts",
-  "src/gateway/stream/openai-events.ts",
+  "src/gateway/formats/chat/chunk.ts",
   "src/gateway/conversation/chat/stream-error.ts",
   "src/gateway/conversation/responses/failure-code.ts",
 ];

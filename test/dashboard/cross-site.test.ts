@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Gateway } from "../../src/gateway/chat.ts";
-import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
+import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
 import { RATE, SECRET, startServers, type Running } from "../transport/fakes.ts";
 import { startBrowser } from "./chromium.ts";
 
@@ -20,11 +20,11 @@ const gateway: Gateway = {
     const message = { role: "assistant", content: "halo" };
     const whole = { id: "chatcmpl-1", object: "chat.completion", model: "m", choices: [{ ...choice, message }] };
     const chunk = { ...whole, object: "chat.completion.chunk", choices: [{ ...choice, delta: message }] };
-    const head = { rate: RATE, demo: true };
+    const head = { rate: RATE, demo: true, origin: "demo" };
     if (streamed) {
       sink.begin(head);
-      sink.end({ passed: Buffer.alloc(0), format: OPENAI_EVENTS, closing: [JSON.stringify(chunk)] });
-    } else sink.answer(head, { json: Buffer.from(JSON.stringify(whole)), costIdr: "0.5" });
+      sink.end({ passed: Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`), format: CHAT_FORMAT });
+    } else sink.answer(head, { json: Buffer.from(JSON.stringify(whole)), format: CHAT_FORMAT, costIdr: "0.5" });
     return "answered";
   },
 };

@@ -4,11 +4,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AnswerEvent } from "../../src/gateway/conversation/answer-events.ts";
-import { ChatAnswerReader, readChatAnswer } from "../../src/gateway/conversation/chat/read-chat-answer.ts";
+import { ChatAnswerReader } from "../../src/gateway/conversation/chat/read-chat-answer.ts";
 import { ChatAnswerWriter } from "../../src/gateway/conversation/chat/write-chat-answer.ts";
-import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
-import { EventCutter } from "../../src/gateway/stream/sse.ts";
-import { endEvents } from "../../src/transport/rest/chat/chat-events.ts";
+import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
+import { parseObject } from "../../src/gateway/request/parse-object.ts";
+import { EventCutter, eventOf } from "../../src/gateway/stream/sse.ts";
 import { DocumentedAnswers } from "../setup/answers/document.ts";
 
 const FACTS = { requestId: "01a20a18-90e1-71af-abb6-25530962f602", createdAtMs: 1_795_392_000_123, inputTokens: 7 };
@@ -82,6 +82,10 @@ function streamOf(events: readonly AnswerEvent[]): string[] {
   return written.map(({ data }) => JSON.stringify(data));
 }
 
+function readText(reader: ChatAnswerReader, json: string): AnswerEvent[] {
+  return reader.read(parseObject(json) ?? {});
+}
+
 /** Reads bytes in packets of one size. */
 function readInPackets(bytes: Buffer, size: number): AnswerEvent[] {
   const cutter = new EventCutter();
@@ -89,7 +93,7 @@ function readInPackets(bytes: Buffer, size: number): AnswerEvent[] {
   const events: AnswerEvent[] = [];
   for (let at = 0; at < bytes.length; at += size) {
     const whole = cutter.push(bytes.subarray(at, at + size));
-    if (whole !== null) events.push(...OPENAI_EVENTS.chunksIn(whole).flatMap((json) => reader.read(json)));
+    if (whole !== null) events.push(...CHAT_FORMAT.chunksIn(whole).flatMap((json) => readText(reader, json)));
   }
   return [...events, ...reader.end()];
 }
@@ -99,7 +103,7 @@ describe("an answer that is written as chat", () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 40 }), (random, size) => {
         const events = eventsOf(random);
-        const bytes = endEvents(streamOf(events));
+        const bytes = Buffer.concat(streamOf(events).map(eventOf));
         expect(merged(readInPackets(bytes, size))).toEqual(merged(events));
       }),
     );
@@ -114,14 +118,14 @@ describe("an answer that is written as chat", () => {
     ];
     const billed = { input: 9, cached: 4, written: 3, written1h: 2, output: 5, reasoning: 1, costIdr: "0.5" };
     const events = eventsOf({ pieces, usage: billed, isCut: false });
-    const bytes = endEvents(streamOf(events));
+    const bytes = Buffer.concat(streamOf(events).map(eventOf));
     for (let at = 1; at < bytes.length; at += 1) {
       const cutter = new EventCutter();
       const reader = new ChatAnswerReader();
       const found = [bytes.subarray(0, at), bytes.subarray(at)]
         .flatMap((packet) => cutter.push(packet) ?? [])
-        .flatMap((whole) => OPENAI_EVENTS.chunksIn(whole))
-        .flatMap((json) => reader.read(json));
+        .flatMap((whole) => CHAT_FORMAT.chunksIn(whole))
+        .flatMap((json) => readText(reader, json));
       expect(merged([...found, ...reader.end()])).toEqual(merged(events));
     }
   });
@@ -130,7 +134,8 @@ describe("an answer that is written as chat", () => {
     fc.assert(
       fc.property(answer, (random) => {
         const events = eventsOf(random);
-        const found = readChatAnswer(JSON.stringify(writer().whole(events))) ?? [];
+        const reader = new ChatAnswerReader();
+        const found = [...readText(reader, JSON.stringify(writer().whole(events))), ...reader.end()];
         const textOf = (all: readonly AnswerEvent[], kind: string, call?: number) =>
           all
             .flatMap((each) =>

@@ -109,7 +109,7 @@ describe("a request for vectors", () => {
     expect(one).toHaveLength(8);
     expect(same).toEqual(one);
     expect(other).not.toEqual(one);
-    expect(sink.head).toMatchObject({ demo: true });
+    expect(sink.head).toMatchObject({ demo: true, origin: "demo" });
     expect(place.bench.ledger.settlement).toMatchObject({ basis: "exact", outputTokens: 0 });
   });
 });

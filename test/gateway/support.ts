@@ -20,7 +20,7 @@ import type {
   SettledUsage,
   Settlement,
 } from "../../src/ledger/ledger.ts";
-import { endEvents, errorEvent, KEEP_ALIVE } from "../../src/transport/rest/chat/chat-events.ts";
+import { END_MARK, errorEvent, KEEP_ALIVE } from "../../src/transport/rest/chat/chat-events.ts";
 
 export const KEY: VerifiedKey = { keyId: uuidv7(), accountId: uuidv7(), rateLimit: 60 };
 export const RATE = { limit: 60, remaining: 59, resetSeconds: 60 };
@@ -136,8 +136,8 @@ export class FakeSink implements ChatSink {
   keepAlive(): void {
     this.#write(KEEP_ALIVE);
   }
-  end({ passed, closing }: StreamEnding): void {
-    this.#write(Buffer.concat([passed, endEvents(closing)]));
+  end({ passed }: StreamEnding): void {
+    this.#write(Buffer.concat([passed, END_MARK]));
     this.ended = true;
   }
   fail(error: DomainError): void {

@@ -6,7 +6,7 @@ import { answerConversation } from "../../src/gateway/conversation/answer-conver
 import { messagesProtocol } from "../../src/gateway/conversation/messages/messages-protocol.ts";
 import type { ProtocolEvent } from "../../src/gateway/conversation/protocol.ts";
 import type { ProtocolOutput } from "../../src/gateway/conversation/translated-sink.ts";
-import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
+import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { bareProtocol } from "./bare-protocol.ts";
@@ -103,7 +103,7 @@ describe("a stream", () => {
       { kind: "text", text: " dunia" },
     ]);
     expect(output.dataOf("usage")).toEqual([{ kind: "usage", usage: BILLED }]);
-    expect(output).toMatchObject({ hasEnded: true, head: { rate: RATE, demo: false } });
+    expect(output).toMatchObject({ hasEnded: true, head: { rate: RATE, demo: false, origin: "local" } });
     expect(ledger.settlement).toMatchObject({ cost: 83_800n, basis: "exact", streamed: true });
     expect(protocol.facts).toEqual([
       { requestId, createdAtMs: Number.parseInt(requestId.replaceAll("-", "").slice(0, 12), 16), inputTokens: 30 },
@@ -199,18 +199,19 @@ describe("a whole answer", () => {
 });
 
 describe("a kept answer", () => {
-  const headOf = (replayOf: string): ChatAnswerHead => ({ rate: null, demo: false, replayOf });
+  const headOf = (replayOf: string): ChatAnswerHead => ({ rate: null, demo: false, origin: "demo", replayOf });
   const call = { requestId: uuidv7(), receivedAtMs: 0, key: KEY };
   const keys = { takeSlot: async () => RATE };
 
   it("that was streamed is translated again, under the id of its request", async () => {
     const earlier = uuidv7();
     const output = new FakeOutput();
-    const closing = [chunk({}, "stop"), JSON.stringify({ choices: [], usage: { ...USAGE, cost_idr: "0.0838" } })];
+    const usage = JSON.stringify({ choices: [], usage: { ...USAGE, cost_idr: "0.0838" } });
     const gateway = {
       async answerChat(_call: unknown, sink: { begin: (head: ChatAnswerHead) => void; end: (ending: never) => void }) {
         sink.begin(headOf(earlier));
-        const ending = { passed: Buffer.from(wire([chunk({ content: "Halo" })])), format: OPENAI_EVENTS, closing };
+        const passed = Buffer.from(wire([chunk({ content: "Halo" }), chunk({}, "stop"), usage]));
+        const ending = { passed, format: CHAT_FORMAT };
         sink.end(ending as never);
         return "answered" as const;
       },

@@ -1,5 +1,6 @@
 // The rooms behind transport/calls/ and transport/rest/, as small as a test needs them: one key, one pair per environment, no database.
 
+import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
 import { createCountWindows } from "../../src/gateway/conversation/count-window.ts";
 import { randomUUID } from "node:crypto";
 import type { Gateway } from "../../src/gateway/chat.ts";
@@ -105,7 +106,7 @@ export const implementations: ServersOptions["implementations"] = {
 
 export const echoGateway: Gateway = {
   async answerChat({ body }, sink) {
-    sink.answer({ rate: RATE, demo: true }, { json: body, costIdr: "0.01875" });
+    sink.answer({ rate: RATE, demo: true, origin: "demo" }, { json: body, format: CHAT_FORMAT, costIdr: "0.01875" });
     return "answered";
   },
 };

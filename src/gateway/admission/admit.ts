@@ -20,7 +20,6 @@ import type { ChatCall, ChatSink } from "../chat.ts";
 import type { HoldPlan } from "./hold.ts";
 import type { KeptAnswer } from "../retries/kept-answer.ts";
 import type { Retries } from "../retries/retries.ts";
-import { OPENAI_EVENTS } from "../stream/openai-events.ts";
 
 export type AdmitDeps = {
   readonly keys: Pick<Keys, "rememberLimited">;
@@ -87,13 +86,14 @@ function refusalOf(
 
 /** Sends the kept answer of an earlier request. */
 export function sendReplay({ answeredRequestId, charge, answer }: Replay, sink: ChatSink): void {
-  const head = { rate: null, demo: answer.demo, replayOf: answeredRequestId };
-  if (!answer.streamed) {
-    sink.answer(head, { json: answer.json, costIdr: formatMoney(idr(charge)) });
+  const { bytes, format, demo, origin, streamed } = answer;
+  const head = { rate: null, demo, origin, replayOf: answeredRequestId };
+  if (!streamed) {
+    sink.answer(head, { json: bytes, format, costIdr: formatMoney(idr(charge)) });
     return;
   }
   sink.begin(head);
-  sink.end({ passed: answer.passed, format: OPENAI_EVENTS, closing: answer.closing });
+  sink.end({ passed: bytes, format });
 }
 
 async function onceOf({ retries }: AdmitDeps, { idempotencyKey, body }: ChatCall) {

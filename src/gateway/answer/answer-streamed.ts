@@ -4,82 +4,89 @@ import { DomainError, InsufficientBalance, InternalError, UpstreamBusy } from ".
 import type { BilledUsage } from "../metering/bill.ts";
 import { answerCut } from "./answer-cut.ts";
 import { withOneRetry } from "./call-upstream.ts";
-import type { ChatOutcome, StreamEnding } from "../chat.ts";
+import type { ChatOutcome } from "../chat.ts";
 import { type Attempted, attemptRoute, type ChatExchange, learnFrom, reportFailure } from "./exchange.ts";
+import { formatOf } from "../formats/formats.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { ReportedUsage } from "../metering/usage-seen.ts";
 import { RelayedOutput } from "../metering/relayed-output.ts";
 import { settleGone } from "./settle-gone.ts";
 import { settleUndelivered } from "./settle-undelivered.ts";
 import type { StreamEnd } from "../stream/answer-end.ts";
-import type { ShownNames } from "../stream/frames.ts";
 import { OutputLimit } from "../stream/output-limit.ts";
-import { OPENAI_EVENTS } from "../stream/openai-events.ts";
-import { billedUsageChunk, lengthChunks } from "../stream/own-chunks.ts";
 import { StreamRelay } from "../stream/relay-stream.ts";
 import { SlabGate } from "../stream/slab-gate.ts";
+import type { ChatUpstream } from "../upstreams/chat-upstream.ts";
+import type { OpenRoute } from "../upstreams/upstreams.ts";
 
 /** Relays, settles, then shows the end of the answer. Errors, before the first byte: UpstreamBusy, ValidationError. */
 export async function answerStreamed(exchange: ChatExchange): Promise<ChatOutcome> {
   const head = new StreamHead(exchange);
-  let output = new RelayedOutput();
+  const relayed: { output: RelayedOutput | null } = { output: null };
   const progress: { end: (() => void) | null } = { end: null };
-  let isDemo = false;
   const stopKeepAlive = keepAlive({
     afterMs: exchange.keepAliveMs,
-    relayedBytes: () => output.bytes,
+    relayedBytes: () => relayed.output?.bytes ?? 0,
     whenSilent() {
       if (exchange.client.isGone) return;
-      head.open(isDemo);
+      head.open();
       exchange.sink.keepAlive();
     },
   });
   try {
-    const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange, (next, number) => {
-      isDemo = next.upstream.kind === "demo";
-      output.forget();
-      output = new RelayedOutput();
-      const listener = new StreamRelay({
-        sink: exchange.sink,
-        begin() {
-          head.send(isDemo);
-          progress.end = exchange.progress.begin(async () => exchange.bill.recordProgress(await output.roughTokens()));
-        },
-        output,
-        names: namesOf(exchange),
-        limit: limitFor(exchange, output),
-        gate: gateFor(exchange, output),
-        term: exchange.term,
-      });
-      return attemptRoute(exchange, { route: next, number, listener });
+    const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange, (route, number) => {
+      head.upstream = route.upstream;
+      relayed.output?.forget();
+      const output = new RelayedOutput(formatOf(route.upstream.kind));
+      relayed.output = output;
+      const begin = (): void => {
+        head.send();
+        progress.end = exchange.progress.begin(async () => exchange.bill.recordProgress(await output.roughTokens()));
+      };
+      return attemptRoute(exchange, { route, number, listener: relayOf(exchange, { route, output, begin }) });
     });
-    return await finish(exchange, { head, attempted, output });
+    return await finish(exchange, { head, attempted });
   } catch (error) {
     if (!head.isSent) throw error;
     return await writeFailure(exchange, error);
   } finally {
     progress.end?.();
     stopKeepAlive();
-    output.forget();
+    relayed.output?.forget();
   }
 }
 
-type Ended = {
-  readonly head: StreamHead;
-  readonly attempted: Attempted<StreamEnd, StreamRelay>;
-  readonly output: RelayedOutput;
-};
+type RelayParts = { readonly route: OpenRoute; readonly output: RelayedOutput; readonly begin: () => void };
+
+function relayOf(exchange: ChatExchange, { route, output, begin }: RelayParts): StreamRelay {
+  const { call, model, request, sink, term } = exchange;
+  const format = formatOf(route.upstream.kind);
+  // A client finds the answer in Usage by this id, and the model in the catalog.
+  const names = { id: format.idOf(call.requestId), model: model.id };
+  return new StreamRelay({
+    sink,
+    begin,
+    output,
+    format,
+    stream: format.openStream({ names, wantsUsage: request.wantsUsage }),
+    limit: limitFor(exchange, output),
+    gate: gateFor(exchange, output),
+    term,
+  });
+}
+
+type Ended = { readonly head: StreamHead; readonly attempted: Attempted<StreamEnd, StreamRelay> };
 
 /** Settles what was relayed, and then ends the stream as it ended at the upstream. */
 async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome> {
-  const { end, route } = ended.attempted;
+  const { end, route, listener } = ended.attempted;
   const facts = { requestId: exchange.call.requestId, upstream: route.upstream.id };
   switch (end.kind) {
     case "complete":
       return finishComplete(exchange, ended, end);
     case "broken": {
       reportFailure(exchange, { kind: "stream_broken", upstream: route.upstream.id, failure: end.failure });
-      const { settled } = await settleRelayed(exchange, end.usage, ended.output);
+      const { settled } = await settleRelayed(exchange, end.usage, listener.output);
       return writeError(
         exchange,
         answerCut({ by: end.failure.isOurs === true ? "service" : "upstream", charge: settled.charge }),
@@ -90,7 +97,7 @@ async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome
       return finishStopped(exchange, ended, end);
     case "gone": {
       const gone = { ...ended.attempted, failure: end.failure, usage: end.usage };
-      await settleGone(exchange, gone, () => ended.output.estimateTokens());
+      await settleGone(exchange, gone, () => listener.output.estimateTokens());
     }
   }
   return "client_left";
@@ -98,18 +105,20 @@ async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome
 
 async function finishComplete(
   exchange: ChatExchange,
-  { head, attempted: { route, listener }, output }: Ended,
+  { head, attempted: { route, listener } }: Ended,
   end: Extract<StreamEnd, { kind: "complete" }>,
 ): Promise<ChatOutcome> {
   const { bill, call, client, report } = exchange;
-  const billed = await bill.settleCompleted({ usage: end.usage, drained: end.drained }, output.written);
+  const { output, stream } = listener;
+  const completed = { usage: end.usage, drained: end.drained };
+  const billed = end.isFree ? await bill.settleFree() : await bill.settleCompleted(completed, output.written);
   if (billed.settled.late !== undefined && !end.drained) {
     // Another process had resolved the hold: the relayed part is charged, and the answer must not look complete.
     if (head.hasBegun) return writeError(exchange, new UpstreamBusy());
     if (billed.settled.late === "refused") throw new UpstreamBusy();
   }
-  if (!end.drained) head.send(route.upstream.kind === "demo");
-  writeEnd(exchange, { passed: Buffer.concat(end.held), closing: [] }, end, billed);
+  if (!end.drained) head.send();
+  if (!client.isGone) exchange.sink.end({ passed: stream.complete(end.held, billed), format: listener.format });
   const upstream = route.upstream.id;
   if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream });
   // A stream without a reader is not counted completely.
@@ -121,10 +130,11 @@ async function finishComplete(
 /** An answer that may not go on ends as a cap on its output ends it. */
 async function finishStopped(
   exchange: ChatExchange,
-  { head, attempted: { route }, output }: Ended,
+  { head, attempted: { listener } }: Ended,
   end: Extract<StreamEnd, { kind: "stopped" }>,
 ): Promise<ChatOutcome> {
-  const { cause, lastChunk } = end;
+  const { cause } = end;
+  const { output, stream } = listener;
   const isForMoney = cause.kind === "hold" && cause.reason instanceof InsufficientBalance;
   // The upstream has answered and charges for it, so the input is billed even where no part of the answer could be shown.
   const billed =
@@ -139,10 +149,9 @@ async function finishStopped(
     return writeError(exchange, answerCut({ by: "service", charge }));
   }
   if (late !== undefined) return writeError(exchange, new UpstreamBusy());
-  head.send(route.upstream.kind === "demo");
-  const closing = lengthChunks(namesOf(exchange), lastChunk, end.unfinished);
-  writeEnd(exchange, { passed: NOTHING, closing }, { lastChunk, usageChunk: null }, billed);
+  head.send();
   if (exchange.client.isGone) return "client_left";
+  exchange.sink.end({ passed: stream.stop(end.unfinished, billed), format: listener.format });
   return isForMoney ? "insufficient_balance" : "answered";
 }
 
@@ -157,11 +166,6 @@ async function writeFailure(exchange: ChatExchange, error: unknown): Promise<Cha
   const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
   exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
   return writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError());
-}
-
-/** A client finds the answer in Usage by this id, and the model in the catalog. */
-function namesOf({ call, model }: ChatExchange): ShownNames {
-  return { id: `chatcmpl-${call.requestId}`, model: model.id };
 }
 
 function limitFor({ plan, outputCap }: ChatExchange, output: RelayedOutput): OutputLimit {
@@ -187,6 +191,8 @@ function gateFor(
 /** Sends the head of the answer once. */
 class StreamHead {
   readonly #exchange: ChatExchange;
+  /** The upstream of the last attempt. */
+  upstream: ChatUpstream | null = null;
   isSent = false;
   /** Whether bytes of the answer have followed. */
   hasBegun = false;
@@ -196,18 +202,18 @@ class StreamHead {
   }
 
   /** The first bytes of the answer follow. */
-  send(demo: boolean): void {
+  send(): void {
     this.hasBegun = true;
     this.#exchange.bill.firstByteReached();
-    this.open(demo);
+    this.open();
   }
 
   /** Bytes follow that are no part of the answer. */
-  open(demo: boolean): void {
+  open(): void {
     if (this.isSent) return;
     this.isSent = true;
     const { sink, rate } = this.#exchange;
-    sink.begin({ rate, demo });
+    sink.begin({ rate, demo: this.upstream?.kind === "demo", origin: this.upstream?.id ?? "" });
   }
 }
 
@@ -221,21 +227,6 @@ async function settleRelayed(
   if (relayed > 0) return bill.settleEstimated(() => Promise.resolve(relayed), usage);
   bill.attemptLost();
   return bill.settleFree();
-}
-
-const NOTHING = Buffer.alloc(0);
-
-/** Writes the end of an answer: it is settled. */
-function writeEnd(
-  exchange: ChatExchange,
-  { passed, closing }: Pick<StreamEnding, "passed" | "closing">,
-  end: Parameters<typeof billedUsageChunk>[1],
-  billed: BilledUsage,
-): void {
-  const { sink, client, request } = exchange;
-  if (client.isGone) return;
-  const usage = request.wantsUsage ? [billedUsageChunk(namesOf(exchange), end, billed)] : [];
-  sink.end({ passed, format: OPENAI_EVENTS, closing: [...closing, ...usage] });
 }
 
 /** Ends the stream with an error, and returns the outcome of the request. */

@@ -2,10 +2,12 @@
 
 import { UpstreamBusy } from "../../kernel/errors.ts";
 import type { BilledUsage } from "../metering/bill.ts";
-import { costIdr, billedAnswer } from "./billed-answer.ts";
 import { withOneRetry } from "./call-upstream.ts";
 import type { ChatOutcome } from "../chat.ts";
 import { AnswerCollector, type CollectedAnswer } from "./collect-answer.ts";
+import type { AnswerFormat } from "../formats/answer-format.ts";
+import { formatOf } from "../formats/formats.ts";
+import { costIdr } from "../metering/cost-idr.ts";
 import { estimateAnswer } from "../metering/estimate.ts";
 import { type Attempted, attemptRoute, type Exchange, learnFrom } from "./exchange.ts";
 import { nothingRelayed, relayedAnswer } from "../metering/relayed-answer.ts";
@@ -16,44 +18,47 @@ import type { OpenRoute } from "../upstreams/upstreams.ts";
 /** Calls, settles, then shows the answer. Errors: UpstreamBusy, ValidationError. */
 export async function answerWhole(exchange: Exchange): Promise<ChatOutcome> {
   const { bill, call, sink, model, rate } = exchange;
-  const attempted = await withOneRetry<Attempted<CollectedAnswer, AnswerCollector>>(exchange, (next, number) =>
-    attemptRoute(exchange, {
-      route: next,
-      number,
-      listener: new AnswerCollector((answer) => sink.accepts?.(answer) !== false),
-    }),
-  );
+  const attempted = await withOneRetry<Attempted<CollectedAnswer, AnswerCollector>>(exchange, (next, number) => {
+    const asked = formatOf(next.upstream.kind);
+    const accepts = (answer: Buffer): boolean => sink.accepts?.(answer, asked) !== false;
+    const listener = new AnswerCollector((answer) => asked.readWhole(answer), accepts);
+    return attemptRoute(exchange, { route: next, number, listener });
+  });
   const { end, route } = attempted;
+  const format = formatOf(route.upstream.kind);
   if (end.kind === "gone") {
     await settleGone(exchange, { ...attempted, failure: end.failure }, nothingRelayed);
     return "client_left";
   }
   if (!end.drained) bill.firstByteReached();
-  const billed = await bill.settleCompleted(
-    { usage: UsageSeen.of(end.usage), drained: end.drained },
-    relayedAnswer(end.json, end.members.get("choices")),
-  );
+  const billed =
+    end.isFree === true
+      ? await bill.settleFree()
+      : await bill.settleCompleted(
+          { usage: UsageSeen.of(end.usage, format), drained: end.drained },
+          relayedAnswer(end, format),
+        );
   // Another process resolved the hold, and the balance no longer covers the answer.
   if (billed.settled.late === "refused") throw new UpstreamBusy();
   if (billed.clamped)
     exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
   if (end.drained) {
-    await learnFromWhole(exchange, route, end, billed);
+    await learnFromWhole(exchange, route, end, { billed, format });
     return "client_left";
   }
-  const json = billedAnswer(end, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
-  sink.answer({ rate, demo: route.upstream.kind === "demo" }, { json, costIdr: costIdr(billed) });
-  await learnFromWhole(exchange, route, end, billed);
+  const json = format.writeWhole(end, { id: format.idOf(call.requestId), model: model.id }, billed);
+  const { id, kind } = route.upstream;
+  sink.answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });
+  await learnFromWhole(exchange, route, end, { billed, format });
   return "answered";
 }
 
 async function learnFromWhole(
   exchange: Exchange,
   route: OpenRoute,
-  { json, members }: Extract<CollectedAnswer, { kind: "complete" }>,
-  billed: BilledUsage,
+  { json, output }: Extract<CollectedAnswer, { kind: "complete" }>,
+  { billed, format }: { readonly billed: BilledUsage; readonly format: AnswerFormat },
 ): Promise<void> {
-  const choices = members.get("choices");
-  const textBytes = choices === undefined ? json.length : choices.end - choices.start;
-  await learnFrom(exchange, route, { billed, textBytes, countTokens: () => estimateAnswer(json) });
+  const textBytes = output === undefined ? json.length : output.end - output.start;
+  await learnFrom(exchange, route, { billed, textBytes, countTokens: () => estimateAnswer(json, format) });
 }

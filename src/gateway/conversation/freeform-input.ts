@@ -1,6 +1,6 @@
 // The input of a freeform tool in protocols that know only JSON: an object with one text.
 
-import { parseObject } from "../stream/chunk.ts";
+import { parseObject } from "../request/parse-object.ts";
 
 /** The JSON schema of that object. */
 export const FREEFORM_INPUT = {

@@ -3,8 +3,9 @@
 import { DomainError, UpstreamBusy } from "../../kernel/errors.ts";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import type { ChatAnswerHead, ChatSink, ChunkFormat, StreamEnding, WholeAnswer } from "../chat.ts";
-import { ChatAnswerReader, readChatAnswer } from "./chat/read-chat-answer.ts";
+import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../chat.ts";
+import type { AnswerReader, ShownFormat } from "../formats/shown-format.ts";
+import { parseObject } from "../request/parse-object.ts";
 import type { AnswerWriter, ProtocolEvent, ProtocolRequest } from "./protocol.ts";
 
 /** Where a transport sends an answer. It gets `answer` alone, or `begin`, any number of `write` and `keepAlive`, and `end`. */
@@ -33,16 +34,18 @@ export type TranslationFacts = {
 
 export class TranslatedSink implements ChatSink {
   readonly #facts: TranslationFacts;
-  readonly #reader = new ChatAnswerReader();
+  #origin = "";
+  #reader: AnswerReader | null = null;
   #writer: AnswerWriter | null = null;
 
   constructor(facts: TranslationFacts) {
     this.#facts = facts;
   }
 
-  accepts(answer: Buffer): boolean {
+  accepts(json: Buffer, format: ShownFormat): boolean {
     try {
-      wholeAnswer(this.#writerFor(this.#facts.requestId), answer);
+      // Which upstream answers makes no difference to whether the answer has a form.
+      wholeAnswer(this.#writerFor(this.#facts.requestId), json, format.openReader(""));
       return true;
     } catch (error) {
       if (error instanceof DomainError) return false;
@@ -50,20 +53,21 @@ export class TranslatedSink implements ChatSink {
     }
   }
 
-  answer(head: ChatAnswerHead, { json, costIdr }: WholeAnswer): void {
-    const body = wholeAnswer(this.#writerFor(this.#answeredRequest(head)), json);
+  answer(head: ChatAnswerHead, { json, format, costIdr }: WholeAnswer): void {
+    const body = wholeAnswer(this.#writerFor(this.#answeredRequest(head)), json, format.openReader(head.origin));
     this.#facts.output.answer(head, { body, costIdr });
   }
 
   begin(head: ChatAnswerHead): void {
     const { output } = this.#facts;
+    this.#origin = head.origin;
     this.#writer = this.#writerFor(this.#answeredRequest(head));
     output.begin(head);
     output.write(this.#writer.begin());
   }
 
-  pass(bytes: Buffer, format: ChunkFormat): boolean {
-    const events = this.#translated(format.chunksIn(bytes));
+  pass(bytes: Buffer, format: ShownFormat): boolean {
+    const events = this.#translated(bytes, format);
     return events.length === 0 || this.#facts.output.write(events);
   }
 
@@ -74,10 +78,10 @@ export class TranslatedSink implements ChatSink {
     else output.write([keepAlive]);
   }
 
-  end({ passed, format, closing }: StreamEnding): void {
+  end({ passed, format }: StreamEnding): void {
     const writer = this.#openWriter;
-    const events = this.#translated([...format.chunksIn(passed), ...closing]);
-    for (const last of this.#reader.end()) events.push(...writer.write(last));
+    const events = this.#translated(passed, format);
+    for (const last of this.#readerOf(format).end()) events.push(...writer.write(last));
     this.#facts.output.end([...events, ...writer.end()]);
   }
 
@@ -93,9 +97,19 @@ export class TranslatedSink implements ChatSink {
     this.#facts.output.onGone(callback);
   }
 
-  #translated(chunks: readonly string[]): ProtocolEvent[] {
+  #translated(bytes: Buffer, format: ShownFormat): ProtocolEvent[] {
     const writer = this.#openWriter;
-    return chunks.flatMap((json) => this.#reader.read(json)).flatMap((event) => writer.write(event));
+    const reader = this.#readerOf(format);
+    const parts = format
+      .chunksIn(bytes)
+      .map(parseObject)
+      .filter((part) => part !== null);
+    return parts.flatMap((part) => reader.read(part)).flatMap((event) => writer.write(event));
+  }
+
+  #readerOf(format: ShownFormat): AnswerReader {
+    this.#reader ??= format.openReader(this.#origin);
+    return this.#reader;
   }
 
   get #openWriter(): AnswerWriter {
@@ -115,8 +129,8 @@ export class TranslatedSink implements ChatSink {
 }
 
 /** Errors: UpstreamBusy where the answer has no form in the protocol. */
-function wholeAnswer(writer: AnswerWriter, json: Buffer): object {
-  const events = readChatAnswer(json.toString("utf8"));
-  if (events === null) throw new UpstreamBusy();
-  return writer.whole(events);
+function wholeAnswer(writer: AnswerWriter, json: Buffer, reader: AnswerReader): object {
+  const answer = parseObject(json.toString("utf8"));
+  if (answer === null) throw new UpstreamBusy();
+  return writer.whole([...reader.read(answer), ...reader.end()]);
 }

@@ -3,14 +3,15 @@
 import { inputTokensOf } from "../../billing/cost.ts";
 import type { CatalogSnapshot } from "../../catalog/catalog-model.ts";
 import { UpstreamBusy } from "../../kernel/errors.ts";
-import { costIdr } from "../answer/billed-answer.ts";
 import { withOneRetry } from "../answer/call-upstream.ts";
 import { AnswerCollector, type CollectedAnswer } from "../answer/collect-answer.ts";
 import { type Attempted, attemptRoute, type Exchange } from "../answer/exchange.ts";
 import { type ReadRequest, soldModel } from "../answer/serve.ts";
 import { settleGone } from "../answer/settle-gone.ts";
 import type { ChatOutcome } from "../chat.ts";
+import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import type { BilledUsage } from "../metering/bill.ts";
+import { costIdr } from "../metering/cost-idr.ts";
 import { NOTHING_RELAYED, nothingRelayed } from "../metering/relayed-answer.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
 import { countInputs, planEmbeddings } from "./plan-embeddings.ts";
@@ -54,7 +55,7 @@ async function answerEmbeddings(exchange: Exchange, request: EmbeddingsRequest):
   const { bill, call, sink, model, rate, report } = exchange;
   const vectors = new VectorReader(request.inputs.length);
   const attempted = await withOneRetry<Attempted<CollectedAnswer, AnswerCollector>>(exchange, (route, number) =>
-    attemptRoute(exchange, { route, number, listener: new AnswerCollector(undefined, (bytes) => vectors.read(bytes)) }),
+    attemptRoute(exchange, { route, number, listener: new AnswerCollector((bytes) => vectors.read(bytes)) }),
   );
   const { end, route } = attempted;
   if (end.kind === "gone") {
@@ -64,13 +65,17 @@ async function answerEmbeddings(exchange: Exchange, request: EmbeddingsRequest):
   if (!end.drained) bill.firstByteReached();
   // A conversion that fails must leave nothing charged.
   const written = end.drained ? [] : await vectors.write(request.encoding);
-  const billed = await bill.settleCompleted({ usage: UsageSeen.of(end.usage), drained: end.drained }, NOTHING_RELAYED);
+  const billed = await bill.settleCompleted(
+    { usage: UsageSeen.of(end.usage, CHAT_FORMAT), drained: end.drained },
+    NOTHING_RELAYED,
+  );
   // Another process resolved the hold, and the balance no longer covers the answer.
   if (billed.settled.late === "refused") throw new UpstreamBusy();
   if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
   if (end.drained) return "client_left";
   const json = writeAnswer(written, model.id, billed);
-  sink.answer({ rate, demo: route.upstream.kind === "demo" }, { json, costIdr: costIdr(billed) });
+  const { id, kind } = route.upstream;
+  sink.answer({ rate, demo: kind === "demo", origin: id }, { json, format: CHAT_FORMAT, costIdr: costIdr(billed) });
   return "answered";
 }
 

@@ -2,10 +2,12 @@
 // text of 32-bit numbers with the lowest byte first.
 
 import { setImmediate } from "node:timers/promises";
-import { type CollectedAnswer, failed, findList, NOT_AN_ANSWER } from "../answer/collect-answer.ts";
 import type { FailedAttempt } from "../answer/call-upstream.ts";
+import type { FoundAnswer } from "../formats/answer-format.ts";
+import { failed, findList, NOT_AN_ANSWER } from "../formats/find-list.ts";
+import { failureAnnounced } from "../upstreams/http/announced-errors.ts";
 import { JsonScanError, type ObjectScan, scanObject, type Span } from "../request/json-scan.ts";
-import { parseObject } from "../stream/chunk.ts";
+import { parseObject } from "../request/parse-object.ts";
 import { CountReader } from "../metering/count.ts";
 import type { JsonObject } from "../request/field-rules.ts";
 import type { Encoding } from "./read-embeddings.ts";
@@ -36,8 +38,8 @@ export class VectorReader {
   }
 
   /** Finds one sound vector for each input, or returns why there is none. */
-  read(bytes: Buffer): CollectedAnswer | FailedAttempt {
-    const found = findList(bytes, "data");
+  read(bytes: Buffer): FoundAnswer | FailedAttempt {
+    const found = findList(bytes, "data", failureAnnounced);
     if ("kind" in found) return found;
     const vectors = findVectors(found.json, found.list, this.#count);
     if (vectors === null)
@@ -45,7 +47,7 @@ export class VectorReader {
     this.#json = found.json;
     this.#vectors = vectors;
     const usage = inputUsage(parseObject(found.textOf("usage") ?? ""));
-    return { kind: "complete", json: found.json, members: found.members, usage, drained: false };
+    return { json: found.json, members: found.members, output: found.list, usage };
   }
 
   /** The JSON of each vector, in the order of the inputs. */

@@ -10,6 +10,7 @@ import { invariant } from "../../kernel/invariant.ts";
 import type { Extension, Ledger, SettledUsage, Settlement, UsageBasis } from "../../ledger/ledger.ts";
 import type { ChatCall } from "../chat.ts";
 import type { BilledRequest } from "./billed-request.ts";
+import { CHAT_USAGE } from "./chat-usage.ts";
 import { countTokens } from "./estimate.ts";
 import type { HoldPlan } from "../admission/hold.ts";
 import { LostAttempts } from "./lost-attempts.ts";
@@ -46,7 +47,7 @@ export type CompletedUsage = { readonly usage: ReportedUsage; readonly drained: 
 
 const NOTHING: TokenCounts = { inputTokensUncached: 0, inputTokensCached: 0, outputTokens: 0 };
 /** A stream that ended before it reported anything. */
-const NOTHING_REPORTED: ReportedUsage = { usage: null, isStale: false };
+const NOTHING_REPORTED: ReportedUsage = { usage: null, isStale: false, reader: CHAT_USAGE };
 const NOTHING_METERED: Metered = {
   counts: NOTHING,
   chargedCounts: NOTHING,
@@ -175,7 +176,10 @@ export class Bill {
   async settleStopped(usage: ReportedUsage, output: RelayedTokens, withheld: Withheld): Promise<BilledUsage> {
     const relayed = { ...NOTHING_RELAYED, estimateTokens: () => output.estimateTokens() };
     const tokens = Math.ceil((await countTokens(withheld.text)) * withheld.share);
-    const metered = await this.#meter(usage, relayed, false, { tokens, usageBefore: withheld.usageBefore });
+    const metered = await this.#meter(usage, relayed, false, {
+      tokens,
+      before: usage.reader.readUsage(withheld.usageBefore),
+    });
     return this.#settle(metered, "estimated");
   }
 

@@ -1,3 +1,4 @@
+import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import { describe, expect, it } from "vitest";
 import { countTokens, estimateAnswer, estimateInput } from "./estimate.ts";
 import { readRequest } from "../request/read-request.ts";
@@ -54,7 +55,7 @@ describe("an estimate", () => {
   it("of a large body is made from its bytes, a quarter of the ASCII ones and half of the others", async () => {
     const request = requestOf("x".repeat(400_000) + "é".repeat(1_000));
     expect(await estimateInput(request)).toBe(Math.ceil(request.asciiBytes / 4 + request.otherBytes / 2) + 4);
-    expect(await estimateAnswer(Buffer.alloc(400_000, "x"))).toBe(100_000);
+    expect(await estimateAnswer(Buffer.alloc(400_000, "x"), CHAT_FORMAT)).toBe(100_000);
   });
 
   const longText = SENTENCE.repeat(100);
@@ -125,7 +126,7 @@ describe("an estimate", () => {
     const json = answers(choice);
     expect(json.length).toBeGreaterThan(120_000);
     const filled = Buffer.concat([json, Buffer.alloc(20_000, " ")]);
-    const tokens = await estimateAnswer(filled);
+    const tokens = await estimateAnswer(filled, CHAT_FORMAT);
     const there = 128 * 20 * 11;
     expect(tokens).toBeGreaterThan(there * 0.8);
     expect(tokens).toBeLessThan(there * most);

@@ -3,17 +3,10 @@
 
 import { setImmediate } from "node:timers/promises";
 import { dataOf, splitEvents } from "../stream/sse.ts";
-import { parseObject } from "../stream/chunk.ts";
+import { parseObject } from "../request/parse-object.ts";
 import { countNonAscii } from "../request/count-bytes.ts";
-import {
-  choicesOf,
-  mediaTokensOfChoice,
-  NO_TEXT,
-  SOUND_CHARACTERS_PER_TOKEN,
-  textOfChoice,
-  textOfMessage,
-  TOKENS_OF_A_PICTURE,
-} from "./output-text.ts";
+import type { OutputReader } from "./output-reader.ts";
+import { NO_TEXT, SOUND_CHARACTERS_PER_TOKEN, TOKENS_OF_A_PICTURE } from "./output-text.ts";
 import { inputTextOf } from "../request/input-text.ts";
 import { JsonScanError, scanObject, type Span } from "../request/json-scan.ts";
 import type { ChatRequest } from "../request/read-request.ts";
@@ -84,20 +77,22 @@ async function loadTokenizer(): Promise<CountTokens> {
 /** Tokens of output, and how many of them are sound and pictures. */
 export type OutputTokens = { readonly tokens: number; readonly media: number };
 
-/** Tokens of the output in relayed events. `scale`: how much was relayed for each byte that was kept. */
-export async function estimateOutput(events: Buffer, scale: number): Promise<number> {
-  return (await countOutput(events, scale)).tokens;
+/** Relayed events, and how much was relayed for each byte of them that was kept. */
+export type RelayedEvents = { readonly events: Buffer; readonly scale: number };
+
+/** Tokens of the output in relayed events. */
+export async function estimateOutput(relayed: RelayedEvents, reader: OutputReader): Promise<number> {
+  return (await countOutput(relayed, reader)).tokens;
 }
 
-export async function countOutput(events: Buffer, scale: number): Promise<OutputTokens> {
+export async function countOutput({ events, scale }: RelayedEvents, reader: OutputReader): Promise<OutputTokens> {
   let media = 0;
   const texts = new Map<unknown, string>();
   for (const event of splitEvents(events)) {
-    const chunk = parseObject(dataOf(event) ?? "");
-    for (const choice of chunk === null ? [] : choicesOf(chunk)) {
-      const text = textOfChoice(choice);
-      media += mediaTokensOfChoice(choice);
-      if (text !== "") texts.set(choice["index"], (texts.get(choice["index"]) ?? "") + text);
+    const part = parseObject(dataOf(event) ?? "");
+    for (const { place, text, mediaTokens } of part === null ? [] : reader.piecesOfEvent(part)) {
+      media += mediaTokens;
+      if (text !== "") texts.set(place, (texts.get(place) ?? "") + text);
     }
   }
   let tokens = 0;
@@ -106,17 +101,17 @@ export async function countOutput(events: Buffer, scale: number): Promise<Output
 }
 
 /** Tokens of the output of a complete answer. */
-export async function estimateAnswer(json: Buffer): Promise<number> {
-  return (await countAnswer(json)).tokens;
+export async function estimateAnswer(json: Buffer, reader: OutputReader): Promise<number> {
+  return (await countAnswer(json, reader)).tokens;
 }
 
-export async function countAnswer(json: Buffer): Promise<OutputTokens> {
+export async function countAnswer(json: Buffer, reader: OutputReader): Promise<OutputTokens> {
   if (json.length > MAX_READ_BYTES) return tokensOfLongAnswer(json);
   const answer = parseObject(json.toString("utf8")) ?? {};
   let [tokens, media] = [0, 0];
-  for (const choice of choicesOf(answer)) {
-    tokens += await countTokens(textOfMessage(choice));
-    media += mediaTokensOfChoice(choice);
+  for (const { text, mediaTokens } of reader.piecesOfAnswer(answer)) {
+    tokens += await countTokens(text);
+    media += mediaTokens;
   }
   return { tokens, media };
 }

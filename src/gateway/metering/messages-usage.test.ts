@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readMessagesUsage, showsMessagesCounts } from "./messages-usage.ts";
+import { MESSAGES_USAGE, readMessagesUsage, showsMessagesCounts } from "./messages-usage.ts";
 import { UsageSeen } from "./usage-seen.ts";
 
 const countsOf = (...usages: object[]) => {
-  const seen = new UsageSeen();
+  const seen = new UsageSeen(MESSAGES_USAGE);
   for (const usage of usages) seen.add({ ...usage });
   return readMessagesUsage(seen.usage)?.counts;
 };

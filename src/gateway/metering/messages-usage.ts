@@ -6,6 +6,10 @@ import type { JsonObject } from "../request/field-rules.ts";
 import { CountReader, MAX_COUNT, objectIn } from "./count.ts";
 import { disjointCounts } from "./disjoint-counts.ts";
 import type { UsageReading } from "./read-usage.ts";
+import type { UsageReader } from "./usage-reader.ts";
+
+/** Reads the usage objects of Messages. */
+export const MESSAGES_USAGE: UsageReader = { readUsage: readMessagesUsage, showsCounts: showsMessagesCounts };
 
 /** Reads a usage object, with what earlier events reported. Null: there is none, or it has no count at all. */
 export function readMessagesUsage(usage: JsonObject | null): UsageReading | null {

@@ -1,5 +1,6 @@
 // Random usage objects of every family against what was relayed: what a request is billed is held between both.
 
+import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf, inputTokensOf, outputTokensOf } from "../../billing/cost.ts";
@@ -89,7 +90,7 @@ const play = fc.record({
 
 async function meterOf(played: typeof play extends fc.Arbitrary<infer Played> ? Played : never) {
   const { usage, isComplete, isStale, relayed, bound, inputBound, ownInput, cached } = played;
-  const seen = UsageSeen.of(usage);
+  const seen = UsageSeen.of(usage, CHAT_FORMAT);
   if (isStale) seen.outputFollowed();
   const facts: MeterFacts = {
     bounds: { input: inputBound, output: bound },
@@ -185,7 +186,7 @@ describe("what is billed, of random usage objects of every family", () => {
       estimateInput: () => Promise.reject(new Error("it was counted")),
       assumeCached: () => 99,
     };
-    const metered = await meter(UsageSeen.of(usage), facts);
+    const metered = await meter(UsageSeen.of(usage, CHAT_FORMAT), facts);
     expect(metered).toMatchObject({ isEstimated: false, clamped: false, metering: null, isAsReported: true });
     expect(metered.counts).toEqual({ inputTokensUncached: 100, inputTokensCached: 0, outputTokens: 50 });
     expect(metered.chargedCounts).toBe(metered.counts);
@@ -206,11 +207,8 @@ describe("an answer that broke off", () => {
   });
 
   it("keeps the prompt side that any chunk has reported", async () => {
-    const seen = UsageSeen.of({
-      prompt_tokens: 90_000,
-      completion_tokens: 3,
-      prompt_tokens_details: { cached_tokens: 88_000 },
-    });
+    const usage = { prompt_tokens: 90_000, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 88_000 } };
+    const seen = UsageSeen.of(usage, CHAT_FORMAT);
     seen.outputFollowed();
     const { counts, metering } = await meter(seen, facts(20));
     expect(counts).toEqual({ inputTokensUncached: 2_000, inputTokensCached: 88_000, outputTokens: 20 });
@@ -218,7 +216,7 @@ describe("an answer that broke off", () => {
   });
 
   it("takes the last prompt for cached where a chunk has reported the prompt alone", async () => {
-    const seen = UsageSeen.of({ prompt_tokens: 90_000, completion_tokens: 900, total_tokens: 90_900 });
+    const seen = UsageSeen.of({ prompt_tokens: 90_000, completion_tokens: 900, total_tokens: 90_900 }, CHAT_FORMAT);
     const { counts, metering } = await meter(seen, facts(20));
     // What it had written before is the least, though less of it was shown.
     expect(counts).toEqual({ inputTokensUncached: 10_000, inputTokensCached: 80_000, outputTokens: 900 });
@@ -226,7 +224,7 @@ describe("an answer that broke off", () => {
   });
 
   it("is counted by us where nothing was reported", async () => {
-    const { counts, metering } = await meter({ usage: null, isStale: false }, facts(20));
+    const { counts, metering } = await meter({ usage: null, isStale: false, reader: CHAT_FORMAT }, facts(20));
     expect(counts).toEqual({ inputTokensUncached: 21_273, inputTokensCached: 80_000, outputTokens: 20 });
     expect(metering?.rules).toEqual(["input_estimated", "cached_assumed", "output_estimated"]);
   });

@@ -7,7 +7,7 @@ import type { Metering } from "../../ledger/ledger.ts";
 import { MAX_COUNT } from "./count.ts";
 import { toleratedOutput } from "../stream/output-limit.ts";
 import { countsOf } from "./disjoint-counts.ts";
-import { readUsage, type UsageReading } from "./read-usage.ts";
+import type { UsageReading } from "./read-usage.ts";
 import type { RelayedTokens } from "./relayed-tokens.ts";
 import type { MeteringRule } from "./rules.ts";
 import type { ReportedUsage } from "./usage-seen.ts";
@@ -24,7 +24,7 @@ export type MeterFacts = {
    * The output that was not relayed because the bound or the balance did not cover it: its tokens by our count, and the usage
    * reported before it. Absent: nothing was withheld.
    */
-  readonly withheld?: { readonly tokens: number; readonly usageBefore: ReportedUsage["usage"] } | undefined;
+  readonly withheld?: { readonly tokens: number; readonly before: UsageReading | null } | undefined;
   /** Our own count of the input. */
   readonly estimateInput: () => Promise<number>;
   /** How many of so many input tokens were probably read from the upstream's prompt cache. */
@@ -70,7 +70,7 @@ const NONE: TokenCounts = { inputTokensUncached: 0, inputTokensCached: 0, output
 
 /** Meters an answer by its report and by its relayed output. */
 export async function meter(reported: ReportedUsage, facts: MeterFacts): Promise<Metered> {
-  const reading = readUsage(reported.usage);
+  const reading = reported.reader.readUsage(reported.usage);
   const isWhole = facts.isComplete && !reported.isStale;
   const input = await meterInput(reading, isWhole, facts);
   const output = await meterOutput(reading, isWhole, facts);
@@ -86,7 +86,8 @@ export async function meter(reported: ReportedUsage, facts: MeterFacts): Promise
     clamped: rules.some((rule) => FLAGS.has(rule)),
     metering: meteringOf(reading, differs, rules),
     reasoningTokens: Math.min(reading?.reasoningTokens ?? 0, outputTokensOf(counts)),
-    isAsReported: !isEstimated && !differs && isOpenAiShape(reported.usage, counts),
+    isAsReported:
+      !isEstimated && !differs && reported.usage !== null && reported.reader.showsCounts(reported.usage, counts),
     tellsCached: reading?.tellsCached ?? false,
   };
 }
@@ -165,7 +166,7 @@ async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts
   if (isWhole && reading?.hasOutput === true && given === 0) return exactly(reported);
   // The report before the cut is the least that it wrote; it may have written more that was not shown.
   const { withheld } = facts;
-  const readBefore = withheld === undefined ? reading : readUsage(withheld.usageBefore);
+  const readBefore = withheld === undefined ? reading : withheld.before;
   const before = readBefore === null ? 0 : outputTokensOf(readBefore.counts);
   const isLie = isFarAbove(readBefore, bounds.output, given);
   const own = Math.max(given, isLie ? 0 : Math.min(before, bounds.output));
@@ -275,14 +276,3 @@ function isSame(one: TokenCounts, other: TokenCounts): boolean {
 }
 
 const KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
-
-/** Whether OpenAI's own members of the object have the billed counts, so that it can be shown unchanged. */
-function isOpenAiShape(usage: ReportedUsage["usage"], counts: TokenCounts): boolean {
-  if (usage === null) return false;
-  const [input, output] = [inputTokensOf(counts), outputTokensOf(counts)];
-  if (usage["prompt_tokens"] !== input || usage["completion_tokens"] !== output) return false;
-  if (usage["total_tokens"] !== input + output) return false;
-  if (counts.inputTokensCached === 0) return true;
-  const details = usage["prompt_tokens_details"];
-  return (details as { cached_tokens?: unknown } | null | undefined)?.cached_tokens === counts.inputTokensCached;
-}

@@ -1,7 +1,6 @@
 // Reads the usage object of an upstream into counts that do not overlap. One kind of upstream covers everything that calls
 // itself OpenAI-compatible, so the shape is recognised from the object itself. The README of this folder has the rules.
 
-import { inputTokensOf, outputTokensOf } from "../../billing/cost.ts";
 import type { TokenCounts } from "../../kernel/token-prices.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 import { CountReader, MAX_COUNT, objectIn } from "./count.ts";
@@ -72,12 +71,6 @@ export function readUsage(usage: unknown): UsageReading | null {
     costUsd: costOf(usage),
     rules,
   };
-}
-
-/** Whether a usage object counts any token at all. */
-export function reportsTokens(usage: unknown): boolean {
-  const reading = readUsage(usage);
-  return reading !== null && inputTokensOf(reading.counts) + outputTokensOf(reading.counts) > 0;
 }
 
 type ReportedInput = {

@@ -1,3 +1,4 @@
+import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import { describe, expect, it } from "vitest";
 import { estimateOutput } from "./estimate.ts";
 import { RelayedOutput } from "./relayed-output.ts";
@@ -26,7 +27,7 @@ const many = (count: number, make: (at: number) => Buffer) => Array.from({ lengt
 const call = eventOf({ tool_calls: [{ index: 0, function: { name: "write", arguments: "saldo ".repeat(3_700) } }] });
 
 async function estimateOf(packets: readonly Buffer[]): Promise<number> {
-  const output = new RelayedOutput();
+  const output = new RelayedOutput(CHAT_FORMAT);
   for (const packet of packets) output.add(packet);
   const tokens = await output.estimateTokens();
   output.forget();
@@ -34,7 +35,7 @@ async function estimateOf(packets: readonly Buffer[]): Promise<number> {
 }
 
 async function tokensIn(packets: readonly Buffer[]): Promise<number> {
-  return estimateOutput(Buffer.concat(packets), 1);
+  return estimateOutput({ events: Buffer.concat(packets), scale: 1 }, CHAT_FORMAT);
 }
 
 describe("the tokens of what was relayed are estimated", () => {
@@ -62,7 +63,7 @@ describe("the tokens of what was relayed are estimated", () => {
 
   it.each([0, 1, 2, 3])("roughly from a few of them, in whatever pattern they come: %i", async (turn) => {
     for (const count of [16, 64, 80, 3_000]) {
-      const output = new RelayedOutput();
+      const output = new RelayedOutput(CHAT_FORMAT);
       const packets = many(count, (at) => (at % 2 === turn % 2 ? text(8 + turn) : empty));
       for (const packet of packets) output.add(packet);
       const ratio = (await output.roughTokens()) / (await tokensIn(packets));
@@ -76,7 +77,7 @@ describe("the tokens of what was relayed are estimated", () => {
 
   it("in parts, with the same sum", async () => {
     const packets = [...many(700, word), text(4_000), ...many(30, () => text(180))];
-    const output = new RelayedOutput();
+    const output = new RelayedOutput(CHAT_FORMAT);
     for (const [at, packet] of packets.entries()) {
       output.add(packet);
       if (at % 100 === 99) await output.estimateTokens();
@@ -88,14 +89,14 @@ describe("the tokens of what was relayed are estimated", () => {
   });
 
   it("apart, when the memory of one stream is used by the next", async () => {
-    const first = new RelayedOutput();
+    const first = new RelayedOutput(CHAT_FORMAT);
     for (const packet of many(300, () => text(150))) first.add(packet);
     first.forget();
     first.forget();
     first.add(text(150));
     expect(await first.estimateTokens()).toBe(0);
 
-    const [second, third] = [new RelayedOutput(), new RelayedOutput()];
+    const [second, third] = [new RelayedOutput(CHAT_FORMAT), new RelayedOutput(CHAT_FORMAT)];
     for (const packet of many(40, word)) {
       second.add(packet);
       third.add(text(100));

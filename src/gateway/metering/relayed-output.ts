@@ -1,4 +1,5 @@
 import { countOutput, estimateOutput } from "./estimate.ts";
+import type { OutputReader } from "./output-reader.ts";
 import { BYTES_PER_REPORTED_TOKEN } from "./relayed-answer.ts";
 import type { RelayedTokens } from "./relayed-tokens.ts";
 import { LARGEST_SMALL_PACKET, PacketSample } from "./packet-sample.ts";
@@ -17,6 +18,7 @@ const MAX_LARGE_BYTES = 64 * 1024;
  * once: it is a picture or sound, and other packets do not show its density.
  */
 export class RelayedOutput implements RelayedTokens {
+  readonly #reader: OutputReader;
   readonly #small = new PacketSample();
   #large: Buffer[] = [];
   #largeKeptBytes = 0;
@@ -29,6 +31,11 @@ export class RelayedOutput implements RelayedTokens {
   #bytes = 0;
   #isOver = false;
   #unread: RelayedOutput | null = null;
+
+  /** `reader`: reads the events in their protocol. */
+  constructor(reader: OutputReader) {
+    this.#reader = reader;
+  }
 
   /** All bytes of events that were relayed. */
   get bytes(): number {
@@ -55,7 +62,7 @@ export class RelayedOutput implements RelayedTokens {
   /** Adds output that came after the client had left: the upstream wrote it, and it was not relayed. */
   addUnread(events: Buffer): void {
     if (this.#isOver) return;
-    this.#unread ??= new RelayedOutput();
+    this.#unread ??= new RelayedOutput(this.#reader);
     this.#unread.add(events);
   }
 
@@ -89,8 +96,9 @@ export class RelayedOutput implements RelayedTokens {
     const [large] = this.#large;
     const largeBytes = this.#largeBytes;
     let tokens = await this.#counted;
-    if (small !== null) tokens += await estimateOutput(small.kept, small.scale);
-    if (large !== undefined) tokens += await estimateOutput(large, largeBytes / large.length);
+    if (small !== null) tokens += await estimateOutput({ events: small.kept, scale: small.scale }, this.#reader);
+    if (large !== undefined)
+      tokens += await estimateOutput({ events: large, scale: largeBytes / large.length }, this.#reader);
     return tokens;
   }
 
@@ -110,7 +118,7 @@ export class RelayedOutput implements RelayedTokens {
   }
 
   #textBytes(): number {
-    return this.#kept().reduce((bytes, { events, scale }) => bytes + textBytesIn(events) * scale, 0);
+    return this.#kept().reduce((bytes, { events, scale }) => bytes + textBytesIn(events, this.#reader) * scale, 0);
   }
 
   #kept(): readonly { readonly events: Buffer; readonly scale: number }[] {
@@ -124,7 +132,7 @@ export class RelayedOutput implements RelayedTokens {
   #count(events: Buffer, scale: number): void {
     this.#counting += 1;
     this.#counted = this.#counted.then(async (counted) => {
-      const { tokens, media } = await countOutput(events, scale);
+      const { tokens, media } = await countOutput({ events, scale }, this.#reader);
       this.#countedTokens = counted + tokens;
       this.#mediaTokens += media;
       this.#counting -= 1;

@@ -1,5 +1,6 @@
 // The same bounds as in meter.test.ts, with the real readers of what a client was given: of a stream and of a whole answer.
 
+import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { outputTokensOf } from "../../billing/cost.ts";
@@ -19,7 +20,7 @@ const TOLERANCE = 0.08;
 
 const READERS: Readonly<Record<string, (tokens: number, inEvent: number) => RelayedTokens>> = {
   "a stream": (tokens, inEvent) => {
-    const output = new RelayedOutput();
+    const output = new RelayedOutput(CHAT_FORMAT);
     const words = textOf(tokens);
     for (let at = 0; at < words.length; at += inEvent) {
       const content = words.slice(at, at + inEvent).join("");
@@ -30,7 +31,7 @@ const READERS: Readonly<Record<string, (tokens: number, inEvent: number) => Rela
   "a whole answer": (tokens) => {
     const message = { role: "assistant", content: textOf(tokens).join("") };
     const json = Buffer.from(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }] }));
-    return relayedAnswer(json, scanObject(json).members.get("choices"));
+    return relayedAnswer({ json, output: scanObject(json).members.get("choices") }, CHAT_FORMAT);
   },
 };
 
@@ -47,7 +48,7 @@ describe.each(Object.entries(READERS))("the output of %s that was really read", 
     await fc.assert(
       fc.asyncProperty(played, async ({ tokens, inEvent, reported, bound, isComplete }) => {
         const usage = { prompt_tokens: 10, ...(reported === null ? {} : { completion_tokens: reported }) };
-        const { counts, isEstimated } = await meter(UsageSeen.of(usage), {
+        const { counts, isEstimated } = await meter(UsageSeen.of(usage, CHAT_FORMAT), {
           bounds: { input: 1_000, output: bound },
           isComplete,
           relayed: read(tokens, inEvent),

@@ -1,8 +1,8 @@
 // About how many bytes of text are in events, without reading all of them.
 
 import { spreadOver } from "./spread.ts";
-import { parseObject } from "../stream/chunk.ts";
-import { textOfChunk } from "./output-text.ts";
+import { parseObject } from "../request/parse-object.ts";
+import type { OutputReader } from "./output-reader.ts";
 import { dataOf, splitEvents } from "../stream/sse.ts";
 
 /** How many events are read, spread over all. The largest is read too, because the others do not show its density. */
@@ -13,7 +13,7 @@ const LETTER_D = 0x64;
 const DATA = Buffer.from("data");
 
 /** The bytes of text in complete events, taken to be as large a part of each event as of those that are read. */
-export function textBytesIn(events: Buffer): number {
+export function textBytesIn(events: Buffer, reader: OutputReader): number {
   const parts = dataEventsIn(events);
   const largest = parts.reduce<Buffer | null>((most, part) => (part.length > (most?.length ?? 0) ? part : most), null);
   if (largest === null) return 0;
@@ -23,10 +23,10 @@ export function textBytesIn(events: Buffer): number {
     const part = parts[at];
     if (part === undefined || part === largest) continue;
     read += part.length;
-    text += textBytesOf(part);
+    text += textBytesOf(part, reader);
   }
   const share = read === 0 ? 0 : text / read;
-  return textBytesOf(largest) + (bytes - largest.length) * share;
+  return textBytesOf(largest, reader) + (bytes - largest.length) * share;
 }
 
 /** The events that have data: a name, an id or a comment may come before it. */
@@ -56,6 +56,7 @@ function endOfEvent(events: Buffer, start: number): number {
   return events.length;
 }
 
-function textBytesOf(event: Buffer): number {
-  return Buffer.byteLength(textOfChunk(parseObject(dataOf(event) ?? "") ?? {}));
+function textBytesOf(event: Buffer, reader: OutputReader): number {
+  const pieces = reader.piecesOfEvent(parseObject(dataOf(event) ?? "") ?? {});
+  return pieces.reduce((bytes, { text }) => bytes + Buffer.byteLength(text), 0);
 }

@@ -2,6 +2,7 @@
 // the first chunk and the rest in the last.
 
 import { isObject, type JsonObject } from "../request/field-rules.ts";
+import type { UsageReader } from "./usage-reader.ts";
 
 /** What an answer reported of its usage. */
 export type ReportedUsage = {
@@ -9,12 +10,14 @@ export type ReportedUsage = {
   readonly usage: JsonObject | null;
   /** Whether more of the answer followed it: then its output count is partial, while its prompt side is final. */
   readonly isStale: boolean;
+  /** Reads the object in its protocol. */
+  readonly reader: UsageReader;
 };
 
 /** Nothing is nested deeper in any usage object that is known. */
 const MAX_NESTING = 3;
 /** Members that are derived from others: an older one does not belong to newer counts. */
-const DERIVED = new Set(["total_tokens"]);
+const DERIVED = new Set(["total_tokens", "totalTokenCount"]);
 
 /**
  * Keeps the last value of each field. A field that a later object lacks stays; counts are never added up and a smaller one
@@ -23,10 +26,15 @@ const DERIVED = new Set(["total_tokens"]);
 export class UsageSeen implements ReportedUsage {
   #usage: JsonObject | null = null;
   #isStale = false;
+  readonly reader: UsageReader;
+
+  constructor(reader: UsageReader) {
+    this.reader = reader;
+  }
 
   /** For an answer in one piece. */
-  static of(usage: unknown): UsageSeen {
-    const seen = new UsageSeen();
+  static of(usage: unknown, reader: UsageReader): UsageSeen {
+    const seen = new UsageSeen(reader);
     if (isObject(usage)) seen.add(usage);
     return seen;
   }

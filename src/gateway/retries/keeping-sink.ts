@@ -1,5 +1,6 @@
 import type { DomainError } from "../../kernel/errors.ts";
-import type { ChatAnswerHead, ChatSink, ChunkFormat, StreamEnding, WholeAnswer } from "../chat.ts";
+import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../chat.ts";
+import type { ShownFormat } from "../formats/shown-format.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
 import { MAX_KEPT_BYTES } from "./retries.ts";
 
@@ -9,7 +10,7 @@ import { MAX_KEPT_BYTES } from "./retries.ts";
  */
 export class KeepingSink implements ChatSink {
   readonly #sink: ChatSink;
-  #isDemo = false;
+  #head: Pick<ChatAnswerHead, "demo" | "origin"> = { demo: false, origin: "" };
   #parts: Buffer[] | null = [];
   #bytes = 0;
   #kept: KeptAnswer | null = null;
@@ -34,16 +35,16 @@ export class KeepingSink implements ChatSink {
 
   answer(head: ChatAnswerHead, answer: WholeAnswer): void {
     this.#remember(answer.json);
-    if (this.#parts !== null) this.#kept = { streamed: false, demo: head.demo, json: answer.json };
+    if (this.#parts !== null) this.#keep(head, false, { bytes: answer.json, format: answer.format });
     this.#sink.answer(head, answer);
   }
 
   begin(head: ChatAnswerHead): void {
-    this.#isDemo = head.demo;
+    this.#head = head;
     this.#sink.begin(head);
   }
 
-  pass(bytes: Buffer, format: ChunkFormat): boolean {
+  pass(bytes: Buffer, format: ShownFormat): boolean {
     this.#remember(bytes);
     const isWelcome = this.#sink.pass(bytes, format);
     return isWelcome || this.#isClientGone;
@@ -56,8 +57,7 @@ export class KeepingSink implements ChatSink {
   end(ending: StreamEnding): void {
     this.#remember(ending.passed);
     if (this.#parts !== null) {
-      const passed = Buffer.concat(this.#parts);
-      this.#kept = { streamed: true, demo: this.#isDemo, passed, closing: ending.closing };
+      this.#keep(this.#head, true, { bytes: Buffer.concat(this.#parts), format: ending.format });
     }
     this.#sink.end(ending);
   }
@@ -76,8 +76,16 @@ export class KeepingSink implements ChatSink {
     if (this.#isClientGone && this.#parts === null) callback();
   }
 
-  accepts(answer: Buffer): boolean {
-    return this.#sink.accepts?.(answer) !== false;
+  accepts(answer: Buffer, format: ShownFormat): boolean {
+    return this.#sink.accepts?.(answer, format) !== false;
+  }
+
+  #keep(
+    { demo, origin }: Pick<ChatAnswerHead, "demo" | "origin">,
+    streamed: boolean,
+    answer: Pick<KeptAnswer, "bytes" | "format">,
+  ): void {
+    this.#kept = { demo, origin, streamed, ...answer };
   }
 
   #remember(bytes: Buffer): void {

@@ -10,14 +10,13 @@ type Ending = { readonly usage: ReportedUsage };
 /** The end of an attempt that reached the client, or would have. */
 export type StreamEnd = Ending &
   (
-    | /** The answer is complete. `held`: its last frames, without usage chunks and the mark behind them. */ {
+    | /** The answer is complete. `held`: its last events, without the mark behind them. */ {
         readonly kind: "complete";
         readonly held: readonly Buffer[];
-        /** The upstream's own usage chunk, safe to write again; null where it sent none such. */
-        readonly usageChunk: string | null;
-        readonly lastChunk: JsonObject;
         /** Whether the client has left and the stream was read on. */
         readonly drained: boolean;
+        /** Whether the provider charges nothing for it. */
+        readonly isFree: boolean;
       }
     /** It broke off after something had reached the client. */
     | { readonly kind: "broken"; readonly failure: UpstreamFailure }
@@ -25,7 +24,6 @@ export type StreamEnd = Ending &
     | {
         readonly kind: "stopped";
         readonly cause: StopCause;
-        readonly lastChunk: JsonObject;
         readonly unfinished: readonly number[];
         readonly withheld: Withheld;
       }

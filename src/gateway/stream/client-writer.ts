@@ -1,9 +1,9 @@
 // Writes a stream to its client as fast as the client reads, and pauses the upstream meanwhile.
 
 import type { ChatSink } from "../chat.ts";
+import type { ShownFormat } from "../formats/shown-format.ts";
 import type { RelayedOutput } from "../metering/relayed-output.ts";
 import type { UpstreamCall } from "../upstreams/chat-upstream.ts";
-import { OPENAI_EVENTS } from "./openai-events.ts";
 
 /** The most chunks that are kept before the first one with output; they carry the role, and no more. */
 const MAX_LEADING = 32;
@@ -13,6 +13,8 @@ export type ClientFacts = {
   /** Called once, before the first bytes go to the sink. */
   readonly begin: () => void;
   readonly output: RelayedOutput;
+  /** How the events are written. */
+  readonly format: ShownFormat;
 };
 
 export class ClientWriter {
@@ -75,7 +77,7 @@ export class ClientWriter {
 
   /** Writes bytes that were counted as relayed before. */
   write(events: Buffer): void {
-    const { begin, sink } = this.#facts;
+    const { begin, sink, format } = this.#facts;
     let bytes = events;
     if (!this.#hasBegun) {
       this.#hasBegun = true;
@@ -83,7 +85,7 @@ export class ClientWriter {
       bytes = Buffer.concat([...this.#leading, events]);
       this.#leading = [];
     }
-    if (this.#hasLeft || sink.pass(bytes, OPENAI_EVENTS) || this.#isSlow) return;
+    if (this.#hasLeft || sink.pass(bytes, format) || this.#isSlow) return;
     this.#isSlow = true;
     this.#wasPaused = true;
     this.#call?.pause();

@@ -3,6 +3,7 @@
 // and have a sound JSON string in each gap are a complete chunk that means the same as the parsed one did. The frame also has
 // the fixed bytes as clients get them, with our id and model.
 
+import type { ShownNames } from "../formats/shown-format.ts";
 import { stringsIn } from "./json-strings.ts";
 import type { OutputSize } from "./output-limit.ts";
 
@@ -22,28 +23,15 @@ const FIRST_PRINTABLE = 0x20;
 const FIRST_OTHER = 0x80;
 const ESCAPED: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 
-const DELTA = "choices.[].delta.";
-/** The strings that are text of the answer. */
-const TEXTS: ReadonlySet<string> = new Set(
-  [
-    "content",
-    "content.[].text",
-    "content.[].thinking.[].text",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details.[].text",
-    "refusal",
-    "tool_calls.[].function.arguments",
-    "tool_calls.[].custom.input",
-  ].map((name) => `${DELTA}${name}`),
-);
-/** OpenAI pads each chunk to another length. */
-const PADDING = "obfuscation";
-/** The strings that are replaced by ours. */
-const NAMES: ReadonlySet<string> = new Set(["id", "model"]);
-
-/** The names that a client sees in place of the upstream's. */
-export type ShownNames = { readonly id: string; readonly model: string };
+/** The strings of a protocol's events by their paths, such as `choices.[].delta.content`. */
+export type FramePaths = {
+  /** Those that are text of the answer. */
+  readonly texts: ReadonlySet<string>;
+  /** Those that differ in each event and mean nothing. */
+  readonly padding: ReadonlySet<string>;
+  /** Those that are replaced by ours. An event that lacks one of them gives no frame. */
+  readonly names: ReadonlyMap<string, keyof ShownNames>;
+};
 
 /** A fixed part of a chunk, as it comes and as it goes out. `isText`: the string behind it is text of the answer. */
 type Part = { readonly bytes: Buffer; readonly shown: Buffer; readonly isText: boolean };
@@ -53,7 +41,8 @@ type Piece = { fixed: Buffer; start: number; end: number };
 
 /** The frames of one stream. After `match` it has the result; it is one object for the stream, so nothing is allocated. */
 export class Frames implements OutputSize {
-  readonly #names: { readonly id: Buffer; readonly model: Buffer };
+  readonly #names: Readonly<Record<keyof ShownNames, Buffer>>;
+  readonly #paths: FramePaths;
   #frames: (readonly Part[])[] = [];
   #unused = 0;
   #asked = 0;
@@ -68,7 +57,8 @@ export class Frames implements OutputSize {
   /** The index behind the last chunk that was recognized. */
   end = 0;
 
-  constructor({ id, model }: ShownNames) {
+  constructor({ id, model }: ShownNames, paths: FramePaths) {
+    this.#paths = paths;
     this.#names = { id: Buffer.from(JSON.stringify(id)), model: Buffer.from(JSON.stringify(model)) };
   }
 
@@ -208,20 +198,22 @@ export class Frames implements OutputSize {
       parts.push({ bytes, shown: Buffer.concat([...shown, event.subarray(rest, end)]), isText });
       shown = [];
     };
+    const { texts, padding, names } = this.#paths;
     for (const { path, start, end } of stringsIn(json)) {
-      if (NAMES.has(path)) {
+      const name = names.get(path);
+      if (name !== undefined) {
         // With their quotes.
-        shown.push(event.subarray(rest, at + start - 1), path === "id" ? this.#names.id : this.#names.model);
+        shown.push(event.subarray(rest, at + start - 1), this.#names[name]);
         rest = at + end + 1;
         named += 1;
-      } else if (TEXTS.has(path) || path === PADDING) {
-        add(at + start, path !== PADDING);
+      } else if (texts.has(path) || padding.has(path)) {
+        add(at + start, texts.has(path));
         from = at + end;
         rest = from;
       }
     }
     // A chunk that lacks a name gets it where it is read.
-    if (named < NAMES.size || !parts.some(({ isText }) => isText)) return null;
+    if (named < names.size || !parts.some(({ isText }) => isText)) return null;
     add(event.length, false);
     return parts;
   }

@@ -1,7 +1,7 @@
 import { InsufficientBalance } from "../../kernel/errors.ts";
+import type { ReadEvent } from "../formats/answer-format.ts";
 import type { StopCause } from "./answer-end.ts";
 import type { OutputLimit, OutputSize } from "./output-limit.ts";
-import type { ReadEvent } from "./read-event.ts";
 import type { SlabGate } from "./slab-gate.ts";
 
 /** Why an event may not go out, and the share of its text that still may, from 0 to 1. */

@@ -1,31 +1,27 @@
 // How the relay of a stream ends: complete, broken off, stopped at the bound, or without its client. The first end counts.
 
 import type { FailedAttempt } from "../answer/call-upstream.ts";
+import type { AnswerStream, ReadEvent } from "../formats/answer-format.ts";
 import type { UsageSeen } from "../metering/usage-seen.ts";
-import type { JsonObject } from "../request/field-rules.ts";
 import type { UpstreamFailure } from "../upstreams/chat-upstream.ts";
 import type { AnswerEnd, StreamEnd } from "./answer-end.ts";
 import type { ClientWriter } from "./client-writer.ts";
-import type { ShownNames } from "./frames.ts";
 import type { OutputGate, Stop } from "./output-gate.ts";
-import type { ReadEvent } from "./read-event.ts";
-import { shareOfChunk } from "./shown-chunk.ts";
 
 type RelayState = {
   readonly client: ClientWriter;
   readonly gate: OutputGate;
   readonly end: AnswerEnd;
   readonly usage: UsageSeen;
-  readonly names: ShownNames;
+  readonly stream: AnswerStream;
 };
 
 export class RelayOutcome {
   readonly ended: Promise<StreamEnd | FailedAttempt>;
   /** A field and not a getter: the relay reads it for every packet and every event. */
   isOver = false;
-  /** The upstream's own usage chunk, safe to write again. */
-  usageChunk: string | null = null;
-  lastChunk: JsonObject = {};
+  /** Whether the provider charges nothing for the answer. */
+  isFree = false;
   readonly #state: RelayState;
   readonly #resolve: (end: StreamEnd | FailedAttempt) => void;
 
@@ -42,9 +38,8 @@ export class RelayOutcome {
       kind: "complete",
       held: [...client.leading, ...end.frames],
       usage,
-      usageChunk: this.usageChunk,
-      lastChunk: this.lastChunk,
       drained: client.hasLeft,
+      isFree: this.isFree,
     });
   }
 
@@ -76,20 +71,20 @@ export class RelayOutcome {
   /** Ends the stream at an event that may go out in part, or not at all. */
   stop(read: ReadEvent, { cause, share }: Stop): void {
     if (this.isOver) return;
-    const { client, end, usage, names } = this.#state;
+    const { client, end, usage, stream } = this.#state;
     if (end.isReached) {
       this.complete();
       return;
     }
     const withheld = { text: read.text, share: 1 - share, usageBefore: usage.usage };
-    if (read.meaning.kind === "chunk") {
+    if (read.meaning.kind === "part") {
       if (read.meaning.usage !== null) usage.add(read.meaning.usage);
-      const part = shareOfChunk(read.meaning.chunk, share, names);
+      const part = stream.showShare(read.meaning, share);
       if (part !== null) client.pass(part);
       else withheld.share = 1;
     }
     usage.outputFollowed();
-    this.#finish({ kind: "stopped", cause, lastChunk: this.lastChunk, unfinished: end.unfinished, withheld, usage });
+    this.#finish({ kind: "stopped", cause, unfinished: end.unfinished, withheld, usage });
   }
 
   #finish(end: StreamEnd | FailedAttempt): void {

@@ -6,31 +6,28 @@
 import { failpoint } from "../../kernel/failpoint.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
 import { EmptyTime } from "../answer/empty-time.ts";
+import type { AnswerFormat, AnswerPart, AnswerStream, EventMeaning, ReadEvent } from "../formats/answer-format.ts";
+import { NO_ANSWER } from "../formats/find-list.ts";
+import type { RelayedOutput } from "../metering/relayed-output.ts";
+import { reportsTokens } from "../metering/reports-tokens.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
-import { failureAnnounced } from "../upstreams/http/announced-errors.ts";
 import { AnswerEnd } from "./answer-end.ts";
-import { type ChunkMeaning, isPartOfAnswer } from "./chunk.ts";
 import { type ClientFacts, ClientWriter } from "./client-writer.ts";
-import { Frames, type ShownNames } from "./frames.ts";
+import type { Frames } from "./frames.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
 import { OutputGate, type OutputGateFacts } from "./output-gate.ts";
-import { type ReadEvent, readEvent } from "./read-event.ts";
 import { cut, RelayOutcome } from "./relay-outcome.ts";
-import { shownChunk, usageChunkOf } from "./shown-chunk.ts";
 import { endOfEvent } from "./sse.ts";
-import { readUnstreamed } from "./unstreamed-answer.ts";
 import { WaitingPackets } from "./waiting-packets.ts";
 
 export type StreamRelayFacts = ClientFacts &
   OutputGateFacts & {
-    /** The names that clients see in place of the upstream's id and model. */
-    readonly names: ShownNames;
+    readonly format: AnswerFormat;
+    readonly stream: AnswerStream;
     /** Read before each packet: after a pause of this process nothing more is written. */
     readonly term: Pick<RequestTerm, "isOver">;
   };
-
-type Chunk = Extract<ChunkMeaning, { kind: "chunk" }>;
 
 export class StreamRelay implements UpstreamListener {
   readonly ended: RelayOutcome["ended"];
@@ -39,9 +36,10 @@ export class StreamRelay implements UpstreamListener {
   readonly #incoming = new IncomingAnswer();
   readonly #client: ClientWriter;
   readonly #gate: OutputGate;
-  readonly #frames: Frames;
+  readonly #stream: AnswerStream;
+  readonly #frames: Frames | null;
   readonly #end = new AnswerEnd();
-  readonly #usage = new UsageSeen();
+  readonly #usage: UsageSeen;
   readonly #waiting = new WaitingPackets();
   readonly #emptyTime = new EmptyTime();
   readonly #outcome: RelayOutcome;
@@ -51,9 +49,11 @@ export class StreamRelay implements UpstreamListener {
     this.#facts = facts;
     this.#client = new ClientWriter(facts);
     this.#gate = new OutputGate(facts);
-    this.#frames = new Frames(facts.names);
+    this.#stream = facts.stream;
+    this.#frames = facts.stream.frames;
+    this.#usage = new UsageSeen(facts.format);
     const [client, gate, end, usage] = [this.#client, this.#gate, this.#end, this.#usage];
-    this.#outcome = new RelayOutcome({ client, gate, end, usage, names: facts.names });
+    this.#outcome = new RelayOutcome({ client, gate, end, usage, stream: facts.stream });
     this.ended = this.#outcome.ended;
   }
 
@@ -66,6 +66,18 @@ export class StreamRelay implements UpstreamListener {
   /** Bytes of text that the upstream has written, also after the client has left. */
   get textBytes(): number {
     return this.#facts.limit.textBytes;
+  }
+
+  get format(): AnswerFormat {
+    return this.#facts.format;
+  }
+
+  get stream(): AnswerStream {
+    return this.#facts.stream;
+  }
+
+  get output(): RelayedOutput {
+    return this.#facts.output;
   }
 
   /** Comments and roles alone are no answer: OpenRouter sends comments while a request waits in its queue. */
@@ -97,7 +109,7 @@ export class StreamRelay implements UpstreamListener {
       return;
     }
     const { event, json } = this.#incoming.takeRest();
-    if (event !== null) this.#takeEvent(readEvent(Buffer.concat([event, Buffer.from("\n\n")])), true);
+    if (event !== null) this.#takeEvent(this.#stream.read(Buffer.concat([event, Buffer.from("\n\n")])), true);
     if (this.#outcome.isOver) return;
     if (this.#end.isReached) this.#outcome.complete();
     else if (this.#client.hasBegun) this.#outcome.fail(cut("the stream ended before the answer did"));
@@ -134,8 +146,8 @@ export class StreamRelay implements UpstreamListener {
         continue;
       }
       const end = endOfEvent(events, at);
-      const read = readEvent(events.subarray(at, end));
-      this.#hasAnswered ||= isPartOfAnswer(read.meaning);
+      const read = this.#stream.read(events.subarray(at, end));
+      this.#hasAnswered ||= this.#beginsAnswer(read.meaning);
       // Only output is held for: other events, such as the usage or the end, cost nothing.
       if (!this.#gate.covers(read.size)) {
         const rest = events.subarray(at);
@@ -150,7 +162,8 @@ export class StreamRelay implements UpstreamListener {
   /** Relays the chunks that need no parsing; returns the index after them. */
   #takeRecognized(events: Buffer, at: number): number {
     const frames = this.#frames;
-    if (!this.#client.hasBegun || this.#end.isReached || !frames.match(events, at, Infinity)) return at;
+    if (frames === null || !this.#client.hasBegun || this.#end.isReached) return at;
+    if (!frames.match(events, at, Infinity)) return at;
     if (!this.#gate.covers(frames) && !(frames.match(events, at, 1) && this.#gate.covers(frames))) return at;
     this.#gate.take(frames);
     this.#usage.outputFollowed();
@@ -165,10 +178,10 @@ export class StreamRelay implements UpstreamListener {
     switch (meaning.kind) {
       case "done":
         if (this.#client.hasBegun || this.#end.isReached) this.#outcome.complete();
-        else this.#outcome.fail(cut("the stream held no answer"));
+        else this.#outcome.fail(NO_ANSWER.failure);
         return;
       case "error":
-        this.#outcome.breakOff(failureAnnounced(meaning.error, meaning.usage ?? this.#usage.usage));
+        this.#outcome.breakOff(this.#facts.format.failureOf(meaning.error, meaning.usage ?? this.#usage.usage));
         return;
       case "malformed":
         // At the end of a stream half an event is dropped. Inside a stream the rest cannot be trusted.
@@ -179,9 +192,9 @@ export class StreamRelay implements UpstreamListener {
         // Comments before the answer only keep the connection alive.
         if (this.#client.hasBegun && !isLast && !this.#outcome.isOver) this.#passOrKeep(event);
         return;
-      case "chunk":
+      case "part":
         this.#emptyTime.end();
-        this.#takeChunk(read, meaning);
+        this.#takePart(read, meaning);
         return;
       case "foreign":
         this.#goOnEmpty();
@@ -195,41 +208,34 @@ export class StreamRelay implements UpstreamListener {
     if (failure !== null) this.#outcome.breakOff(failure);
   }
 
-  #takeChunk(read: ReadEvent, meaning: Chunk): void {
-    const released = this.#end.release(meaning.choices);
+  #takePart(read: ReadEvent, part: AnswerPart): void {
+    const released = this.#end.release(part.choices);
     if (released !== null) this.#client.write(released);
-    if (meaning.finishReasons.includes("error")) {
+    if (part.hasFailed === true) {
       this.#outcome.breakOff(cut("the upstream finished with an error"));
       return;
     }
-    if (meaning.usage !== null) this.#usage.add(meaning.usage);
+    if (part.isFree === true) this.#outcome.isFree = true;
+    if (part.usage !== null) this.#usage.add(part.usage);
     else if (read.size.events > 0 || read.size.hasMedia) {
       // The answer has ended and its usage is known: more output would be shown and not billed.
       if (this.#end.isReached && this.#usage.isFinal) return;
       this.#usage.outputFollowed();
     }
-    if (meaning.isUsageOnly) this.#outcome.usageChunk = usageChunkOf(read.data, this.#facts.names);
-    else this.#show(read, meaning);
+    if (part.isUsageOnly) this.#stream.keepUsage(read);
+    else this.#show(read, part, this.#stream.show(read, part));
+    if (part.isLast === true && !this.#outcome.isOver) this.#outcome.complete();
   }
 
-  #show(read: ReadEvent, meaning: Chunk): void {
-    const { names } = this.#facts;
-    const shown = shownChunk({ event: read.event, data: read.data, chunk: meaning.chunk }, names);
+  #show(read: ReadEvent, part: AnswerPart, shown: Buffer | null): void {
     if (shown === null) {
-      this.#outcome.breakOff(cut("a chunk is nested too deep"));
+      this.#outcome.breakOff(cut("an event is nested too deep"));
       return;
     }
-    this.#outcome.lastChunk = meaning.chunk;
-    this.#end.note(meaning);
+    this.#end.note(part);
     this.#gate.take(read.size);
-    if (!this.#client.hasBegun && !meaning.hasOutput && !this.#end.isReached) {
-      this.#client.keepLeading(shown.event);
-      return;
-    }
-    if (shown.source !== null && isPlain(read, meaning)) {
-      this.#frames.learn(read.event, shown.source.at, shown.source.json);
-    }
-    this.#passOrKeep(shown.event, true);
+    if (!this.#client.hasBegun && !part.hasOutput && !this.#end.isReached) this.#client.keepLeading(shown);
+    else this.#passOrKeep(shown, true);
   }
 
   /** `isOutput`: the event may hold a part of the answer. It is billed at any place, because clients show it. */
@@ -265,26 +271,28 @@ export class StreamRelay implements UpstreamListener {
     if (!this.#waiting.isWaiting) this.#client.release();
   }
 
-  /** The upstream answered with one JSON text instead of a stream: it is sent as one chunk. */
+  /** The upstream answered with one JSON text instead of a stream: it is sent as the events of one. */
   #takeUnstreamed(json: Buffer): void {
-    const unstreamed = readUnstreamed(json);
+    const unstreamed = this.#stream.readUnstreamed(json);
     if (unstreamed.kind === "failed") {
       this.#outcome.fail(unstreamed.failure);
       return;
     }
-    const { read, meaning } = unstreamed;
+    const { read, part, shown } = unstreamed;
     const show = (): void => {
-      if (meaning.usage !== null) this.#usage.add(meaning.usage);
+      if (part.isFree === true) this.#outcome.isFree = true;
+      if (part.usage !== null) this.#usage.add(part.usage);
       this.#end.reach();
-      this.#show(read, meaning);
+      this.#show(read, part, shown);
       this.#outcome.complete();
     };
     if (this.#client.hasLeft || this.#gate.covers(read.size, true)) show();
     else this.#wait(read, show, true);
   }
-}
 
-/** Whether a chunk has nothing but a piece of text, so that others of its frame have nothing else either. */
-function isPlain({ text, size }: ReadEvent, { usage, choices, finishReasons }: Chunk): boolean {
-  return text !== "" && usage === null && choices.length === 1 && finishReasons.length === 0 && !size.hasMedia;
+  /** Whether an event has output, usage, or the end of an answer. */
+  #beginsAnswer(meaning: EventMeaning): boolean {
+    if (meaning.kind !== "part") return false;
+    return meaning.hasOutput || meaning.finished.length > 0 || reportsTokens(meaning.usage, this.#facts.format);
+  }
 }

@@ -1,3 +1,4 @@
+import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
@@ -10,7 +11,7 @@ import { planHold, SLAB_TOKENS } from "../admission/hold.ts";
 import { RelayedOutput } from "../metering/relayed-output.ts";
 import { readRequest } from "../request/read-request.ts";
 import type { OutputSize } from "./output-limit.ts";
-import { readEvent } from "./read-event.ts";
+import { readChunk } from "../formats/chat/read-chunk.ts";
 import { SlabGate } from "./slab-gate.ts";
 import { splitEvents } from "./sse.ts";
 
@@ -57,7 +58,7 @@ const WRITTEN = {
 
 /** How much output is in a packet of events. */
 function sizeOf(packet: Buffer): OutputSize {
-  const sizes = splitEvents(packet).map((event) => readEvent(event).size);
+  const sizes = splitEvents(packet).map((event) => readChunk(event).size);
   const sum = (count: (size: OutputSize) => number): number => sizes.reduce((total, size) => total + count(size), 0);
   return {
     asciiBytes: sum((size) => size.asciiBytes),
@@ -69,7 +70,7 @@ function sizeOf(packet: Buffer): OutputSize {
 
 /** A stream at its gate, with an account of its own: what it relays, holds and asks for. */
 function openStream(balance: bigint, answer?: (asked: ExtensionAmounts) => Promise<Extension>) {
-  const output = new RelayedOutput();
+  const output = new RelayedOutput(CHAT_FORMAT);
   const asked: ExtensionAmounts[] = [];
   const stream = { held: PLAN.amount, relayed: "", asked, output };
   const grant = (more: ExtensionAmounts): Promise<Extension> => {
@@ -208,7 +209,7 @@ describe("a stream at its gate", () => {
   it("relays no sound or pictures before the whole bound is held", async () => {
     const stream = openStream(costOfOutput(100_000));
     const sound = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { audio: { data: "UklGRg==" } } }] })}\n\n`;
-    const { size } = readEvent(Buffer.from(sound));
+    const { size } = readChunk(Buffer.from(sound));
     expect(stream.gate.covers(size)).toBe(false);
     await stream.gate.whenOpen(size);
     expect(stream.gate.covers(size)).toBe(true);

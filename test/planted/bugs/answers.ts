@@ -9,13 +9,13 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "answer/answer-whole.ts",
-        "const billed = await bill.settleCompleted(",
-        'sink.answer({ rate, demo: false }, { json: end.json, costIdr: "0" });\n  const billed = await bill.settleCompleted(',
+        "const billed =",
+        'sink.answer({ rate, demo: false, origin: "" }, { json: end.json, format, costIdr: "0" });\n  const billed =',
       ),
       gateway(
         "answer/answer-whole.ts",
-        'sink.answer({ rate, demo: route.upstream.kind === "demo" }, { json, costIdr: costIdr(billed) });',
-        "void [json, rate, costIdr];",
+        'sink.answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });',
+        "void [json, rate, costIdr, kind, id];",
       ),
     ],
     noticedBy: { file: "test/gateway/whole-answers.test.ts", test: "are settled before they are shown" },
@@ -25,8 +25,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "answer/answer-streamed.ts",
-        "const billed = await bill.settleCompleted(",
-        "for (const frame of end.held) exchange.sink.pass(frame, OPENAI_EVENTS);\n  const billed = await bill.settleCompleted(",
+        "const billed = end.isFree",
+        "for (const frame of end.held) exchange.sink.pass(frame, listener.format);\n  const billed = end.isFree",
       ),
     ],
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
@@ -37,7 +37,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
       {
         file: "src/transport/rest/chat/chat-sink.ts",
         find: "this.#response.end(errorEvent(error));",
-        replace: "this.#response.end(Buffer.concat([errorEvent(error), endEvents([])]));",
+        replace: "this.#response.end(Buffer.concat([errorEvent(error), END_MARK]));",
       },
     ],
     noticedBy: { file: "test/transport/rest/chat-refusals.test.ts", test: "an error inside a stream has a message" },
@@ -55,7 +55,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a kept stream is replayed without its billed usage",
-    edits: [gateway("retries/keeping-sink.ts", "closing: ending.closing }", "closing: [] }")],
+    edits: [gateway("retries/keeping-sink.ts", "this.#remember(ending.passed);", "")],
     noticedBy: { file: "test/app/clients/retries.test.ts", test: "gets the same chunks over RPC" },
   },
   {
@@ -99,7 +99,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     name: "half of an event is relayed",
     edits: [
       gateway(
-        "stream/chunk.ts",
+        "formats/chat/chunk.ts",
         'if (chunk === null) return { kind: "malformed" };',
         'if (chunk === null) return { kind: "opaque" };',
       ),
@@ -115,7 +115,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     name: "an error that stands flat in a stream is taken for a part of the answer",
     edits: [
       gateway(
-        "stream/chunk.ts",
+        "formats/chat/chunk.ts",
         'if (object["object"] === "error" || object["type"] === "error") return object;',
         'if (object["type"] === "error") return object;\n  if (object["object"] === "error") return null;',
       ),

@@ -13,7 +13,7 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "comments of an upstream's queue count as an answer",
-    edits: [gateway("stream/relay-stream.ts", "||= isPartOfAnswer(read.meaning);", "= true;")],
+    edits: [gateway("stream/relay-stream.ts", "||= this.#beginsAnswer(read.meaning);", "= true;")],
     noticedBy: { file: "test/gateway/unanswered.test.ts", test: "pays nothing, because they are no answer: " },
   },
   {
@@ -38,7 +38,13 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a request whose tokens were counted is repeated behind an error",
-    edits: [gateway("upstreams/http/announced-errors.ts", "reportsTokens(usage)", "false")],
+    edits: [
+      gateway(
+        "upstreams/http/announced-errors.ts",
+        "reportsTokens(isObject(usage) ? usage : null, CHAT_USAGE)",
+        "false",
+      ),
+    ],
     noticedBy: failures("are not retried when the upstream has perhaps worked on the request: "),
   },
   {

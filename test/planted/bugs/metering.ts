@@ -133,8 +133,8 @@ export const METERING_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "answer/answer-whole.ts",
-        'relayedAnswer(end.json, end.members.get("choices"))',
-        '{ ...relayedAnswer(end.json, end.members.get("choices")), ...(end.drained && { estimateTokens: nothingRelayed }) }',
+        "relayedAnswer(end, format)",
+        "{ ...relayedAnswer(end, format), ...(end.drained && { estimateTokens: nothingRelayed }) }",
       ),
     ],
     noticedBy: drains("is billed by an estimate of all that it wrote when that was complete without usage: "),

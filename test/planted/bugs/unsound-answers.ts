@@ -9,19 +9,15 @@ export const UNSOUND_ANSWER_BUGS: readonly PlantedBug[] = [
   {
     name: "an answer that more follows is charged",
     edits: [
-      gateway(
-        "answer/collect-answer.ts",
-        "json.subarray(scan.end).some((byte) => byte > SPACE)",
-        "json.length < scan.end",
-      ),
+      gateway("formats/find-list.ts", "json.subarray(scan.end).some((byte) => byte > SPACE)", "json.length < scan.end"),
     ],
     noticedBy: noticed("is not charged because more follows it"),
   },
   {
     name: "an answer that is no JSON is charged as a stream of nothing",
     edits: [
-      gateway("stream/unstreamed-answer.ts", "  if (parsed === null) return null;\n", ""),
-      gateway("stream/unstreamed-answer.ts", "...answer } = parsed;", "...answer } = parsed ?? {};"),
+      gateway("formats/chat/unstreamed-chat.ts", "  if (parsed === null) return null;\n", ""),
+      gateway("formats/chat/unstreamed-chat.ts", "...answer } = parsed;", "...answer } = parsed ?? {};"),
     ],
     noticedBy: noticed("is not charged because it is unsound inside"),
   },

@@ -28,10 +28,11 @@ import { readUsage } from "../../../src/gateway/metering/read-usage.ts";
 import { outputTextOf } from "../../../src/gateway/metering/output-text.ts";
 import { scanObject } from "../../../src/gateway/request/json-scan.ts";
 import { readRequest } from "../../../src/gateway/request/read-request.ts";
-import { meaningOf } from "../../../src/gateway/stream/chunk.ts";
+import { meaningOf } from "../../../src/gateway/formats/chat/chunk.ts";
+import { CHAT_FRAMES } from "../../../src/gateway/formats/chat/chat-frames.ts";
 import { Frames } from "../../../src/gateway/stream/frames.ts";
 import { stringsIn } from "../../../src/gateway/stream/json-strings.ts";
-import { readEvent } from "../../../src/gateway/stream/read-event.ts";
+import { readChunk } from "../../../src/gateway/formats/chat/read-chunk.ts";
 import { EventCutter, MarkRemover, splitEvents } from "../../../src/gateway/stream/sse.ts";
 import { failureOfStatus, retryAfterOf } from "../../../src/gateway/upstreams/http/failures.ts";
 import { scrub } from "../../../src/gateway/upstreams/http/scrub.ts";
@@ -77,11 +78,11 @@ const GATEWAY: readonly Parser[] = [
   { name: "a chat request, as a key", read: (text) => readRequest(chat(`${json(text)}:1`)) },
   { name: "the cutter of events, in packets of 1 KiB", read: readPackets },
   { name: "events in one piece", read: (text) => splitEvents(bytes(text)), most: ONE_PACKET },
-  { name: "one event", read: (text) => readEvent(bytes(`data: ${text}\n\n`)), most: ONE_PACKET },
+  { name: "one event", read: (text) => readChunk(bytes(`data: ${text}\n\n`)), most: ONE_PACKET },
   { name: "a chunk", read: (text) => meaningOf(text), most: ONE_PACKET },
   {
     name: "a chunk with a text",
-    read: (text) => readEvent(bytes(`data: {"choices":[{"delta":{"content":${json(text)}}}]}\n\n`)),
+    read: (text) => readChunk(bytes(`data: {"choices":[{"delta":{"content":${json(text)}}}]}\n\n`)),
   },
   {
     name: "a chunk with an unknown member",
@@ -192,7 +193,7 @@ function readPackets(text: string): void {
 }
 
 function readFrames(text: string): void {
-  const frames = new Frames({ id: "i", model: "m" });
+  const frames = new Frames({ id: "i", model: "m" }, CHAT_FRAMES);
   const event = bytes(`data: {"id":"i","model":"m","choices":[{"index":0,"delta":{"content":${json(text)}}}]}\n\n`);
   frames.learn(event, 0, event.subarray(6, -2));
   frames.match(event, 0, 100);

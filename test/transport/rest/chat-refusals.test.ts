@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "vitest";
 import type { Gateway } from "../../../src/gateway/chat.ts";
-import { OPENAI_EVENTS } from "../../../src/gateway/stream/openai-events.ts";
+import { CHAT_FORMAT } from "../../../src/gateway/formats/chat/chat-format.ts";
 import { UpstreamBusy, ValidationError } from "../../../src/kernel/errors.ts";
 import { BEARER, RATE, startServers, type Running } from "../fakes.ts";
 
@@ -50,8 +50,8 @@ test("any other request that is not valid has no such code", async () => {
 
 test("an error inside a stream has a message, a code and its facts, and no end of the answer", async () => {
   const answerChat: Gateway["answerChat"] = async (_call, sink) => {
-    sink.begin({ rate: RATE, demo: false });
-    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.begin({ rate: RATE, demo: false, origin: "demo" });
+    sink.pass(Buffer.from("data: 1\n\n"), CHAT_FORMAT);
     sink.keepAlive();
     sink.fail(new UpstreamBusy(7));
     return "upstream_busy";

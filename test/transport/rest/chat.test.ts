@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { AnswerResponse } from "../../../src/transport/rest/answer-response.ts";
 import { ChatResponseSink } from "../../../src/transport/rest/chat/chat-sink.ts";
 import type { ChatCall, ChatSink, Gateway } from "../../../src/gateway/chat.ts";
-import { OPENAI_EVENTS } from "../../../src/gateway/stream/openai-events.ts";
+import { CHAT_FORMAT } from "../../../src/gateway/formats/chat/chat-format.ts";
 import {
   InsufficientBalance,
   InternalError,
@@ -25,9 +25,9 @@ afterEach(async () => {
 });
 
 const JSON_HEADERS = { "content-type": "application/json", authorization: BEARER };
-const HEAD = { rate: RATE, demo: false };
+const HEAD = { rate: RATE, demo: false, origin: "demo" };
 /** The end of a stream of which everything has passed. */
-const ENDING = { passed: Buffer.alloc(0), format: OPENAI_EVENTS, closing: [] };
+const ENDING = { passed: Buffer.alloc(0), format: CHAT_FORMAT };
 
 async function serve(answer: (...call: Parameters<Gateway["answerChat"]>) => Promise<void>): Promise<Running> {
   const answerChat: Gateway["answerChat"] = (...call) => answer(...call).then(() => "answered");
@@ -52,7 +52,10 @@ test("hands the call on with the body's bytes, the key and our id", async () => 
   const calls: ChatCall[] = [];
   const at = await serve(async (call, sink) => {
     calls.push(call);
-    sink.answer({ rate: RATE, demo: true }, { json: Buffer.from('{"ok":true}'), costIdr: "0.01875" });
+    sink.answer(
+      { rate: RATE, demo: true, origin: "demo" },
+      { json: Buffer.from('{"ok":true}'), format: CHAT_FORMAT, costIdr: "0.01875" },
+    );
   });
   const body = Buffer.from('{ "model" : "ä€🙂", "unknown": 1 }');
   const response = await ask(at, body);
@@ -89,10 +92,10 @@ test("a unicode stream split at any byte arrives byte-identical", async () => {
   const at = await serve(async ({ body }, sink) => {
     const offset = Number(body.toString());
     sink.begin(HEAD);
-    sink.pass(event.subarray(0, offset), OPENAI_EVENTS);
+    sink.pass(event.subarray(0, offset), CHAT_FORMAT);
     // The pieces travel apart: the second is written when the first has left.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    sink.pass(event.subarray(offset), OPENAI_EVENTS);
+    sink.pass(event.subarray(offset), CHAT_FORMAT);
     sink.end(ENDING);
   });
   for (let offset = 1; offset < event.length; offset += 1) {
@@ -142,7 +145,7 @@ test("a request without a body is refused before the gateway", async () => {
 test("a fault after the start breaks the stream instead of completing it", async () => {
   const at = await serve(async (_call, sink) => {
     sink.begin(HEAD);
-    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.pass(Buffer.from("data: 1\n\n"), CHAT_FORMAT);
     await new Promise<void>((resolve) => setImmediate(resolve));
     throw new TypeError("a bug");
   });
@@ -159,7 +162,7 @@ test("a slow reader holds the writer back until it reads", async () => {
   const at = await serve(async (_call, sink) => {
     sink.begin(HEAD);
     for (let i = 0; i < pieces; i += 1) {
-      if (sink.pass(piece, OPENAI_EVENTS)) continue;
+      if (sink.pass(piece, CHAT_FORMAT)) continue;
       refused.resolve();
       await new Promise<void>((resolve) => sink.onDrained(resolve));
     }
@@ -190,7 +193,7 @@ test.each([true, false])("a client that never reads a settled answer is not kept
     if (streamed) {
       sink.begin(HEAD);
       sink.end({ ...ENDING, passed: json });
-    } else sink.answer(HEAD, { json, costIdr: "0" });
+    } else sink.answer(HEAD, { json, format: CHAT_FORMAT, costIdr: "0" });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").pause();
@@ -209,7 +212,7 @@ test("a client that leaves is noticed, and code that waits for it to read wakes 
   const at = await serve(async (_call, sink) => {
     sink.onGone(() => gone.resolve());
     sink.begin(HEAD);
-    while (sink.pass(piece, OPENAI_EVENTS)) await new Promise<void>((resolve) => setImmediate(resolve));
+    while (sink.pass(piece, CHAT_FORMAT)) await new Promise<void>((resolve) => setImmediate(resolve));
     sink.onDrained(() => woken.resolve(sink));
     full.resolve();
     await woken.promise;
@@ -220,7 +223,7 @@ test("a client that leaves is noticed, and code that waits for it to read wakes 
   await gone.promise;
   const sink = await woken.promise;
   // Nothing is waited for any more: a bounded pool of upstream connections would stall for good.
-  expect(sink.pass(piece, OPENAI_EVENTS)).toBe(true);
+  expect(sink.pass(piece, CHAT_FORMAT)).toBe(true);
   const late = Promise.withResolvers<void>();
   sink.onGone(() => late.resolve());
   await late.promise;
@@ -232,7 +235,7 @@ test("a client that got its whole answer is not reported as gone", async () => {
   const at = await serve(async (_call, sink) => {
     sink.onGone(() => (left = true));
     sink.begin(HEAD);
-    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.pass(Buffer.from("data: 1\n\n"), CHAT_FORMAT);
     sink.end(ENDING);
   });
   await (await ask(at, "{}", { connection: "close" })).text();
@@ -245,7 +248,7 @@ test("stopping is announced and goes on for a moment, then takes nothing new and
   const started = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {
     sink.begin(HEAD);
-    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.pass(Buffer.from("data: 1\n\n"), CHAT_FORMAT);
     started.resolve();
     await proceed.promise;
     sink.end(ENDING);
@@ -275,7 +278,7 @@ test("an answer that outlasts the limit is cut", async () => {
   const at = await serve(async (_call, sink) => {
     sink.onGone(() => gone.resolve());
     sink.begin(HEAD);
-    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.pass(Buffer.from("data: 1\n\n"), CHAT_FORMAT);
     started.resolve();
     await gone.promise;
   });

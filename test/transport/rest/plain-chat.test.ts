@@ -1,5 +1,6 @@
 // A plain chat request goes around Fastify and every other one through it. The answers must not show which.
 
+import { CHAT_FORMAT } from "../../../src/gateway/formats/chat/chat-format.ts";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
@@ -48,7 +49,10 @@ describe.each([
     const bodies: string[] = [];
     const at = await serve(async (call, sink) => {
       bodies.push(call.body.toString());
-      sink.answer({ rate: RATE, demo: false }, { json: Buffer.from("{}"), costIdr: "0" });
+      sink.answer(
+        { rate: RATE, demo: false, origin: "demo" },
+        { json: Buffer.from("{}"), format: CHAT_FORMAT, costIdr: "0" },
+      );
     });
     const answer = await askRaw(at, [head(`authorization: ${BEARER}\r\n`), ...body]);
     expect(bodies).toEqual(['{"a":"long"}\n']);

@@ -1,6 +1,6 @@
 import type { AnswerUsage } from "../answer-events.ts";
 
-/** The billed usage in chat's form, as a route that speaks chat shows it (`answer/billed-answer.ts`). */
+/** The billed usage in chat's form, as a route that speaks chat shows it (`formats/chat/billed-chat.ts`). */
 export function chatUsage({ input, cached, written, written1h, output, reasoning, costIdr }: AnswerUsage): object {
   return {
     prompt_tokens: input,

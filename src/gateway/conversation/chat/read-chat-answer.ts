@@ -5,34 +5,20 @@ import { uuidv7 } from "../../../kernel/ids.ts";
 import { contractAnswer } from "../../answer/contract-answer.ts";
 import { readUsage } from "../../metering/read-usage.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
-import { parseObject } from "../../stream/chunk.ts";
+import type { AnswerReader } from "../../formats/shown-format.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
 import { plainCallId } from "./call-ids.ts";
 
-/** The events of a whole answer. Null: it cannot be parsed. */
-export function readChatAnswer(json: string): AnswerEvent[] | null {
-  const answer = parseObject(json);
-  if (answer === null) return null;
-  const reader = new ChatAnswerReader();
-  return [...reader.add(answer), ...reader.end()];
-}
-
-/** Reads the chunks of one stream. */
-export class ChatAnswerReader {
+/** Reads the chunks of one stream, or a whole answer. */
+export class ChatAnswerReader implements AnswerReader {
   readonly #calls: Call[] = [];
   readonly #ids = new Set<string>();
   #begun = 0;
   #finish: string | null = null;
   #usage: AnswerUsage = NO_USAGE;
 
-  /** The events of a chunk's JSON text. */
-  read(json: string): AnswerEvent[] {
-    const chunk = parseObject(json);
-    return chunk === null ? [] : this.add(chunk);
-  }
-
   /** The events of a chunk, or of a whole answer. How it ended and the usage wait for `end`: they may come in either order. */
-  add(answer: JsonObject): AnswerEvent[] {
+  read(answer: JsonObject): AnswerEvent[] {
     if (isObject(answer["usage"])) this.#usage = usageOf(answer["usage"]);
     const { choices } = contractAnswer(answer);
     const choice: unknown = Array.isArray(choices) ? choices[0] : null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AnswerCut } from "../../answer/answer-cut.ts";
-import { usageJson } from "../../answer/billed-answer.ts";
+import { usageJson } from "../../formats/chat/billed-chat.ts";
 import { readRequest } from "../../request/read-request.ts";
 import { UpstreamBusy } from "../../../kernel/errors.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";

@@ -3,7 +3,7 @@
 
 import { ValidationError } from "../../../kernel/errors.ts";
 import { problem } from "../../request/field-rules.ts";
-import { parseObject } from "../../stream/chunk.ts";
+import { parseObject } from "../../request/parse-object.ts";
 import {
   type AudioPart,
   type CallPart,

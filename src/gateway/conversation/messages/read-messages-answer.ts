@@ -1,7 +1,7 @@
 // Reads an answer of Anthropic's Messages as events: the events of its stream, or the whole answer. They have our names by then, and
 // the billed usage.
 
-import { readMessagesUsage } from "../../metering/messages-usage.ts";
+import { MESSAGES_USAGE, readMessagesUsage } from "../../metering/messages-usage.ts";
 import { UsageSeen } from "../../metering/usage-seen.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
@@ -17,7 +17,7 @@ type OpenBlock =
 
 export class MessagesAnswerReader {
   readonly #origin: string;
-  readonly #usage = new UsageSeen();
+  readonly #usage = new UsageSeen(MESSAGES_USAGE);
   readonly #open = new Map<unknown, OpenBlock>();
   readonly #ids = new Set<string>();
   #calls = 0;

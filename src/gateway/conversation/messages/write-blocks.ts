@@ -1,7 +1,7 @@
 // Writes the parts of a turn as blocks.
 
 import type { JsonObject } from "../../request/field-rules.ts";
-import { parseObject } from "../../stream/chunk.ts";
+import { parseObject } from "../../request/parse-object.ts";
 import type { CallPart, DocumentPart, ImagePart, Part, ReasoningPart, ResultPart, TextPart } from "../conversation.ts";
 import { flatName } from "../conversation.ts";
 import { writtenMark } from "./mark-for-cache.ts";

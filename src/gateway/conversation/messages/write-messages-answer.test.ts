@@ -274,7 +274,10 @@ describe("an answer of chat", () => {
 
   it("becomes one of Messages", () => {
     const reader = new ChatAnswerReader();
-    const events = streamed(...chunks.flatMap((json) => reader.read(json)), ...reader.end());
+    const events = streamed(
+      ...chunks.flatMap((json) => reader.read(JSON.parse(json) as Record<string, unknown>)),
+      ...reader.end(),
+    );
     const types = events.map((each) => (each as { type: string }).type.replace("content_block_", ""));
     expect(types.join(" ")).toBe(
       "message_start start delta delta stop start delta stop start delta stop start delta stop message_delta message_stop",

@@ -3,7 +3,7 @@
 
 import { type DomainError, UpstreamBusy } from "../../../kernel/errors.ts";
 import type { JsonObject } from "../../request/field-rules.ts";
-import { parseObject } from "../../stream/chunk.ts";
+import { parseObject } from "../../request/parse-object.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
 import type { AnswerFacts, AnswerWriter, ProtocolEvent } from "../protocol.ts";
 import { addPiece, type Block, continues, type Piece, PieceReader, sign } from "./answer-blocks.ts";

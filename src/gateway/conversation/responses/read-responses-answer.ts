@@ -2,7 +2,7 @@
 // streamed when an item and when the response is done; some send nothing else. What was read of an item is not read again.
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
-import { parseObject } from "../../stream/chunk.ts";
+import { parseObject } from "../../request/parse-object.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
 import { AnsweredItem } from "./answered-item.ts";
 import { NO_USAGE, shownUsage } from "./response-usage.ts";

@@ -1,5 +1,6 @@
-import { reportsTokens } from "../../metering/read-usage.ts";
-import type { JsonObject } from "../../request/field-rules.ts";
+import { CHAT_USAGE } from "../../metering/chat-usage.ts";
+import { reportsTokens } from "../../metering/reports-tokens.ts";
+import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { UpstreamFailure } from "../chat-upstream.ts";
 import { costOfCode, REFUSED } from "./failures.ts";
 import { reasonByCode, refusalReason, wordsOfError } from "./refusals.ts";
@@ -17,7 +18,11 @@ export function failureAnnounced(error: JsonObject | null, usage: unknown): Upst
   const refusedFor = isRefusal ? refusalReason(words) : reasonByCode(words);
   if (!isRefusal && refusedFor === null) {
     // An upstream that has counted tokens charges for them.
-    return { ...costOfCode(code), ...(reportsTokens(usage) ? { kind: "perhaps_billed" } : {}), reason };
+    return {
+      ...costOfCode(code),
+      ...(reportsTokens(isObject(usage) ? usage : null, CHAT_USAGE) ? { kind: "perhaps_billed" } : {}),
+      reason,
+    };
   }
   const refusal = { kind: "refused", reason, message: "The upstream refused the request" } as const;
   return refusedFor === null ? refusal : { ...refusal, refusedFor };

@@ -6,10 +6,8 @@ import type { DomainError } from "../../../kernel/errors.ts";
 /** A comment: it is no part of the answer, and clients skip it. */
 export const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 
-/** The last chunks of a complete answer, and the mark after them. */
-export function endEvents(chunks: readonly string[]): Buffer {
-  return Buffer.from([...chunks, "[DONE]"].map(eventOf).join(""));
-}
+/** The mark behind the last chunk of a complete answer. */
+export const END_MARK = Buffer.from(eventOf("[DONE]"));
 
 /** An error inside a stream. */
 export function errorEvent(error: DomainError): Buffer {

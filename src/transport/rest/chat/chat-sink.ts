@@ -3,7 +3,7 @@
 import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../../../gateway/chat.ts";
 import type { DomainError } from "../../../kernel/errors.ts";
 import type { AnswerResponse } from "../answer-response.ts";
-import { endEvents, errorEvent, KEEP_ALIVE } from "./chat-events.ts";
+import { END_MARK, errorEvent, KEEP_ALIVE } from "./chat-events.ts";
 
 /** A sink over one response. */
 export class ChatResponseSink implements ChatSink {
@@ -29,8 +29,8 @@ export class ChatResponseSink implements ChatSink {
     this.pass(KEEP_ALIVE);
   }
 
-  end({ passed, closing }: StreamEnding): void {
-    this.#response.end(Buffer.concat([passed, endEvents(closing)]));
+  end({ passed }: StreamEnding): void {
+    this.#response.end(Buffer.concat([passed, END_MARK]));
   }
 
   fail(error: DomainError): void {

@@ -1,21 +1,16 @@
 // Puts our own facts into an upstream's JSON, by replacing members where they lie: the completion's id, the catalog
 // model, and in the usage what it cost.
 
-import { inputTokensOf, outputTokensOf } from "../../billing/cost.ts";
-import { formatMoney, idr } from "../../kernel/money.ts";
-import type { BilledUsage } from "../metering/bill.ts";
-import { type ObjectScan, scanObject, type Span } from "../request/json-scan.ts";
-import { type Edit, insertMembers, splice } from "../request/splice.ts";
+import { inputTokensOf, outputTokensOf } from "../../../billing/cost.ts";
+import type { BilledUsage } from "../../metering/bill.ts";
+import { costIdr } from "../../metering/cost-idr.ts";
+import { type ObjectScan, scanObject, type Span } from "../../request/json-scan.ts";
+import { type Edit, insertMembers, splice } from "../../request/splice.ts";
 
 const OPEN_BRACE = 0x7b;
 
 /** A JSON object and where its members lie. */
 type FoundMembers = { readonly json: Buffer; readonly members: ObjectScan["members"] };
-
-/** What a caller paid, a decimal string in rupiah. */
-export function costIdr(billed: Pick<BilledUsage, "settled">): string {
-  return formatMoney(idr(billed.settled.charge));
-}
 
 /** A complete answer with our id, the catalog model and the billed usage. */
 export function billedAnswer(answer: FoundMembers, facts: { id: string; model: string; billed: BilledUsage }): Buffer {

@@ -1,11 +1,11 @@
 // A chunk as clients see it: with our id and the catalog's model, and without the upstream's usage. They get the billed usage
 // once, at the end. All other bytes stay unchanged.
 
-import { isObject, type JsonObject } from "../request/field-rules.ts";
-import { JsonScanError, type ObjectScan, scanObject } from "../request/json-scan.ts";
-import { type Edit, insertMembers, splice } from "../request/splice.ts";
-import { DATA_FIELD, eventOf, isOneLineOfData } from "./sse.ts";
-import type { ShownNames } from "./frames.ts";
+import { isObject, type JsonObject } from "../../request/field-rules.ts";
+import { JsonScanError, type ObjectScan, scanObject } from "../../request/json-scan.ts";
+import { type Edit, insertMembers, splice } from "../../request/splice.ts";
+import { DATA_FIELD, eventOf, isOneLineOfData } from "../../stream/sse.ts";
+import type { ShownNames } from "../shown-format.ts";
 
 /** The members of a chunk that usage is in. */
 const USAGE_PLACES = ["usage", "x_groq"] as const;

@@ -1,9 +1,9 @@
 // The chunks that the gateway writes itself, as JSON texts: the end of choices that go no further, and the billed usage.
 
-import type { BilledUsage } from "../metering/bill.ts";
-import { billedChunk, usageJson } from "../answer/billed-answer.ts";
-import type { JsonObject } from "../request/field-rules.ts";
-import type { ShownNames } from "./frames.ts";
+import type { BilledUsage } from "../../metering/bill.ts";
+import type { JsonObject } from "../../request/field-rules.ts";
+import type { ShownNames } from "../shown-format.ts";
+import { billedChunk, usageJson } from "./billed-chat.ts";
 
 /** The chunks that end an answer as a cap on its output does, one for each choice that was not finished. */
 export function lengthChunks(names: ShownNames, lastChunk: JsonObject, unfinished: readonly number[]): string[] {

@@ -1,41 +1,17 @@
 // What the events of a stream mean, as far as billing and clients need to know.
 
-import { parseForeignJson } from "../../kernel/foreign-json.ts";
-import { reportsTokens } from "../metering/read-usage.ts";
-import { isObject, type JsonObject } from "../request/field-rules.ts";
-import { isEndMark } from "./openai-events.ts";
+import { isObject, type JsonObject } from "../../request/field-rules.ts";
+import { parseObject } from "../../request/parse-object.ts";
+import type { EventMeaning } from "../answer-format.ts";
 
-/** What one event means for the stream it is in. */
-export type ChunkMeaning =
-  /** A comment, or an event without data: it passes. */
-  | { readonly kind: "opaque" }
-  /** An object that is neither a chunk nor an error: no client knows it, so it is left out. */
-  | { readonly kind: "foreign" }
-  /** Data that is no JSON object, such as half of one. */
-  | { readonly kind: "malformed" }
-  | { readonly kind: "done" }
-  | { readonly kind: "error"; readonly error: JsonObject | null; readonly usage: JsonObject | null }
-  | {
-      readonly kind: "chunk";
-      readonly chunk: JsonObject;
-      /** The usage object, null where there is none. */
-      readonly usage: JsonObject | null;
-      /** Whether it carries usage and nothing else. */
-      readonly isUsageOnly: boolean;
-      /** Whether it carries a part of the answer: text, a call of a tool, sound. A role alone is none. */
-      readonly hasOutput: boolean;
-      /** The choices in it, by index. */
-      readonly choices: readonly number[];
-      /** The choices that end here, by index. */
-      readonly finished: readonly number[];
-      readonly finishReasons: readonly string[];
-    };
+/** The data of the event behind the last chunk. */
+const END_MARK = "[DONE]";
 
 /** Reads the data of one event. `name`: the event's own, if it has one. */
-export function meaningOf(data: string | null, name: string | null = null): ChunkMeaning {
+export function meaningOf(data: string | null, name: string | null = null): EventMeaning {
   const text = data === null ? "" : data.trim();
   if (text === "") return { kind: "opaque" };
-  if (isEndMark(text)) return { kind: "done" };
+  if (text === END_MARK) return { kind: "done" };
   const chunk = parseObject(text);
   const usage = chunk === null ? null : usageOf(chunk);
   if (name === "error") return { kind: "error", error: chunk === null ? null : (errorIn(chunk) ?? chunk), usage };
@@ -48,21 +24,15 @@ export function meaningOf(data: string | null, name: string | null = null): Chun
     (choice) => typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "",
   );
   return {
-    kind: "chunk",
-    chunk,
+    kind: "part",
+    object: chunk,
     usage,
     isUsageOnly: choices.length === 0 && usage !== null,
     hasOutput: choices.some(hasOutput),
     choices: choices.map(indexOf),
     finished: ended.map(indexOf),
-    finishReasons: ended.map((choice) => String(choice["finish_reason"])),
+    hasFailed: ended.some((choice) => choice["finish_reason"] === "error"),
   };
-}
-
-/** Whether an event has output, usage, or the end of an answer. */
-export function isPartOfAnswer(meaning: ChunkMeaning): boolean {
-  if (meaning.kind !== "chunk") return false;
-  return meaning.hasOutput || meaning.finished.length > 0 || reportsTokens(meaning.usage);
 }
 
 function indexOf(choice: JsonObject): number {
@@ -113,10 +83,4 @@ function usageOfChoice({ choices }: JsonObject): JsonObject | null {
   if (!Array.isArray(choices)) return null;
   const ended: unknown = choices.find((choice) => isObject(choice) && isObject(choice["usage"]));
   return isObject(ended) && isObject(ended["usage"]) ? ended["usage"] : null;
-}
-
-/** Parses an object, null if it is none or has too much structure. */
-export function parseObject(text: string): JsonObject | null {
-  const parsed = parseForeignJson(text);
-  return isObject(parsed) ? parsed : null;
 }

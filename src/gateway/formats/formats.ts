@@ -1,0 +1,32 @@
+import type { UpstreamKind } from "../../catalog/catalog-model.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import type { AnswerFormat } from "./answer-format.ts";
+import { CHAT_FORMAT } from "./chat/chat-format.ts";
+import type { ProtocolName } from "./protocol-name.ts";
+
+const PROTOCOLS: Readonly<Record<UpstreamKind, ProtocolName>> = {
+  demo: "chat",
+  "openai-compatible": "chat",
+  anthropic: "messages",
+  "openai-responses": "responses",
+  gemini: "gemini",
+};
+
+const FORMATS: Readonly<Partial<Record<ProtocolName, AnswerFormat>>> = { chat: CHAT_FORMAT };
+
+/** The protocol in which an upstream of a kind is asked, and answers. */
+export function protocolOf(kind: UpstreamKind): ProtocolName {
+  return PROTOCOLS[kind];
+}
+
+/** The format in which upstreams of a kind answer. */
+export function formatOf(kind: UpstreamKind): AnswerFormat {
+  const format = formatNamed(protocolOf(kind));
+  invariant(format !== null, "an upstream that is open has a format");
+  return format;
+}
+
+/** The format of a protocol, null where no upstream has it. */
+export function formatNamed(protocol: ProtocolName): AnswerFormat | null {
+  return FORMATS[protocol] ?? null;
+}
