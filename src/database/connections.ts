@@ -1,12 +1,14 @@
 // The connections to PostgreSQL: the address, the login, and the types of returned values.
 
-import { Client, types } from "pg";
-import type { ClientConfig, CustomTypesConfig } from "pg";
+import { types } from "pg";
+import type { Client, ClientConfig, CustomTypesConfig } from "pg";
+import { addressesOf } from "../kernel/database-hosts.ts";
+import { PrimaryClient, type ServerAddress, ServerList } from "./primary.ts";
 import { servingOptions } from "./serving-settings.ts";
 
 /** The address of a database and its login: a URL of an external server, or the socket of the embedded one. */
 export type Login =
-  | { readonly connectionString: string }
+  | { readonly connectionString: string; readonly servers?: ServerList }
   | { readonly host: string; readonly user: string; readonly database: string };
 
 /** How long a connection may take to be made before the database counts as away. */
@@ -25,8 +27,16 @@ const OID: Record<"int8" | "int8Array" | "textArray" | "date" | "dateArray" | "n
 /** Whole numbers of 64 bits arrive as bigint; numeric and date stay the text that PostgreSQL wrote. */
 const exactTypes: CustomTypesConfig = { getTypeParser: exactParser };
 
+/** The login of a URL, which may name several hosts: then each connection goes to the primary among them. */
+export function loginOf(url: string, onPrimary?: (server: ServerAddress) => void): Login {
+  const [first = url, ...others] = addressesOf(url);
+  if (others.length === 0) return { connectionString: url };
+  const configs = [first, ...others].map((connectionString) => clientConfig({ connectionString }, "saldo primary"));
+  return { connectionString: first, servers: new ServerList(configs, onPrimary === undefined ? {} : { onPrimary }) };
+}
+
 /** What every client and pool of ours is made with. */
-export function clientConfig(login: Login, applicationName: string): ClientConfig {
+export function clientConfig(login: Login, applicationName: string): ClientConfig & { servers?: ServerList } {
   return {
     ...login,
     application_name: applicationName,
@@ -37,17 +47,17 @@ export function clientConfig(login: Login, applicationName: string): ClientConfi
   };
 }
 
-/** The same server, with a login that becomes the serving role as the session starts. */
-export function borrowServingRole(url: string): Login {
+/** The URL of the same server, with a login that becomes the serving role as the session starts. */
+export function borrowServingRole(url: string): string {
   // A query parameter of the URL wins over a setting beside it, so the options have to go into the URL as well.
   const given = /[?&]options=([^&]*)/.exec(url)?.[1] ?? "";
   const options = `${decodeURIComponent(given)} ${servingOptions()}`.trim();
-  return { connectionString: `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(options)}` };
+  return `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(options)}`;
 }
 
 /** Opens one connection. An idle connection that dies must not end the process. */
 export async function connectClient(config: ClientConfig): Promise<Client> {
-  const client = new Client(config);
+  const client = new PrimaryClient(config);
   client.on("error", () => {
     // The next query on this client fails with the same news, and its caller acts on that.
   });

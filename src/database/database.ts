@@ -4,7 +4,7 @@
 import { Pool } from "pg";
 import type { Client, ClientConfig } from "pg";
 import { invariant } from "../kernel/invariant.ts";
-import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
+import { borrowServingRole, clientConfig, connectClient, loginOf, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
 import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded/embedded-postgres.ts";
 import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded/embedded-postgres.ts";
@@ -12,6 +12,7 @@ import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
 import { layServingSettings, SERVING_ROLE } from "./serving-settings.ts";
+import { PrimaryClient, type ServerAddress } from "./primary.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
 /** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are reused after a restart. */
@@ -33,6 +34,8 @@ export interface Database {
    * pooler it does nothing: another client has the backend by now, and the lost statement may still run.
    */
   endBackend(backend: Backend): Promise<void>;
+  /** Of several servers the one that was the primary last. Null: there is one server only. */
+  primary(): ServerAddress | null;
   /** Whether a pooler is before the server, so that no connection has a backend of its own. */
   readonly isPooled: boolean;
   close(): Promise<void>;
@@ -54,11 +57,13 @@ export async function backendOf(client: Pick<Client, "query">): Promise<Backend>
 
 /** Where the database is and how it is used. */
 export type DatabaseOptions = {
-  /** An external server, PostgreSQL 15 or newer. Without it a server is run in `dataDir`. */
+  /** An external server, PostgreSQL 15 or newer, or several, of which one is the primary. Without it one is run in `dataDir`. */
   readonly url?: string;
   /** The login that owns the schema, when `url` logs in as the serving role itself. */
   readonly ownerUrl?: string;
   readonly dataDir: string;
+  /** Called with the primary of several servers, at first and whenever it is another one. */
+  readonly onPrimary?: (server: ServerAddress) => void;
   /** Whether the server in `dataDir` is run by our parent: then this process neither starts, revives nor stops it. */
   readonly runByParent?: boolean;
   readonly poolSize?: number;
@@ -80,7 +85,7 @@ const ANSWER_WITHIN_MS = 6_000;
  * committed, a read replica, a server older than PostgreSQL 15 and a schema newer than this code.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.url !== undefined) return openOn(externalLogins(options.url, options.ownerUrl), options);
+  if (options.url !== undefined) return openOn(externalLogins({ ...options, url: options.url }), options);
   if (options.runByParent === true) return openOn(embeddedLogins(await findEmbeddedAddress(options)), options);
   for (let attempt = 1; ; attempt += 1) {
     const embedded = await startEmbeddedPostgres({ dataDir: options.dataDir });
@@ -101,15 +106,19 @@ export async function withOwner<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const logins =
-    url === undefined ? embeddedLogins(await findEmbeddedAddress({ dataDir })) : externalLogins(url, ownerUrl);
+    url === undefined ? embeddedLogins(await findEmbeddedAddress({ dataDir })) : externalLogins({ url, ownerUrl });
   return withClient(clientConfig(logins.owner, "saldo"), work);
 }
 
 type Logins = { readonly owner: Login; readonly serving: Login };
 
-function externalLogins(url: string, ownerUrl: string | undefined): Logins {
-  if (ownerUrl !== undefined) return { owner: { connectionString: ownerUrl }, serving: { connectionString: url } };
-  return { owner: { connectionString: url }, serving: borrowServingRole(url) };
+function externalLogins({
+  url,
+  ownerUrl,
+  onPrimary,
+}: Pick<DatabaseOptions, "onPrimary"> & { url: string; ownerUrl?: string | undefined }): Logins {
+  if (ownerUrl !== undefined) return { owner: loginOf(ownerUrl), serving: loginOf(url, onPrimary) };
+  return { owner: loginOf(url), serving: loginOf(borrowServingRole(url), onPrimary) };
 }
 
 function embeddedLogins({ host, user, database }: EmbeddedAddress): Logins {
@@ -138,6 +147,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
     pool,
     requestPool,
     isPooled,
+    primary: () => ("servers" in logins.serving ? (logins.serving.servers?.last ?? null) : null),
     connect: () => connectClient(serving),
     async endBackend(backend) {
       if (isPooled) return;
@@ -154,7 +164,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
 }
 
 function makePool(config: ClientConfig, max: number): Pool {
-  const pool = new Pool({ ...config, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
+  const pool = new Pool({ ...config, Client: PrimaryClient, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
   // Without a listener, a connection that dies would end the process: idle ones emit on the pool, the others on themselves.
   // The pool has dropped it already, and its query fails.
   pool.on("error", () => {});

@@ -1237,6 +1237,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION slots_reset_seconds(slots timestamp with time zone[], slot_counts integer[], rate_limit integer, t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION slots_used(slots timestamp with time zone[], slot_counts integer[], rate_limit integer, t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION slots_used_in_buckets(slots timestamp with time zone[], slot_counts integer[], t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION synchronous_standbys() RETURNS integer LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
+--   EXECUTE: saldo_serve
 -- FUNCTION take_caller_slot(kind text, caller_id uuid, rate_limit integer, OUT outcome text, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
 -- FUNCTION usage_cost(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION usage_cost_of_all_kinds(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb) RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -4,7 +4,7 @@ import { refuseUnsafeServer } from "./server-checks.ts";
 const safe = {
   versionNumber: 150_018,
   replica: false,
-  settings: { fsync: "on", full_page_writes: "on", synchronous_commit: "on" },
+  settings: { fsync: "on", full_page_writes: "on", synchronous_commit: "on", synchronous_standby_names: "" },
 };
 
 describe("a server that keeps money", () => {
@@ -16,6 +16,22 @@ describe("a server that keeps money", () => {
   test("may wait for its standby at each commit", () => {
     const settings = { ...safe.settings, synchronous_commit: "remote_apply" };
     expect(() => refuseUnsafeServer({ ...safe, settings })).not.toThrow();
+  });
+
+  test.each([
+    ["local", ""],
+    ["local", "ANY 1 (a, b)"],
+    ["remote_write", "ANY 1 (a, b)"],
+  ])("does not acknowledge before its standby has a commit: %s with '%s'", (commit, standbys) => {
+    const settings = { ...safe.settings, synchronous_commit: commit, synchronous_standby_names: standbys };
+    expect(() => refuseUnsafeServer({ ...safe, settings })).toThrow(`synchronous_commit is ${commit}`);
+  });
+
+  test("may have any other synchronous_commit, and remote_write without a standby", () => {
+    for (const commit of ["on", "remote_apply", "remote_write"]) {
+      const settings = { ...safe.settings, synchronous_commit: commit };
+      expect(() => refuseUnsafeServer({ ...safe, settings })).not.toThrow();
+    }
   });
 
   test("is not older", () => {

@@ -4,8 +4,17 @@ import type { Client } from "pg";
 import { SERVING_ROLE, SERVING_SETTINGS } from "./serving-settings.ts";
 
 const MIN_VERSION = 15;
-/** Settings without which a committed posting can be lost. */
+/** Settings without which a committed posting can be lost, and what each loses as `off`. */
 const DURABILITY = ["fsync", "full_page_writes", "synchronous_commit"] as const;
+const STANDBYS = "synchronous_standby_names";
+/**
+ * Values of synchronous_commit that acknowledge before a standby has stored the commit. `local` does not wait for one; alone it is
+ * no different from `on`, so no server needs it. `remote_write` is lost when both machines fail together.
+ */
+const NOT_ON_STANDBY: Readonly<Record<string, (standbys: string) => boolean>> = {
+  local: () => true,
+  remote_write: (standbys) => standbys !== "",
+};
 
 /** The facts of a session about its server. */
 export type ServerFacts = {
@@ -59,13 +68,20 @@ export function refuseUnsafeServer({ versionNumber, replica, settings }: ServerF
       `The database setting ${name} is off, so a crash could lose money that was acknowledged. Turn it on.`,
     );
   }
+  const commit = settings["synchronous_commit"] ?? "";
+  if (NOT_ON_STANDBY[commit]?.(settings[STANDBYS] ?? "") === true) {
+    throw new Error(
+      `The database setting synchronous_commit is ${commit}, so a failover could lose money that was acknowledged. ` +
+        "Set it to on, for the server, this database and the role.",
+    );
+  }
 }
 
 async function readFacts(client: Client): Promise<ServerFacts> {
   const { rows } = await client.query<ServerFacts>(
     `SELECT current_setting('server_version_num')::int AS "versionNumber", pg_is_in_recovery() AS replica,
             (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name) AS settings`,
-    [[...DURABILITY, ...Object.keys(SERVING_SETTINGS)]],
+    [[...DURABILITY, STANDBYS, ...Object.keys(SERVING_SETTINGS)]],
   );
   return rows[0] ?? { versionNumber: 0, replica: false, settings: {} };
 }

@@ -5,7 +5,11 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "The database itself: sessions, transactions, changes of the schema, bounded reads.": [
     "app/observability/database-watch.ts",
     "database/bounded-read.ts",
+    "database/confirmed-read.ts",
     "database/database.ts",
+    "database/history.ts",
+    "database/primary.ts",
+    "database/standby-watch.ts",
     "database/embedded/embedded-postgres.ts",
     "database/migrations/migration-file.ts",
     "database/pooler.ts",

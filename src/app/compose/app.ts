@@ -16,10 +16,17 @@ import { createGatewayEvents, lateLog } from "../observability/events.ts";
 import { merchantServices } from "./merchant.ts";
 import { callerLimits } from "./limits.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
-import { addLogMetric, addPortMetric, createMetrics } from "../observability/metrics.ts";
+import {
+  addLogMetric,
+  addPortMetric,
+  addPrimaryMetric,
+  addStandbyMetrics,
+  createMetrics,
+} from "../observability/metrics.ts";
 import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
+import { watchStandby } from "./standby.ts";
 import { watchRequests } from "../observability/requests.ts";
 import { createTopUpParts } from "./top-ups.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
@@ -121,6 +128,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const gate = new AdmissionGate(requests.pool);
   await gate.refresh();
+  const standby = watchStandby(options);
+  await standby.watch.look();
   const events = createGatewayEvents(logger);
   const watched = watchUpstreams(ledger, events.report);
   const watch = options.worksForNode ? watchDatabase(database.pool) : null;
@@ -149,6 +158,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
+      standby.tick,
       ...topUpTicks(topUps),
       figuresTick(database.pool, watched.counts),
       learnedFactsTick(database.pool, { marks, learned, onMark: upstreams.markMixedUp }),
@@ -160,7 +170,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
             receivableTick(database.pool),
             callbackTick(callbacks),
             ...nodeTicks(database.pool, options),
-            ...payouts.ticks,
+            ...payouts.ticks.map(standby.whileConfirmed),
           ]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
@@ -191,7 +201,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecrets)),
       report: watched.report,
     }),
-    () => gate.isStopped,
+    () => gate.isStopped || standby.watch.isMissing,
   );
   stack.defer(() => running.idle(SETTLE_LIMIT_MS));
   stack.defer(() => drains.stop());
@@ -241,7 +251,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     tls: config.httpTls,
-    ready: () => reachability.isReachable(),
+    mayServe: () => !standby.watch.isMissing,
+    ready: async () => !standby.watch.isMissing && (await reachability.isReachable()),
     grpc: {
       host: config.grpcHost,
       tls: config.grpcTls,
@@ -271,6 +282,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     catalogAgeSeconds: () => catalog.ageSeconds(),
     database: watch?.facts ?? null,
   });
+  addStandbyMetrics(registry, standby.watch);
+  addPrimaryMetric(registry, database);
   addLogMetric(registry, options.linesLost);
   addPortMetric(registry, refusals);
   addIntakeMetrics(registry, servers);

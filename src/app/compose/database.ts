@@ -5,12 +5,16 @@ import { type Database, type DatabaseOptions, openDatabase } from "../../databas
 import { useSecretsKeys } from "../../kernel/sealed-text.ts";
 
 /** Opens the database that the configuration names; as a worker, without a hand on the embedded server. */
-export function openServiceDatabase(config: Config, { asWorker = false } = {}): Promise<Database> {
+export function openServiceDatabase(
+  config: Config,
+  { asWorker = false, onPrimary }: { asWorker?: boolean; onPrimary?: DatabaseOptions["onPrimary"] } = {},
+): Promise<Database> {
   // What the database holds of secrets is read with them.
   useSecretsKeys(config.secretsKeys);
   return openDatabase({
     ...whereIs(config),
     runByParent: asWorker,
+    ...(onPrimary === undefined ? {} : { onPrimary }),
     poolSize: config.poolSize,
     requestPoolSize: config.requestPoolSize,
   });

@@ -36,10 +36,12 @@ export type Config = {
   readonly grpcReflection: boolean;
   /** Where the embedded PostgreSQL and its files live; an absolute path. */
   readonly dataDir: string;
-  /** An external PostgreSQL. Null: the embedded one. */
+  /** An external PostgreSQL, or the primary of several. Null: the embedded one. */
   readonly databaseUrl: string | null;
   /** The login that owns the tables and migrates. Null: the one of databaseUrl. */
   readonly databaseOwnerUrl: string | null;
+  /** Whether nothing is served while no standby confirms commits. */
+  readonly requireSyncStandby: boolean;
   /** How many connections commit holds and settlements. */
   readonly lanes: number;
   /** How many connections a process opens at most for people, merchants, operators and background work. */
@@ -127,7 +129,7 @@ export function takeConfig(): Config {
 export function readConfig(environment: Environment = process.env): Config {
   const settings = openSettings(environment);
   const read = readersOf(settings);
-  const { text, integer, choice, choices, hostPatterns, url, secrets, failpoint, providerUrl } = read;
+  const { text, integer, choice, choices, hostPatterns, url, databaseUrl, secrets, failpoint, providerUrl } = read;
   const port = { min: 0, max: 65_535 };
   const rate = { min: 0, max: 1_000_000 };
   const production = text("NODE_ENV") === "production";
@@ -154,8 +156,9 @@ export function readConfig(environment: Environment = process.env): Config {
     metricsPort: integer("SALDO_METRICS_PORT", 9464, port),
     publicUrl: url("SALDO_PUBLIC_URL", ["http:", "https:"])?.replace(/(?<!\/)\/+$/, "") ?? null,
     dataDir: resolve(text("SALDO_DATA_DIR") ?? ".saldo"),
-    databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
-    databaseOwnerUrl: url("DATABASE_OWNER_URL", ["postgres:", "postgresql:"]),
+    databaseUrl: databaseUrl("DATABASE_URL"),
+    databaseOwnerUrl: databaseUrl("DATABASE_OWNER_URL"),
+    requireSyncStandby: choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
     poolSize: integer("SALDO_POOL_SIZE", 10, { min: 4, max: 200 }),
     requestPoolSize: integer("SALDO_REQUEST_POOL_SIZE", 5, { min: 2, max: 200 }),

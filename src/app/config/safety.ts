@@ -2,6 +2,7 @@
 // network. Each can be allowed by a named switch. Commands are not refused: they open no port.
 
 import type { Config } from "./config.ts";
+import { addressesOf } from "../../kernel/database-hosts.ts";
 import { isLoopbackHost } from "../../kernel/loopback.ts";
 import type { CleartextAllowance, DemoAllowance } from "./allowances.ts";
 
@@ -93,7 +94,10 @@ function isClearMail(url: string): boolean {
 }
 
 function isClearDatabase(url: string | null): boolean {
-  if (url === null) return false;
+  return url !== null && addressesOf(url).some(isClearServer);
+}
+
+function isClearServer(url: string): boolean {
   const { hostname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   // An empty host and a path are a socket of this machine.

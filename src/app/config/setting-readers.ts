@@ -1,6 +1,7 @@
 // How one setting of the environment is read, by the kind of its value. A wrong value is a ConfigError with the name and what is accepted.
 
 import { type FeeRule, parseFeeRule } from "../../kernel/provider-fee-rule.ts";
+import { addressesOf } from "../../kernel/database-hosts.ts";
 import { FAILPOINTS } from "../../kernel/failpoint.ts";
 import { type FailpointSetting, parseFailpoint } from "./failpoint-setting.ts";
 import { ConfigError, type Settings } from "./environment.ts";
@@ -53,6 +54,14 @@ export function readersOf(settings: Pick<Settings, "valueOf">) {
     }
     return value;
   };
+  const databaseUrl = (name: string): string | null => {
+    const value = text(name);
+    if (value === null) return null;
+    // The value may hold a password, so only its name is shown.
+    if (!addressesOf(value).every((each) => /^postgres(ql)?:$/.test(URL.parse(each)?.protocol ?? "")))
+      throw new ConfigError(`${name} must be an address that begins with postgres:// or postgresql://`);
+    return value;
+  };
   const secrets = (name: string): readonly string[] => {
     const named = (text(name) ?? "").split(",").map((each) => each.trim());
     const given = named.filter((each) => each !== "");
@@ -84,7 +93,20 @@ export function readersOf(settings: Pick<Settings, "valueOf">) {
     if (rule === undefined) throw wrong(name, value, "a fee such as 4000, 0.7% or 2.9%+2000");
     return rule;
   };
-  return { text, integer, choice, choices, hostPatterns, url, secrets, failpoint, providerUrl, feeRule, wrong };
+  return {
+    text,
+    integer,
+    choice,
+    choices,
+    hostPatterns,
+    url,
+    databaseUrl,
+    secrets,
+    failpoint,
+    providerUrl,
+    feeRule,
+    wrong,
+  };
 }
 
 function wrong(name: string, value: string, accepted: string): ConfigError {

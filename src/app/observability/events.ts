@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { GatewayEvent } from "../../gateway/answer/exchange.ts";
 import { loggableEvent } from "../../gateway/answer/loggable-event.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
+import type { DatabaseOptions } from "../../database/database.ts";
 import type { LateSettlement } from "../../ledger/group-commit/group-commit.ts";
 
 export type GatewayEvents = {
@@ -40,4 +41,9 @@ export function lateLog(logger: Pick<Logger, "warn">): (late: LateSettlement) =>
     const money = { costIdr: formatMoney(idr(cost)), chargeIdr: formatMoney(idr(charge)) };
     logger.warn({ event: "ledger.settlement.late", requestId, accountId, late, ...money }, "late settlement");
   };
+}
+
+/** Logs which server is the primary, at first and after each failover. */
+export function primaryLog(logger: Pick<Logger, "info">): NonNullable<DatabaseOptions["onPrimary"]> {
+  return ({ host, port }) => logger.info({ event: "database.primary", host, port }, "the database's primary");
 }

@@ -5,6 +5,8 @@ import type { GatewayEventCount } from "./events.ts";
 import type { ChatRequests } from "./requests.ts";
 import type { GroupCommitLedger, LedgerStatistics } from "../../ledger/group-commit/group-commit.ts";
 import type { PortRefusals } from "../../transport/grpc/port-refusals.ts";
+import type { Database } from "../../database/database.ts";
+import type { StandbyWatch } from "../../database/standby-watch.ts";
 import type { DatabaseFacts } from "./database-watch.ts";
 
 export type MetricSources = {
@@ -103,6 +105,33 @@ export function addLogMetric(registry: Registry, linesLost: () => number): void 
     help: "Lines of the log that its disk or its reader did not take; alarm when it rises",
     labelNames: [],
     read: () => [[{}, linesLost()]],
+  });
+}
+
+/** Adds the standbys that confirm commits, and whether a required one is missing. */
+export function addStandbyMetrics(registry: Registry, watch: Pick<StandbyWatch, "standbys" | "isMissing">): void {
+  const series: Series<typeof watch> = {
+    sync_standbys: ["Standbys that confirm commits", (now) => now.standbys],
+    sync_standby_missing: [
+      "1 while SALDO_REQUIRE_SYNC_STANDBY=1 and no standby confirms commits: nothing is served",
+      (now) => Number(now.isMissing),
+    ],
+  };
+  addGauges(registry, "saldo_", series, () => watch);
+}
+
+/** Adds the server that is the primary, where there are several. */
+export function addPrimaryMetric(registry: Registry, { primary }: Pick<Database, "primary">): void {
+  const gauge: Gauge<"server"> = new Gauge({
+    name: "saldo_database_primary",
+    help: "1 for the server of DATABASE_URL that new connections go to; no series where it names one server only",
+    labelNames: ["server"],
+    registers: [registry],
+    collect() {
+      gauge.reset();
+      const server = primary();
+      if (server !== null) gauge.set({ server: `${server.host}:${server.port}` }, 1);
+    },
   });
 }
 

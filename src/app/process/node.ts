@@ -11,6 +11,7 @@ import { announce, baseUrlOf } from "../compose/announcement.ts";
 import { ignoredUpstreams } from "../compose/catalog.ts";
 import { openServiceDatabase } from "../compose/database.ts";
 import { prepareDemo } from "../demo/demo.ts";
+import { primaryLog } from "../observability/events.ts";
 import { createLog } from "../observability/log.ts";
 import type { Serving } from "../compose/app.ts";
 import { closeOrders } from "../../billing/top-ups/close-orders.ts";
@@ -41,7 +42,7 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
   const { logger, flush, linesLost } = createLog(config.logLevel);
   output.onLog(logger);
   stack.defer(flush);
-  const database = await openServiceDatabase(config);
+  const database = await openServiceDatabase(config, { onPrimary: primaryLog(logger) });
   stack.defer(() => database.close());
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
   const serving = await startAll();

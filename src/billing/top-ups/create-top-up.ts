@@ -2,6 +2,7 @@
 // After a failure in between, the same key continues where it stopped.
 
 import type { Database } from "../../database/database.ts";
+import { readConfirmed } from "../../database/confirmed-read.ts";
 import { withTransaction } from "../../database/transactions.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { LimitExceeded, NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
@@ -79,7 +80,10 @@ async function writeDown(
   order: { accountId: string; amount: bigint; idempotencyKey: string; provider: string },
 ): Promise<TopUp> {
   const known = await selectTopUpOfKey(database.pool, order);
-  if (known !== null) return known;
+  if (known !== null) {
+    const confirmed = await readConfirmed(database.pool, (client) => selectTopUpOfKey(client, order));
+    if (confirmed !== null) return confirmed;
+  }
   return withTransaction(database, async (client) => {
     // Behind the lock of the account, so that orders which come at once are all counted.
     await lockAccount(client, order.accountId);

@@ -8,6 +8,10 @@ import { systemAccounts } from "../system-accounts.ts";
 
 const USAGE_TABLES = `(SELECT inhrelid FROM pg_inherits WHERE inhparent = 'usage_record'::regclass)`;
 
+/** Whether a value of synchronous_commit acknowledges what a standby may not have stored, as the start checks it. */
+const NOT_ON_STANDBY = `(setting = 'local'
+      OR setting = 'remote_write' AND current_setting('synchronous_standby_names') <> '')`;
+
 /** Checks without pages. Each returns a subject and a detail for each violation. */
 export const WHOLE_CHECKS: Checks = {
   "no hold of a dead or unknown process is older than 90 s": `
@@ -50,9 +54,16 @@ export const WHOLE_CHECKS: Checks = {
     SELECT name AS subject, 'is off' AS detail FROM pg_settings
     WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'
     UNION ALL
-    SELECT 'synchronous_commit', 'is off for a role or this database' FROM pg_db_role_setting
-    WHERE 'synchronous_commit=off' = ANY (setconfig)
-      AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+    SELECT 'synchronous_commit', format('is %s', setting) FROM pg_settings
+    WHERE name = 'synchronous_commit' AND ${NOT_ON_STANDBY}
+    UNION ALL
+    SELECT 'synchronous_commit', format('is %s for a role or this database', setting)
+    FROM pg_db_role_setting s
+    CROSS JOIN LATERAL (
+      SELECT split_part(line, '=', 2) AS setting FROM unnest(s.setconfig) AS line WHERE line LIKE 'synchronous_commit=%'
+    ) laid
+    WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+      AND (setting = 'off' OR ${NOT_ON_STANDBY})`,
   ...RECEIVABLE_CHECKS,
   ...LATE_USAGE_CHECKS,
   "usage lies in its month's partition": `

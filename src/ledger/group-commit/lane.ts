@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
+import { CONFIRM_READS as CONFIRM_READS_TEXT } from "../../database/confirmed-read.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
 import { UpstreamBusy } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -13,6 +14,9 @@ import { LaneQueue, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import { transactionOf } from "./lane-transaction.ts";
 import { LockedAccounts } from "./locked-accounts.ts";
+
+/** Behind a recall in its transaction: the ended backend may have left rows that no standby has confirmed. */
+const CONFIRM_READS = { name: "confirm_reads", text: CONFIRM_READS_TEXT, values: [] };
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 
@@ -141,7 +145,7 @@ export class Lane {
     } catch (error) {
       this.statistics.replays += 1;
       const open = groups.flat().filter(({ answered }) => answered !== true);
-      if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open);
+      if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open, error);
       else await this.#afterFailedStatement(open, error);
       return null;
     }
@@ -164,7 +168,7 @@ export class Lane {
   async #recall(connection: LaneConnection, group: Waiting[]): Promise<Waiting[]> {
     const statement = group[0]?.statement;
     invariant(statement !== undefined, "a group has a member");
-    const [rows = []] = await connection.run([statement.recall(group.map(({ member }) => member))]);
+    const [rows = []] = await connection.run([statement.recall(group.map(({ member }) => member)), CONFIRM_READS]);
     for (const waiting of group) waiting.perhapsWritten = false;
     const { answered, unanswered } = outcomesOf(group, (_, members) => statement.recalled(rows, members));
     this.#answerAll(answered);
@@ -181,17 +185,20 @@ export class Lane {
   }
 
   /** The sent statement may have been written. Its rows are read once the lost backend has certainly ended. */
-  async #afterLostConnection(group: Waiting[]): Promise<void> {
+  async #afterLostConnection(group: Waiting[], error: unknown): Promise<void> {
     this.#connection.drop();
+    // Their recall was lost as well: where the standby does not confirm, each one is.
+    const recalled = new Set(group.filter(({ perhapsWritten }) => perhapsWritten));
     for (const waiting of group) waiting.perhapsWritten = true;
     this.#queue.putBack(group);
     if (this.#closed) return this.#refuseAll();
+    this.#queue.refuse((waiting) => recalled.has(waiting) && isOutOfPatience(waiting), error);
     for (let pauseMs = RECONNECT_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, RECONNECT_PAUSE_MS.most)) {
       try {
         await this.#connection.get();
         return;
       } catch (reason) {
-        this.#queue.refuse(({ statement, since }) => performance.now() - since > statement.awayPatienceMs, reason);
+        this.#queue.refuse(isOutOfPatience, reason);
         if (this.#queue.length === 0) return;
         await sleep(pauseMs);
       }
@@ -249,6 +256,11 @@ type Outcomes = { readonly answered: [Waiting, unknown][]; readonly unanswered: 
 
 type AnyMember = Waiting["member"];
 type AnyStatement = Waiting["statement"];
+
+/** Whether a member has waited for the database for as long as its kind does. */
+function isOutOfPatience({ statement, since }: Waiting): boolean {
+  return performance.now() - since > statement.awayPatienceMs;
+}
 
 function accountOf({ member }: Waiting): string {
   return member.accountId;

@@ -2,6 +2,7 @@
 // returns the first transfer, even when balance, fees, limits or currencies have changed since.
 
 import type { PoolClient } from "pg";
+import { readConfirmed } from "../../database/confirmed-read.ts";
 import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";
 import { AccountFrozen, UpstreamBusy } from "../../kernel/errors.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
@@ -39,7 +40,7 @@ export async function createTransfer(sources: OrderSources, order: TransferOrder
   const { database } = sources;
   readAmountText(order.amountText);
   const known = await readTransferOfExternalId(database.pool, order);
-  if (known !== undefined) return replay(sources, known, order);
+  if (known !== undefined) return replay(sources, order);
   const priced = await priceOrder(sources, order);
   const placeOnce = (): Promise<Transfer | undefined> =>
     withTransaction(database, async (client) => {
@@ -56,13 +57,13 @@ export async function createTransfer(sources: OrderSources, order: TransferOrder
     return { transfer, isReplayed: false };
   }
   // Another order has used the externalId since this one began; its row is committed, so it is visible now.
-  const first = await readTransferOfExternalId(database.pool, order);
-  invariant(first !== undefined, "an externalId that is taken names a transfer");
-  return replay(sources, first, order);
+  return replay(sources, order);
 }
 
-/** The first transfer. Errors: ExternalIdConflict when the order is another one. */
-function replay({ checkAddress }: OrderSources, known: Transfer, order: TransferOrder): OrderOutcome {
+/** The first transfer, once the standby has it too. Errors: ExternalIdConflict when the order is another one. */
+async function replay({ database, checkAddress }: OrderSources, order: TransferOrder): Promise<OrderOutcome> {
+  const known = await readConfirmed(database.pool, (client) => readTransferOfExternalId(client, order));
+  invariant(known !== undefined, "an externalId that is taken names a transfer");
   const differing = differingFields(checkAddress, known, order);
   if (differing.length > 0) throw new ExternalIdConflict(differing);
   return { transfer: known, isReplayed: true };

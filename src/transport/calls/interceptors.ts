@@ -19,6 +19,7 @@ import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts"
 import type { Principal } from "../../identity/principal.ts";
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
 import type { TakeCallerSlot } from "../../keys/caller-windows.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Keys } from "../../keys/keys.ts";
 import { authenticate, type Verifiers } from "./authenticate.ts";
@@ -51,6 +52,8 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   /** Counts a count of tokens against the window of its key. Errors: RateLimited. */
   readonly takeCountSlot: (keyId: string) => void;
   readonly logger: CallLogger;
+  /** Whether anything may be answered now. Absent: always. */
+  readonly mayServe?: () => boolean;
   /** Records an operator's command on another account before it runs. */
   readonly recordCall: (call: CallOnAccount) => Promise<void>;
   /** Records what operators read. Absent: nothing is recorded. */
@@ -87,6 +90,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
   };
   return [
     ...createOpenInterceptors(ports),
+    refuseUnlessServing(ports),
     authenticateCall,
     recheckCallers(authenticated),
     authoriseCall,
@@ -111,6 +115,10 @@ export function createOpenInterceptors(ports: Pick<CallPorts, "logger">): Interc
 
 function calledBy(call: Pick<HandlerContext, "values">) {
   return { requestId: requestIdOf(call), receivedAtMs: receivedAtMsOf(call), principal: principalOf(call) };
+}
+
+function refuseUnlessServing({ mayServe = () => true }: Pick<CallPorts, "mayServe">): Interceptor {
+  return (next) => (req) => (mayServe() ? next(req) : Promise.reject(new UpstreamBusy()));
 }
 
 function logCalls(logger: CallLogger): Interceptor {

@@ -44,6 +44,8 @@ export type ServersOptions = {
   readonly trustedProxies: number;
   /** The public address of the HTTP port. Null: the host of each request. */
   readonly publicUrl: string | null;
+  /** Whether calls may be answered now. Absent: always. */
+  readonly mayServe?: CallPorts["mayServe"];
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
@@ -101,6 +103,7 @@ export function createServers(options: ServersOptions): Servers {
     trustedProxies: options.trustedProxies,
     ...(refusedCredentials === undefined ? {} : { refusedCredentials }),
     ...(recordSecurityEvent === undefined ? {} : { recordSecurityEvent }),
+    ...(options.mayServe === undefined ? {} : { mayServe: options.mayServe }),
   };
   const { docs, payments, signIn, trustedProxies } = options;
   const { maxConnections = DEFAULT_MAX_CONNECTIONS, tls = null } = options;

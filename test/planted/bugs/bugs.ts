@@ -22,6 +22,7 @@ import { RECOVERY_BUGS } from "./recovery.ts";
 import { REQUEST_BUGS } from "./requests.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
 import { SECURITY_LOG_BUGS } from "./security-log.ts";
+import { STANDBY_BUGS } from "./standby.ts";
 import { SEPARATION_BUGS } from "./separation.ts";
 import { SECOND_PERSON_BUGS } from "./second-person.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
@@ -35,6 +36,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ADMISSION_BUGS,
   ...SETTLEMENT_BUGS,
   ...RECOVERY_BUGS,
+  ...STANDBY_BUGS,
   ...ARITHMETIC_BUGS,
   ...REQUEST_BUGS,
   ...ANSWER_BUGS,

@@ -1,0 +1,101 @@
+// A primary with a synchronous standby: what was acknowledged is on the standby, also when the connection of the commit was lost
+// while it waited, and a service that knows both servers goes on at the other one.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
+import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
+import { type ServerPair, startPair } from "../setup/server-pair.ts";
+import { onServer } from "../setup/test-servers.ts";
+import { PostgresProxy } from "./postgres-proxy.ts";
+
+const AMOUNT = 100_000n;
+const WAITING = "SELECT query FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+const KEY = /gw_[A-Za-z0-9]{49}/;
+const HELLO = JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Hello!" }] });
+
+describe("with a synchronous standby", () => {
+  let pair: ServerPair;
+  let setup: MoneySetup;
+  let proxy: PostgresProxy;
+  let saldo: SaldoProcess;
+  beforeAll(async () => {
+    pair = await startPair();
+    const database = await openDatabase({ url: pair.primaryUrl, dataDir: "" });
+    setup = MoneySetup.on({ database, url: pair.primaryUrl, drop: () => database.close() });
+    proxy = await PostgresProxy.before(pair.primaryUrl);
+    saldo = await SaldoProcess.start({ DATABASE_URL: pair.bothUrl, SALDO_REQUIRE_SYNC_STANDBY: "1" });
+  });
+  afterAll(async () => {
+    await saldo.stop();
+    await setup.close();
+    await proxy.close();
+    await pair.stop();
+  });
+
+  const ask = (path: string, more: RequestInit = {}) =>
+    fetch(`${saldo.httpUrl}${path}`, {
+      ...more,
+      headers: { authorization: `Bearer ${saldo.announced(KEY)}`, "content-type": "application/json" },
+    });
+  const statusOf = async (path: string) => (await ask(path)).status;
+  const chat = async () => (await ask("/v1/chat/completions", { method: "POST", body: HELLO })).status;
+  const metrics = async () => (await fetch(`${saldo.metricsUrl}/metrics`)).text();
+
+  it("serves nothing while a required standby is missing, and reports it", async () => {
+    expect(await statusOf("/readyz")).toBe(503);
+    expect(await chat()).toBe(503);
+    expect(await statusOf("/v1/balance")).toBe(503);
+    expect(await metrics()).toMatch(/^saldo_sync_standby_missing 1$/m);
+    expect(saldo.log).toContainEqual(expect.objectContaining({ event: "database.standby.missing" }));
+    await pair.waitForStandby();
+    await expect.poll(() => statusOf("/readyz")).toBe(200);
+    expect(await chat()).toBe(200);
+    expect(await metrics()).toMatch(/^saldo_sync_standbys 1$/m);
+  });
+
+  it("acknowledges a settlement only once the standby has it, and follows a failover to it", async () => {
+    const account = await setup.account(AMOUNT);
+    const key = await setup.key(account);
+    const { ledger } = await setup.process(1, proxy.urlFor(pair.primaryUrl));
+    const follower = (await setup.process(1, pair.bothUrl)).ledger;
+    const lost = admission(account, key, AMOUNT / 2n);
+    const followed = admission(account, key, AMOUNT / 2n);
+    expect(await ledger.admit(lost)).toMatchObject({ outcome: "granted" });
+    expect(await follower.admit(followed)).toMatchObject({ outcome: "granted" });
+    await pair.freezeStandby();
+
+    let acknowledged = 0;
+    const settled = ledger.settle(settlement(account, lost.requestId, 2)).then(
+      () => (acknowledged = 1),
+      () => {}, // its only server is gone: it stays owed
+    );
+    await expect.poll(() => isWaiting(/settle_request/)).toBe(true);
+    proxy.cutAll();
+    // The lane has ended that backend, and reads what it wrote: it answers, or waits for the standby in its turn.
+    await expect.poll(async () => acknowledged === 1 || (await isWaiting(/pg_logical_emit_message/))).toBe(true);
+    const followedBySettled = follower.settle(settlement(account, followed.requestId, 3));
+    proxy.isAway = true;
+    await pair.failOver();
+    expect({ acknowledged, records: await recordsOf(lost.requestId) }).toEqual({ acknowledged: 0, records: 0 });
+
+    expect(await followedBySettled).toMatchObject({ charge: 15_000n });
+    expect(await recordsOf(followed.requestId)).toBe(1);
+    await expect.poll(() => saldo.log.filter(({ event }) => event === "database.primary").length).toBe(2);
+    expect(await metrics()).toContain(`saldo_database_primary{server="${pair.standby.host}:5432"} 1`);
+    // The new primary has no standby of its own.
+    await expect.poll(() => statusOf("/readyz")).toBe(503);
+    await ledger.close(100);
+    await settled;
+  });
+
+  async function recordsOf(requestId: string): Promise<number> {
+    const text = `SELECT count(*)::int AS records FROM usage_record WHERE request_id = '${requestId}'`;
+    return (await onServer(pair.standbyUrl, text)).rows[0].records;
+  }
+
+  /** Whether a backend that ran such a statement waits for the standby. */
+  async function isWaiting(statement: RegExp): Promise<boolean> {
+    return (await onServer(pair.primaryUrl, WAITING)).rows.some(({ query }) => statement.test(query));
+  }
+});

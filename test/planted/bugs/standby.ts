@@ -1,0 +1,69 @@
+// Guards of what is acknowledged before a failover.
+
+import { ledger, money, type PlantedBug } from "../planted-bug.ts";
+
+const standby = (test: string) => ({ file: "test/faults/standby.test.ts", test });
+const committing = (test: string) => ({ file: "test/faults/still-committing.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const STANDBY_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a recall answers by what the standby may not have",
+    edits: [
+      ledger(
+        "group-commit/lane.ts",
+        "statement.recall(group.map(({ member }) => member)), CONFIRM_READS",
+        "statement.recall(group.map(({ member }) => member))",
+      ),
+    ],
+    noticedBy: standby("acknowledges a settlement only once the standby has it"),
+  },
+  {
+    name: "a repeated order is answered by what the standby may not have",
+    edits: [{ file: "src/database/confirmed-read.ts", find: "    await client.query(CONFIRM_READS);\n", replace: "" }],
+    noticedBy: committing("answers a repeated order of a transfer or a top-up only once"),
+  },
+  {
+    name: "calls are answered without the standby that is required",
+    edits: [
+      {
+        file: "src/transport/calls/interceptors.ts",
+        find: "mayServe() ? next(req) : Promise.reject(new UpstreamBusy())",
+        replace: "mayServe() || true ? next(req) : Promise.reject(new UpstreamBusy())",
+      },
+    ],
+    noticedBy: standby("serves nothing while a required standby is missing"),
+  },
+  {
+    name: "a standby that was seen long ago counts as attached",
+    edits: [
+      {
+        file: "src/database/standby-watch.ts",
+        find: "this.standbys === 0 || this.#now() - (this.#seen?.atMs ?? 0) > BELIEVED_MS",
+        replace: "this.standbys === 0",
+      },
+    ],
+    noticedBy: { file: "src/database/standby-watch.test.ts", test: "is believed for five seconds" },
+  },
+  {
+    name: "the start accepts a server that does not wait for its standby",
+    edits: [{ file: "src/database/server-checks.ts", find: "local: () => true", replace: "local: () => false" }],
+    noticedBy: { file: "src/database/server-checks.test.ts", test: "does not acknowledge before its standby" },
+  },
+  {
+    name: "the audit accepts a database that does not wait for its standby",
+    edits: [ledger("audit/checks.ts", "(setting = 'local'", "(setting = 'nothing'")],
+    noticedBy: money("audit", "settings that can lose acknowledged data"),
+  },
+  {
+    name: "a former primary is taken for the primary",
+    edits: [
+      {
+        file: "src/database/primary.ts",
+        find: "timeline < last.timeline",
+        replace: "timeline < last.timeline && false",
+      },
+    ],
+    noticedBy: { file: "src/database/primary.test.ts", test: "is not a former primary" },
+  },
+];
