@@ -1,6 +1,7 @@
 // Finding the primary among several servers. Every new connection goes to the server that is the primary then, so a failover is
 // followed without a restart. All of a login's connections share one question to all servers.
 
+import { callbackify } from "node:util";
 import { Client, type ClientConfig } from "pg";
 import { HISTORY_COLUMNS, type History } from "./history.ts";
 
@@ -97,13 +98,8 @@ export class PrimaryClient extends Client {
   override connect(): Promise<Client>;
   override connect(callback: ((error: Error) => void) | ((error: null, client: Client) => void)): void;
   override connect(callback?: ((error: Error) => void) | ((error: null, client: Client) => void)) {
-    const connected = this.#connect();
-    if (callback === undefined) return connected;
-    const done = callback as (error: Error | null, client?: Client) => void;
-    connected.then(
-      (client) => done(null, client),
-      (error: Error) => done(error),
-    );
+    if (callback === undefined) return this.#connect();
+    callbackify(() => this.#connect())(callback as (error: NodeJS.ErrnoException | null, client?: Client) => void);
     return undefined;
   }
 
