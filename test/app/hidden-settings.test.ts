@@ -25,7 +25,7 @@ it.each(["1", "2"])("holds for a node of %s workers, which work all the same", a
   try {
     const pids = () => [
       saldo.pid,
-      ...saldo.log.flatMap(({ msg, pid }) => (msg === "worker serving" ? [Number(pid)] : [])),
+      ...saldo.log.flatMap(({ event, pid }) => (event === "process.worker.serving" ? [Number(pid)] : [])),
     ];
     await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(workers === "1" ? 1 : 3);
     for (const pid of pids()) process.kill(pid, "SIGUSR2");
@@ -50,7 +50,7 @@ it("gives the keys of wallets to the one worker that pays, and their addresses t
     SALDO_DEMO: "0",
   });
   try {
-    const workers = () => saldo.log.filter(({ msg }) => msg === "worker serving");
+    const workers = () => saldo.log.filter(({ event }) => event === "process.worker.serving");
     await expect.poll(() => workers().length, { timeout: 30_000 }).toBe(3);
     for (const { pid, worker } of workers()) {
       // What the process was started with, as the system keeps it.

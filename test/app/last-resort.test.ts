@@ -62,7 +62,7 @@ it("goes on with the other worker while the one with the fault is replaced", asy
   process.kill(first, "SIGUSR2");
   while (workerPids(node).length < 3) expect((await chat(node.httpUrl, key, HELLO)).status).toBe(200);
   expect([isAlive(first), isAlive(second), isAlive(node.pid)]).toEqual([false, true, true]);
-  await until(() => node.log.some(({ msg, code }) => msg === "a worker ended; another follows" && code === 1));
+  await until(() => node.log.some(({ event, code }) => event === "process.worker.ended" && code === 1));
   expect((await chat(node.httpUrl, key, HELLO)).status).toBe(200);
   expect(await node.stop()).toBe(0);
 });
@@ -75,7 +75,7 @@ async function start(more: Record<string, string>, flags: readonly string[]): Pr
 
 /** The workers that have served so far. */
 function workerPids({ log }: SaldoProcess): number[] {
-  return log.filter(({ msg }) => msg === "worker serving").map(({ pid }) => Number(pid));
+  return log.filter(({ event }) => event === "process.worker.serving").map(({ pid }) => Number(pid));
 }
 
 function plant(code: string): readonly string[] {

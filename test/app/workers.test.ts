@@ -131,7 +131,7 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
 
 /** The workers that have served so far, also those that are gone. */
 function workerPids({ log }: SaldoProcess): number[] {
-  return log.filter(({ msg }) => msg === "worker serving").map(({ pid }) => Number(pid));
+  return log.filter(({ event }) => event === "process.worker.serving").map(({ pid }) => Number(pid));
 }
 
 type Streams = {

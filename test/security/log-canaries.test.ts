@@ -216,6 +216,7 @@ test("a line of the log is one JSON object with its time in UTC, whatever was se
   expect(saldo.log.length).toBeGreaterThan(500);
   for (const line of saldo.log) {
     expect(line).toMatchObject({ level: expect.any(String) as string, msg: expect.any(String) as string });
+    expect(line["event"]).toMatch(/^[a-z]+(\.[a-z_]+)+$/);
     expect(line["time"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   }
 });

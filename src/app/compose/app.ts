@@ -5,7 +5,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import type { Pool } from "pg";
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
@@ -51,6 +50,7 @@ import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
 import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
 import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
@@ -90,7 +90,7 @@ export type Serving = {
 export type ServingOptions = {
   readonly config: Config;
   readonly database: Database;
-  readonly logger: Logger;
+  readonly logger: EventLogger;
   /** How many lines of the log were lost. */
   readonly linesLost: () => number;
   /** Whether this process does the background work that a node needs done by one of its processes. */
@@ -110,7 +110,10 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   // Taken down in the opposite order: the servers first, the lease last, each even if another fails.
   await using stack = new AsyncDisposableStack();
   if (config.failpoint !== null) {
-    logger.warn(config.failpoint, "this process will kill itself at a failpoint");
+    logger.warn(
+      { event: "process.failpoint.armed", ...config.failpoint },
+      "this process will kill itself at a failpoint",
+    );
     const { armFailpoint } = await import("./arm-failpoint.ts");
     armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
   }
@@ -173,7 +176,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
             ...payouts.ticks.map(standby.whileConfirmed),
           ]),
     ],
-    (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
+    (tick, err) =>
+      logger[isDatabaseAway(err) ? "warn" : "error"]({ event: "job.failed", job: tick, err }, "job failed"),
   );
   stack.defer(() => ticks.stop());
   stack.defer(() => ledger.close());
@@ -297,9 +301,9 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
 /** Work that one process of a node does for all of them. */
 function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger" | "config">): Tick[] {
   const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
-    logger.error({ audit, violations, hasMore }, "the books are not in order");
+    logger.error({ event: "ledger.audit.violation", audit, violations, hasMore }, "the audit found violations");
   const onMissed = (accountIds: readonly string[]): void =>
-    logger.error({ accountIds }, "roll-ups of usage had missed a record and were recomputed");
+    logger.error({ event: "billing.usage.recomputed", accountIds }, "roll-ups of usage had missed a record");
   return [
     partitionTick(pool),
     forgetFiguresTick(pool),

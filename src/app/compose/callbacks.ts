@@ -1,12 +1,12 @@
 // The part of the composition that sends callbacks about transfers to merchants.
 
-import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { writeTransferBody } from "../../transport/rest/transfer-body.ts";
 import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
 import { CallbackDeliverer } from "../../merchant/callbacks/deliver-callbacks.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 
 type CallbackConfig = Pick<Config, "callbacksToLoopback" | "callbackHosts">;
 
@@ -18,15 +18,18 @@ export function callbackPlaces({ callbacksToLoopback, callbackHosts }: CallbackC
 /** What delivers callbacks. */
 export function createCallbackDeliverer(
   database: Pick<Database, "pool">,
-  { config, logger }: { config: CallbackConfig; logger: Pick<Logger, "warn" | "error"> },
+  { config, logger }: { config: CallbackConfig; logger: Pick<EventLogger, "warn" | "error"> },
 ): CallbackDeliverer {
   return new CallbackDeliverer({
     database,
     ...callbackPlaces(config),
     writeBody: writeTransferBody,
     onStopped: (merchantId) =>
-      logger.warn({ merchantId }, "a merchant could not be called for days and is not any more"),
+      logger.warn({ event: "merchant.callbacks.stopped", merchantId }, "no callback was delivered for days"),
     onError: (err) =>
-      logger[isDatabaseAway(err) ? "warn" : "error"]({ err }, "a callback was not made or not recorded"),
+      logger[isDatabaseAway(err) ? "warn" : "error"](
+        { event: "merchant.callback.failed", err },
+        "a callback was not made or not recorded",
+      ),
   });
 }

@@ -1,11 +1,11 @@
 // The chains that payouts go out on, from the configuration, and the engines that work on them.
 
 import { LRUCache } from "lru-cache";
-import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
 import { addCounter } from "../observability/metrics.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 import { billingDay, systemClock } from "../../kernel/clock.ts";
 import { parseDecimal } from "../../kernel/decimal.ts";
 import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
@@ -56,7 +56,7 @@ export type Payouts = {
 export async function createPayouts(options: {
   config: Pick<Config, "chains" | "variable">;
   database: Database;
-  logger: Pick<Logger, "error" | "warn">;
+  logger: Pick<EventLogger, "error" | "warn">;
 }): Promise<Payouts> {
   const { database } = options;
   const { report, counts } = createPayoutTroubles(options.logger);
@@ -190,7 +190,7 @@ const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
  * Makes the receiver of engines' reports: they are logged, and counted for the metrics. That a payout waits for lower fees is
  * reported with every round and logged once.
  */
-export function createPayoutTroubles(logger: Pick<Logger, "error" | "warn">): PayoutTroubles {
+export function createPayoutTroubles(logger: Pick<EventLogger, "error" | "warn">): PayoutTroubles {
   const counts = new Map<string, PayoutTroubleCount>();
   const told = new LRUCache<string, true>({ max: MOST_TOLD });
   return {
@@ -215,7 +215,7 @@ function dayOf(trouble: PayoutTrouble): string {
 }
 
 const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn", string]>> = {
-  payout_failed: ["warn", "a payout did not get on; it is tried again"],
+  payout_failed: ["warn", "a payout made no progress; it is tried again"],
   fee_too_high: ["warn", "a payout would have to offer more than its chain is allowed to; it waits for lower fees"],
   foreign_nonce: ["error", "another signer has used a wallet's key; nothing more is signed with it"],
   head_leap: ["error", "a chain node is further ahead than its chain can be; its answers are not used"],
@@ -228,9 +228,9 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
   payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
 };
 
-function logTrouble(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): void {
+function logTrouble(logger: Pick<EventLogger, "error" | "warn">, trouble: PayoutTrouble): void {
   const [level, message] = MESSAGES[trouble.kind];
-  const { error: err, ...facts } = { error: undefined, ...trouble };
+  const { error: err, ...facts } = { error: undefined, ...trouble, event: `payout.${trouble.kind}` as const };
   logger[level](err === undefined ? facts : { ...facts, err }, message);
 }
 

@@ -2,7 +2,6 @@
 
 import process from "node:process";
 import type { PoolClient } from "pg";
-import type { Logger } from "pino";
 import { type BreachedPasswords, openBreachedPasswords } from "../../identity/passwords/breached-passwords.ts";
 import { ensureDemoPerson } from "../../identity/demo-person.ts";
 import { createMailer, type Mailer } from "../../identity/mailer.ts";
@@ -22,11 +21,12 @@ import { emailOfAccount } from "../../identity/store.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
 import { accountOf, operatorOf, personOf } from "../../transport/calls/callers.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 
 export type PeopleOptions = {
   readonly config: Config;
   readonly database: Database;
-  readonly logger: Pick<Logger, "info" | "warn">;
+  readonly logger: Pick<EventLogger, "info" | "warn">;
   /** Where people reach the service; right once it listens. */
   readonly baseUrl: () => string;
 };
@@ -53,7 +53,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
   const securityLog = createSecurityLog({
     pool,
     secret: () => signingSecret(pool, config.authSecrets),
-    onFault: (err) => logger.warn({ err }, "security events were not written yet"),
+    onFault: (err) => logger.warn({ event: "security.log.delayed", err }, "security events were not written yet"),
     onLine: (line) => logger.info(line, "security event"),
   });
   const { recordSecurityEvent } = securityLog;
@@ -68,7 +68,8 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
   });
   const breachedPasswords = openBreachedPasswords({
     url: config.breachedPasswordsUrl,
-    onFailure: (err) => logger.warn({ err }, "a password was taken without being looked up among breached ones"),
+    onFailure: (err) =>
+      logger.warn({ event: "identity.password.unchecked", err }, "a password was not looked up among breached ones"),
   });
   const signIn = createSignIn({
     breachedPasswords,
@@ -78,7 +79,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     secrets: () => signingSecrets(pool, config.authSecrets),
     factorForAll: config.factorForAll,
     demoPerson: config.demo && !config.production ? () => ensureDemoPerson(pool) : null,
-    onMailLost: (err) => logger.warn({ err }, "a mail was not sent"),
+    onMailLost: (err) => logger.warn({ event: "identity.mail.failed", err }, "a mail was not sent"),
   });
   return {
     securityLog,

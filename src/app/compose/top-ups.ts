@@ -1,7 +1,6 @@
 // Top-ups in this process: the configured providers, their service, and the sandbox provider's desk. Its notifications arrive at
 // our own webhook, like those of real providers.
 
-import type { Logger } from "pino";
 import { fetch } from "undici";
 import { baseUrlOf } from "./announcement.ts";
 import { openPaymentProviders } from "../../billing/payments/payment-providers.ts";
@@ -14,6 +13,7 @@ import { SIGNATURE_HEADER } from "../../billing/payments/sandbox/sandbox-provide
 import { createTopUps, type TopUps } from "../../billing/top-ups/top-ups.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
 
 /** A notification of the sandbox is taken at once or not. */
@@ -36,7 +36,7 @@ type Place = {
 
 /** Builds top-ups. */
 export function createTopUpParts(
-  { config, database, logger }: { config: Config; database: Database; logger: Pick<Logger, "warn"> },
+  { config, database, logger }: { config: Config; database: Database; logger: Pick<EventLogger, "warn"> },
   { baseUrl, httpPort }: Place,
 ): TopUpParts {
   const { payments, host, httpTls } = config;
@@ -47,7 +47,8 @@ export function createTopUpParts(
     clock: systemClock,
     expiresAfterMs: payments.expiresAfterMs,
     returnUrlOf: (topUpId) => `${baseUrl()}/billing?topUp=${topUpId}`,
-    onFailure: (topUpId, err) => logger.warn({ topUpId, err }, "a payment provider could not be asked"),
+    onFailure: (topUpId, err) =>
+      logger.warn({ event: "payment.provider.failed", topUpId, err }, "a payment provider gave no usable answer"),
   });
   // To ourselves directly: the public address may lie behind something that only others can pass.
   const webhook = (): string =>

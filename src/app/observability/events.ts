@@ -1,8 +1,8 @@
 // What the gateway reports besides its answers: logged, and counted for the metrics.
 
-import type { Logger } from "pino";
 import type { GatewayEvent } from "../../gateway/answer/exchange.ts";
 import { loggableEvent } from "../../gateway/answer/loggable-event.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { DatabaseOptions } from "../../database/database.ts";
 import type { LateSettlement } from "../../ledger/group-commit/group-commit.ts";
@@ -21,7 +21,7 @@ export type GatewayEventCount = {
 };
 
 /** Makes the receiver of a gateway's reports. */
-export function createGatewayEvents(logger: Pick<Logger, "warn">): GatewayEvents {
+export function createGatewayEvents(logger: Pick<EventLogger, "warn">): GatewayEvents {
   const counts = new Map<string, GatewayEventCount>();
   return {
     counts: () => counts.values(),
@@ -30,13 +30,13 @@ export function createGatewayEvents(logger: Pick<Logger, "warn">): GatewayEvents
       const upstream = "upstream" in event ? event.upstream : "";
       const name = `${kind} ${upstream}`;
       counts.set(name, { kind, upstream, count: (counts.get(name)?.count ?? 0) + 1 });
-      logger.warn(loggableEvent(event), "gateway");
+      logger.warn({ event: `gateway.${kind}`, ...loggableEvent(event) }, kind.replaceAll("_", " "));
     },
   };
 }
 
 /** Logs each settlement that came after a recovery of its request: this process did not run for longer than its lease. */
-export function lateLog(logger: Pick<Logger, "warn">): (late: LateSettlement) => void {
+export function lateLog(logger: Pick<EventLogger, "warn">): (late: LateSettlement) => void {
   return ({ requestId, accountId, late, cost, charge }) => {
     const money = { costIdr: formatMoney(idr(cost)), chargeIdr: formatMoney(idr(charge)) };
     logger.warn({ event: "ledger.settlement.late", requestId, accountId, late, ...money }, "late settlement");

@@ -3,9 +3,10 @@
 
 import process from "node:process";
 import { isatty } from "node:tty";
-import { pino, type Logger } from "pino";
+import { pino } from "pino";
 import { LogStream } from "./log-stream.ts";
 import type { LogLevel } from "../config/config.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 
 const STANDARD_ERROR = 2;
 /** Lines are written together: a write per call costs more than the rest of the line. */
@@ -16,7 +17,7 @@ const TERMINAL = { minLength: 1, maxWriteBytes: 4_096, format: readableLine } as
 
 /** A log, the function that writes its buffer, and the number of lost lines. */
 export type ProcessLog = {
-  readonly logger: Logger;
+  readonly logger: EventLogger;
   readonly flush: () => void;
   readonly linesLost: () => number;
 };

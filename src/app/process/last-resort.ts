@@ -3,8 +3,8 @@
 // for a bounded time, and exits non-zero: its supervisor starts another. Everything that must be true is in the database.
 
 import process from "node:process";
-import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 
 /** What a process needs after its drain to settle what was running and to close. */
 const SETTLE_AND_CLOSE_MS = 25_000;
@@ -14,13 +14,13 @@ export type Faults = {
   /** Resolves at the first fault. */
   readonly first: Promise<void>;
   /** Names the log. A fault before that ends the process at once, as there is nothing to drain. */
-  readonly logTo: (logger: Pick<Logger, "fatal">) => void;
+  readonly logTo: (logger: Pick<EventLogger, "fatal">) => void;
 };
 
 /** Watches for faults that nothing caught. At the first one the process must stop; after a bounded time it is ended. */
 export function watchFaults({ drainMs }: Pick<Config, "drainMs">): Faults {
   const first = Promise.withResolvers<void>();
-  let log: Pick<Logger, "fatal"> | null = null;
+  let log: Pick<EventLogger, "fatal"> | null = null;
   // A rejection that nothing handles comes here as well.
   process.on("uncaughtException", (err, origin) => {
     if (log === null) {

@@ -5,7 +5,6 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { isatty } from "node:tty";
-import type { Logger } from "pino";
 import { hasOperator, inviteOperator } from "../../identity/operator-invites.ts";
 import { announce, baseUrlOf } from "../compose/announcement.ts";
 import { ignoredUpstreams } from "../compose/catalog.ts";
@@ -19,6 +18,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { claimPurpose } from "../../database/purpose.ts";
 import { createMetricsServer } from "../../transport/server/metrics-server.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 
 export type Node = {
   /** Stops taking requests, waits until running ones end and settle, then closes everything, the database last. */
@@ -28,7 +28,7 @@ export type Node = {
 export type NodeOutput = {
   out(text: string): void;
   /** Called with the log as soon as there is one. */
-  onLog(logger: Logger): void;
+  onLog(logger: EventLogger): void;
 };
 
 const STANDARD_OUTPUT = 1;
@@ -64,7 +64,10 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
   const setUpLink = config.demo ? null : await prepareForPeople(database, { config, baseUrl, logger });
   const setUpFile = setUpLink === null || isatty(STANDARD_OUTPUT) ? null : await writeSetUpLink(config, setUpLink);
   announce({ baseUrl, grpcHost, metricsHost, metricsTls, ports, demo, setUpLink, setUpFile, output });
-  logger.info({ ...ports, pid: process.pid, demo: config.demo, workers: config.workers }, "serving");
+  logger.info(
+    { event: "process.serving", ...ports, pid: process.pid, demo: config.demo, workers: config.workers },
+    "serving",
+  );
   flush();
   const started = stack.move();
   return { stop: () => started.disposeAsync() };
@@ -85,9 +88,13 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
 /** What a service that is no demo does about people before it announces itself. Gives a link where there is no operator. */
 async function prepareForPeople(
   { pool }: Database,
-  { config, baseUrl, logger }: { config: Config; baseUrl: string; logger: Logger },
+  { config, baseUrl, logger }: { config: Config; baseUrl: string; logger: EventLogger },
 ): Promise<string | null> {
-  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so signing up and resetting a password do not work");
+  if (config.smtpUrl === null)
+    logger.warn(
+      { event: "identity.mail.unset" },
+      "SMTP_URL is not set: signing up and resetting a password do not work",
+    );
   return (await hasOperator(pool)) ? null : inviteOperator(pool, baseUrl);
 }
 

@@ -6,12 +6,12 @@ import cluster, { type Worker } from "node:cluster";
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Logger } from "pino";
 import { collectDefaultMetrics, AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import { addLogMetric } from "../observability/metrics.ts";
 import type { Serving } from "../compose/app.ts";
 import { isFromWorker, type MetricObjects, type ToWorker, WORKS_FOR_NODE } from "./messages.ts";
 import type { Config } from "../config/config.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 
 const WORKER_ENTRY = fileURLToPath(new URL("./worker.ts", import.meta.url));
 /** How long a worker may take to serve; the database may have to come back first. */
@@ -28,7 +28,7 @@ type Ports = Serving["ports"];
 /** A place among the workers: its present worker, and how many in a row died soon after their start. */
 type Place = { readonly number: number; worker: Worker; servingSince: number | null; diedYoung: number };
 
-type PrimaryOptions = { readonly config: Config; readonly logger: Logger; readonly linesLost: () => number };
+type PrimaryOptions = { readonly config: Config; readonly logger: EventLogger; readonly linesLost: () => number };
 
 /** Starts the workers and waits until each of them serves. Errors: what kept the first from starting; none is left then. */
 export async function startWorkers({ config, logger, linesLost }: PrimaryOptions): Promise<Serving> {
@@ -54,7 +54,8 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
       place.diedYoung = livedMs < YOUNG_MS ? place.diedYoung + 1 : 0;
       place.servingSince = null;
       const pauseMs = Math.min(RESTART_PAUSE_MS.first * 2 ** place.diedYoung, RESTART_PAUSE_MS.most);
-      logger.error({ worker: place.number, code, signal, livedMs, pauseMs }, "a worker ended; another follows");
+      const facts = { worker: place.number, code, signal, livedMs, pauseMs };
+      logger.error({ event: "process.worker.ended", ...facts }, "a worker ended; another follows");
       restarted.inc({ worker: String(place.number) });
       const timer = setTimeout(() => {
         if (restarts.signal.aborted) return;

@@ -53,16 +53,16 @@ async function work(): Promise<number> {
       // A collector that fails leaves this worker out of the scrape.
       serving.registry.getMetricsAsJSON().then(
         (metrics) => void send({ kind: "metrics", metrics }),
-        (err: unknown) => logger.error({ err }, "the metrics could not be read"),
+        (err: unknown) => logger.error({ event: "process.metrics.failed", err }, "the metrics could not be read"),
       );
     });
     await send({ kind: "serving", ports: serving.ports });
     flushCompileCache();
-    logger.info({ pid: process.pid }, "worker serving");
+    logger.info({ event: "process.worker.serving", pid: process.pid }, "worker serving");
     const hasFault = await Promise.race([stopRequested.promise.then(() => false), faults.first.then(() => true)]);
     return hasFault ? 1 : 0;
   } catch (err) {
-    logger.error({ err }, "the worker failed");
+    logger.error({ event: "process.worker.failed", err }, "the worker failed");
     await send({ kind: "failed", reason: err instanceof Error ? err.message : String(err) });
     return 1;
   } finally {

@@ -1,13 +1,13 @@
 // One line for each call: the caller, the method and the outcome; never prompts, secrets or query strings.
 
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Logger } from "pino";
 import type { Principal } from "../../identity/principal.ts";
 import { InternalError } from "../../kernel/errors.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 import { toDomainError } from "./errors.ts";
 
-/** The part of a pino logger that is used here. */
-export type CallLogger = Pick<Logger, "info" | "warn" | "error">;
+/** The part of the log that calls write to. */
+export type CallLogger = Pick<EventLogger, "info" | "warn" | "error">;
 
 /** A call that has ended. */
 export type EndedCall = {
@@ -26,6 +26,7 @@ export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, p
   const durationMs = Date.now() - receivedAtMs;
   // Undefined members are left out. The object has one shape for speed: the line is written for every request.
   const line = {
+    event: "call.ended" as const,
     requestId,
     method,
     caller: principal.kind,
@@ -43,7 +44,7 @@ export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, p
 /** Logs the cause of an internal error, which its caller does not see. Normal outcomes are not logged here. */
 export function logFault(logger: CallLogger, requestId: string, thrown: unknown): void {
   const error = toDomainError(thrown);
-  if (error instanceof InternalError) logger.error({ requestId, err: error.cause ?? error }, "fault");
+  if (error instanceof InternalError) logger.error({ event: "call.fault", requestId, err: error.cause ?? error }, "fault");
 }
 
 // Connect's error when the caller, or its connection, has ended the call.

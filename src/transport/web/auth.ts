@@ -184,7 +184,7 @@ const warned = new WeakSet<AuthOptions>();
 function warnOfProxy({ headers }: IncomingMessage, options: AuthOptions): void {
   if (options.trustedProxies > 0 || headers["x-forwarded-for"] === undefined || warned.has(options)) return;
   warned.add(options);
-  const fact = { event: "auth.proxy.untrusted" };
+  const fact = { event: "auth.proxy.untrusted" } as const;
   options.logger.warn(
     fact,
     "X-Forwarded-For was sent, but SALDO_TRUSTED_PROXIES is 0: tries count for the proxy's address",
