@@ -71,7 +71,7 @@ describe("transfers that wait for an operator", () => {
     await status().getByText("Ditolak").waitFor();
     await page.getByRole("dialog").getByText(REASON).first().waitFor();
     await expect.poll(heldOfBitcoin).toBe("0");
-    await page.getByRole("link", { name: "Jejak operator" }).last().click();
+    await page.getByRole("link", { name: "Log operator" }).last().click();
     await page.getByRole("table", { name: "Perintah operator" }).getByText(REASON).waitFor();
     const actions = await listActions(dashboard.database.database.pool, { limit: 50 });
     expect(actions.map(({ action }) => action).filter((action) => /^(transfer|payout)/.test(action))).toEqual([

@@ -67,7 +67,7 @@ describe("settings", () => {
     await change.click();
     await page.getByText("Kata sandi diganti").waitFor();
     await page.reload();
-    const here = page.getByRole("table", { name: "Tempat Anda masuk" }).getByText("Di sini");
+    const here = page.getByRole("table", { name: "Sesi aktif" }).getByText("Perangkat ini");
     await here.first().waitFor();
     expect(await here.count()).toBe(1);
   });
@@ -92,7 +92,7 @@ describe("settings", () => {
     await page.goto(`${dashboard.saldo.httpUrl}/settings`);
     await page.waitForURL(/\/sign-in/);
     await page.getByRole("button", { name: "Masuk", exact: true }).waitFor();
-    expect(await page.getByRole("table", { name: "Tempat Anda masuk" }).count()).toBe(0);
+    expect(await page.getByRole("table", { name: "Sesi aktif" }).count()).toBe(0);
     expectNoComplaints(dashboard);
   });
 });

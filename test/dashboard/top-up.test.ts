@@ -50,7 +50,7 @@ describe("topping up", () => {
     // The text of a row for narrow pages is there too, hidden.
     const seen = (table: Locator, text: string) => table.getByText(text).filter({ visible: true }).count();
     await expect.poll(() => seen(page.getByRole("table", { name: "Riwayat isi saldo" }), "Dibayar")).toBe(4);
-    const ledger = page.getByRole("table", { name: "Buku besar" });
+    const ledger = page.getByRole("table", { name: "Mutasi saldo" });
     await expect.poll(() => seen(ledger, "Isi saldo")).toBe(4);
     expect(await seen(ledger, "Rp 100.000,00")).toBe(1);
     const file = await downloadCsv(page);
@@ -129,11 +129,11 @@ describe("topping up", () => {
   });
 
   it.each([
-    ["9999", "Paling sedikit Rp 10.000."],
+    ["9999", "Minimal Rp 10.000."],
     ["10000.5", "Tulis rupiah bulat, tanpa sen."],
     ["-10000", "Tulis angka saja, misalnya 25000 atau 0,5."],
-    ["9.999", "Paling sedikit Rp 10.000."],
-    ["1000000001", "Paling banyak Rp 1.000.000.000."],
+    ["9.999", "Minimal Rp 10.000."],
+    ["1000000001", "Maksimal Rp 1.000.000.000."],
   ])("shows why %s rupiah are not an amount, and opens no payment", async (amount, problem) => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);

@@ -49,7 +49,7 @@ describe("transfers of a merchant", () => {
     await page.getByRole("button", { name: "Ambil koin" }).click();
     await expect.poll(() => page.getByTestId("available-TRX").textContent()).toBe("1.000 TRX");
     await order(page, "12.5");
-    const dialog = page.getByRole("dialog", { name: "Periksa sekali lagi" });
+    const dialog = page.getByRole("dialog", { name: "Periksa transfer" });
     // The balance is filled in when it has loaded.
     await expect
       .poll(() => dialog.locator("dd").allTextContents())
@@ -57,7 +57,7 @@ describe("transfers of a merchant", () => {
     await dialog.getByRole("button", { name: "Kirim 12,5 TRX" }).click();
     await page.getByTestId("transfer-status").getByText("Selesai").waitFor();
     transferPath = new URL(page.url()).pathname;
-    await expect.poll(() => page.getByRole("table", { name: "Buku besar" }).getByText("-16,7 TRX").count()).toBe(1);
+    await expect.poll(() => page.getByRole("table", { name: "Mutasi saldo" }).getByText("-16,7 TRX").count()).toBe(1);
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox?status=CONFIRMED`);
     await expect.poll(() => page.getByTestId("available-TRX").textContent()).toBe("970,8 TRX");
     await page.getByRole("table", { name: "Transfer" }).getByRole("button", { name: EXTERNAL_ID }).waitFor();
@@ -105,7 +105,7 @@ describe("transfers of a merchant", () => {
     await page.getByLabel("Jumlah yang diterima").fill("50");
     await page.getByLabel("ID eksternal").fill("inv/typed-later");
     typed.resolve();
-    const dialog = page.getByRole("dialog", { name: "Periksa sekali lagi" });
+    const dialog = page.getByRole("dialog", { name: "Periksa transfer" });
     await dialog.waitFor();
     expect((await dialog.locator("dd").allTextContents()).slice(0, 4)).toEqual([ADDRESS, "TRON", "inv/slow", "5 TRX"]);
     await dialog.getByRole("button", { name: "Kirim 5 TRX" }).click();
@@ -216,6 +216,6 @@ describe("transfers of a merchant", () => {
     await page.getByLabel("Alamat tujuan").fill(ADDRESS);
     await page.getByLabel("ID eksternal").fill(EXTERNAL_ID);
     await page.getByRole("button", { name: "Lanjut ke konfirmasi" }).click();
-    await page.getByRole("dialog", { name: "Periksa sekali lagi" }).waitFor();
+    await page.getByRole("dialog", { name: "Periksa transfer" }).waitFor();
   }
 });

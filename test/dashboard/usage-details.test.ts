@@ -50,7 +50,7 @@ describe("the sheet of a request", () => {
       /Image output Rp ?619\.2 1,290 × Rp ?480,000/,
       /Per request Rp ?12\.5/,
       /Cost Rp ?2,188\.004/,
-      /Given back Rp ?1 /,
+      /Credited back Rp ?1 /,
       /Long-context prices: more input tokens than 20,000/,
     ])
       expect(text).toMatch(line);
@@ -63,7 +63,7 @@ describe("the sheet of a request", () => {
     expect(english).toContain("The cached part is assumed from your last request");
     expect(english.replaceAll(/\s+/g, " ")).toMatch(/Reported by the upstream Input 23,685 Cache 7,168 Output 5,386/);
     const indonesian = await textOfSheet("id");
-    expect(indonesian).toContain("Token keluar dari upstream melebihi batas permintaan ini dan dipotong.");
+    expect(indonesian).toContain("Token output dari upstream melebihi batas permintaan ini dan dipotong.");
     expect(indonesian).toContain("a_rule_of_tomorrow");
   });
 
@@ -79,7 +79,7 @@ describe("the sheet of a request", () => {
   it("is one click from the ledger entries of its charge and of its credit note", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
     const ledger = page.getByRole("table", { name: "Ledger" });
-    const note = ledger.getByRole("row").filter({ hasText: "Usage given back" }).first();
+    const note = ledger.getByRole("row").filter({ hasText: "Credit note" }).first();
     await note.getByRole("link", { name: new RegExp(`Request …${requestId.slice(-12)}`) }).click();
     await page.getByRole("dialog").getByText(requestId).first().waitFor();
     expect(new URL(page.url()).searchParams.get("request")).toBe(requestId);

@@ -12,7 +12,7 @@ const MESSAGES = {
     noNumber: "Tulis angka saja, misalnya 25000 atau 0,5.",
     zero: "Tulis angka lebih dari nol.",
     notWhole: "Tulis rupiah bulat, tanpa sen.",
-    tooFine: (most: number) => `Paling banyak ${most} angka di belakang koma.`,
+    tooFine: (most: number) => `Maksimal ${most} angka di belakang koma.`,
     ambiguous: (text: string, grouped: string, fraction: string) =>
       `“${text}” bisa dibaca dua cara. Tulis ${grouped} atau ${fraction}.`,
   },

@@ -8,7 +8,7 @@ const MESSAGES = {
   id: {
     missing: "Isi kolom ini.",
     email: "Tulis alamat e-mail lengkap, misalnya nama@contoh.id.",
-    tooShort: (least: number) => `Paling sedikit ${least} karakter.`,
+    tooShort: (least: number) => `Minimal ${least} karakter.`,
     unfit: "Isian ini belum benar.",
   },
   en: {

@@ -4,16 +4,16 @@ import type { Messages } from "./language.tsx";
 
 export const PRICE_MESSAGES = {
   id: {
-    input: "Masuk",
-    output: "Keluar",
+    input: "Input",
+    output: "Output",
     cacheHit: "Cache",
     cacheWrite: "Tulis cache",
     cacheWrite1h: "Tulis cache 1 jam",
-    audioInput: "Audio masuk",
-    imageInput: "Gambar masuk",
-    imageOutput: "Gambar keluar",
+    audioInput: "Input audio",
+    imageInput: "Input gambar",
+    imageOutput: "Output gambar",
     perRequest: "Per permintaan",
-    longContext: "Token masuk di atas",
+    longContext: "Token input di atas",
   },
   en: {
     input: "Input",

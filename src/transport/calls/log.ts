@@ -44,7 +44,8 @@ export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, p
 /** Logs the cause of an internal error, which its caller does not see. Normal outcomes are not logged here. */
 export function logFault(logger: CallLogger, requestId: string, thrown: unknown): void {
   const error = toDomainError(thrown);
-  if (error instanceof InternalError) logger.error({ event: "call.fault", requestId, err: error.cause ?? error }, "fault");
+  if (error instanceof InternalError)
+    logger.error({ event: "call.fault", requestId, err: error.cause ?? error }, "fault");
 }
 
 // Connect's error when the caller, or its connection, has ended the call.

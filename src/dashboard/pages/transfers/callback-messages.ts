@@ -75,7 +75,7 @@ export const CALLBACK_MESSAGES = {
     stopped: "Callbacks have stopped",
     stoppedAbout: "Nothing came through for seven days. Save the settings again to restart callbacks.",
     onceTitle: "Keep this now",
-    onceAbout: "It is shown this once.",
+    onceAbout: "It is shown only once.",
     secret: "Signing secret",
     kept: "I have saved it",
     changed: "Last changed",

@@ -21,7 +21,7 @@ const MESSAGES = {
   },
   en: {
     title: "Keep this pair of keys now",
-    about: "The secret key is shown this once. Keep it in your server's secret store, not in code.",
+    about: "The secret key is shown only once. Keep it in your server's secret store, not in code.",
     apiKey: "API key",
     secretKey: "Secret key",
     header: "Basic header",

@@ -3,20 +3,20 @@
 
 export const METERING_MESSAGES = {
   id: {
-    thinking_in_total: "Token yang hanya ada di jumlah total dihitung sebagai keluaran: model berpikir.",
+    thinking_in_total: "Token yang hanya ada di jumlah total dihitung sebagai output: model berpikir.",
     audio_in_total: "Token yang hanya ada di jumlah total dihitung sebagai audio.",
     impossible_count: "Satu angka dari upstream tidak mungkin (negatif, pecahan, atau terlalu besar) dan diperbaiki.",
     total_below_parts:
       "Jumlah total dari upstream lebih kecil daripada bagian-bagiannya; yang dipakai bagian-bagiannya.",
-    input_above_bound: "Token masuk dari upstream melebihi yang mungkin untuk permintaan ini dan dipotong.",
-    output_above_bound: "Token keluar dari upstream melebihi batas permintaan ini dan dipotong.",
+    input_above_bound: "Token input dari upstream melebihi yang mungkin untuk permintaan ini dan dipotong.",
+    output_above_bound: "Token output dari upstream melebihi batas permintaan ini dan dipotong.",
     output_far_above_relayed:
-      "Upstream melaporkan jauh lebih banyak daripada yang diteruskan; keluaran dihitung oleh kami.",
+      "Upstream melaporkan jauh lebih banyak daripada yang diteruskan; output dihitung oleh kami.",
     implausible_count: "Satu angka dari upstream lebih besar daripada kemampuan model mana pun dan tidak dipakai.",
-    output_below_relayed: "Upstream melaporkan kurang dari separuh teks yang diteruskan; keluaran dihitung oleh kami.",
-    output_estimated: "Upstream tidak melaporkan token keluar; keluaran dihitung oleh kami.",
+    output_below_relayed: "Upstream melaporkan kurang dari separuh teks yang diteruskan; output dihitung oleh kami.",
+    output_estimated: "Upstream tidak melaporkan token output; output dihitung oleh kami.",
     output_withheld: "Jawaban diakhiri lebih awal; yang tidak ditampilkan tidak ditagih.",
-    input_estimated: "Upstream tidak melaporkan token masuk; masukan dihitung oleh kami.",
+    input_estimated: "Upstream tidak melaporkan token input; input dihitung oleh kami.",
     cached_assumed: "Bagian dari cache dianggap sama dengan permintaan terakhir Anda yang awalnya sama.",
   },
   en: {

@@ -36,8 +36,8 @@ export const LEDGER_MESSAGES = {
     notBalancedAbout:
       "Ada aset yang jumlahnya bukan nol, atau kelas yang saldonya tidak sama dengan mutasinya. Lihat audit di Layanan.",
     class: "Kelas",
-    debits: "Keluar (debit)",
-    credits: "Masuk (kredit)",
+    debits: "Debit",
+    credits: "Kredit",
     balance: "Selisih",
     kept: "Saldo tersimpan",
     sum: "Jumlah",
@@ -78,8 +78,8 @@ export const LEDGER_MESSAGES = {
     notBalancedAbout:
       "An asset does not sum to zero, or a class's balance differs from its postings. See the audits in Service.",
     class: "Class",
-    debits: "Left (debits)",
-    credits: "Came (credits)",
+    debits: "Debits",
+    credits: "Credits",
     balance: "Balance",
     kept: "Kept balance",
     sum: "Sum",

@@ -4,7 +4,7 @@ import type { Messages } from "../../../i18n/language.tsx";
 
 export const LOG_MESSAGES = {
   id: {
-    title: "Jejak operator",
+    title: "Log operator",
     about: "Setiap perintah operator, dari dasbor maupun baris perintah. Tidak pernah diubah atau dihapus.",
     list: "Perintah operator",
     operator: "Operator",

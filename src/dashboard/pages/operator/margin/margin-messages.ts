@@ -33,7 +33,7 @@ export const MARGIN_MESSAGES = {
     upstream: "Upstream",
     account: "Account",
     revenue: "Revenue",
-    credited: "Given back",
+    credited: "Credited back",
     cost: "Upstream cost",
     margin: "Margin",
     requests: "Requests",

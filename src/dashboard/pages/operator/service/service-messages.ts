@@ -27,7 +27,7 @@ export const SERVICE_MESSAGES = {
     changeWelcome: "Ubah…",
     changeTitle: "Ubah kredit sambutan",
     welcomeField: "Kredit sambutan (Rp)",
-    welcomeMost: (most: string) => `Paling banyak ${most}.`,
+    welcomeMost: (most: string) => `Maksimal ${most}.`,
     before: "Sekarang",
     after: "Menjadi",
     confirmWelcome: "Simpan",

@@ -20,7 +20,7 @@ export const TRANSFERS_MESSAGES = {
     needsApproval: "Perlu persetujuan",
     missing: "Transfer ini tidak ada",
     transfer: "Transfer",
-    log: "Jejak operator",
+    log: "Log operator",
     approve: "Setujui…",
     approveTitle: "Setujui transfer ini",
     approveAbout: "Transfer dilanjutkan dan segera dibayar di rantai. Yang sudah terkirim tidak bisa ditarik kembali.",

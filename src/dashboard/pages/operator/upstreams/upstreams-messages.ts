@@ -33,9 +33,9 @@ export const UPSTREAMS_MESSAGES = {
     mixedUp: "Jawaban tercampur",
     mixedUpAbout:
       "Upstream mengirim byte yang tidak menjawab permintaan apa pun. Setiap permintaan kini memakai sambungannya sendiri, sampai proses dimulai ulang atau pengaturannya diubah.",
-    hiddenOutput: "Keluaran tersembunyi",
+    hiddenOutput: "Output tersembunyi",
     hiddenOutputAbout:
-      "ditagih untuk keluaran yang tidak tampil. Seluruh batas keluarannya ditahan; tandai hidden_output di katalog.",
+      "ditagih untuk output yang tidak tampil. Seluruh batas outputnya ditahan; tandai hidden_output di katalog.",
     notInADay: "tidak dalam sehari terakhir",
   },
   en: {
@@ -50,7 +50,7 @@ export const UPSTREAMS_MESSAGES = {
     notSet: "Not set",
     notNeeded: "Not needed",
     unknown: "Unknown",
-    preset: "by a variable",
+    preset: "set by an environment variable",
     models: "Models",
     recent: "5 minutes",
     hour: "1 hour",
