@@ -1,5 +1,5 @@
 import { baseUrlOf } from "../app/compose/announcement.ts";
-import { dismissOperator, inviteOperator, listOperators } from "../identity/operator-invites.ts";
+import { removeOperator, inviteOperator, listOperators } from "../identity/operator-invites.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
@@ -37,7 +37,7 @@ export const operatorCommands: readonly Command[] = [
       const email = values.need("email");
       const personId = await withAuditLog(
         await operatorHere(database),
-        (client) => dismissOperator(client, email),
+        (client) => removeOperator(client, email),
         (id) => ({ action: "operator remove", subject: id, reason: null }),
       );
       return { json: { personId } };

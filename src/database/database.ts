@@ -11,7 +11,7 @@ import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded/embedded-post
 import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
-import { layServingSettings, SERVING_ROLE } from "./serving-settings.ts";
+import { applyServerSettings, SERVING_ROLE } from "./serving-settings.ts";
 import { PrimaryClient, type ServerAddress } from "./primary.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
@@ -131,7 +131,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const serving = clientConfig(logins.serving, applicationName);
   await withClient(owner, checkServer);
   await migrate(owner);
-  await withClient(owner, layServingSettings);
+  await withClient(owner, applyServerSettings);
   const isPooled = await withClient(serving, async (client) => {
     await checkServingSession(client);
     return isPooledClient(client);

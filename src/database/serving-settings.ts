@@ -41,7 +41,7 @@ const MET_ANOTHER: ReadonlySet<string | undefined> = new Set(["XX000", sqlStates
 const MAX_MEETINGS = 20;
 
 /** Lays the settings on the serving role where they are not on it yet, as the owner of the schema. */
-export async function layServingSettings(owner: Client): Promise<void> {
+export async function applyServerSettings(owner: Client): Promise<void> {
   for (let meetings = 0; ; meetings += 1) {
     const missing = await missingSettings(owner);
     try {

@@ -80,7 +80,7 @@ export async function listOperators(
 }
 
 /** Takes the role from a person and ends the sessions that were opened with it. Errors: NotFound. */
-export async function dismissOperator(client: PoolClient, email: string): Promise<string> {
+export async function removeOperator(client: PoolClient, email: string): Promise<string> {
   const { rows } = await client.query<{ id: string }>(DEMOTE, [email]);
   if (rows[0] === undefined) throw new NotFound("No operator has this address.");
   await endSessionsOfPerson(client, rows[0].id);

@@ -138,7 +138,7 @@ export class ProcessLease {
   }
 
   /** Declares processes dead whose lease has run out, if this one may. Returns their ids. */
-  async buryExpired(): Promise<string[]> {
+  async expireDeadProcesses(): Promise<string[]> {
     const { rows } = await this.#query<{ id: string }>(BURY, this.#processId);
     return rows.map((row) => row.id);
   }

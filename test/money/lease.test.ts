@@ -41,8 +41,8 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     await setup.asOwner(
       "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO process%'",
     );
-    await Promise.allSettled([lease.renew(), lease.buryExpired()]);
-    await Promise.all([lease.renew(), lease.buryExpired()]);
+    await Promise.allSettled([lease.renew(), lease.expireDeadProcesses()]);
+    await Promise.all([lease.renew(), lease.expireDeadProcesses()]);
     expect(made.length).toBeLessThanOrEqual(3);
     await lease.resign();
     await expect.poll(() => ended.size).toBe(made.length);

@@ -35,9 +35,9 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   }
 
   it("leaves a process alone whose lease has not run out", async () => {
-    const [gravedigger, living] = [await steadyProcess(), await setup.process()];
+    const [sweeper, living] = [await steadyProcess(), await setup.process()];
     await age(living, 19);
-    expect(await gravedigger.lease.buryExpired()).toEqual([]);
+    expect(await sweeper.lease.expireDeadProcesses()).toEqual([]);
     await living.lease.renew();
   });
 
@@ -45,9 +45,9 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     const victim = await setup.process();
     await age(victim, 21);
     const newcomer = await setup.process();
-    expect(await newcomer.lease.buryExpired()).toEqual([]);
-    const gravedigger = await steadyProcess();
-    expect(await gravedigger.lease.buryExpired()).toEqual([victim.lease.processId]);
+    expect(await newcomer.lease.expireDeadProcesses()).toEqual([]);
+    const sweeper = await steadyProcess();
+    expect(await sweeper.lease.expireDeadProcesses()).toEqual([victim.lease.processId]);
   });
 
   it("starts a new term after a gap, such as an outage of the database", async () => {
@@ -57,18 +57,18 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     ]);
     await age(victim, 21);
     await late.lease.renew();
-    expect(await late.lease.buryExpired()).toEqual([]);
-    expect(await (await steadyProcess()).lease.buryExpired()).toEqual([victim.lease.processId]);
+    expect(await late.lease.expireDeadProcesses()).toEqual([]);
+    expect(await (await steadyProcess()).lease.expireDeadProcesses()).toEqual([victim.lease.processId]);
   });
 
   it("resolves the holds of a dead process once, with their recorded progress, and no others", async () => {
-    const [victim, living, gravedigger] = [await setup.process(), await setup.process(), await steadyProcess()];
+    const [victim, living, sweeper] = [await setup.process(), await setup.process(), await steadyProcess()];
     const [lost, kept] = [await placed(victim), await placed(living)];
     await setup.pool.query("UPDATE hold SET progress_input_tokens = 10, progress_output_tokens = 2 WHERE id = $1", [
       lost.request.requestId,
     ]);
     await age(victim, 21);
-    await gravedigger.lease.buryExpired();
+    await sweeper.lease.expireDeadProcesses();
     expect(await recoverHolds(setup.pool)).toBe(1);
     expect(await recoverHolds(setup.pool)).toBe(0);
     expect(await setup.balance(lost.account)).toEqual({ posted: 920_000n, held: 0n, available: 920_000n });
@@ -81,11 +81,11 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("charges no more than the hold, and posts the rest of the recorded cost as our loss", async () => {
-    const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
+    const [victim, sweeper] = [await setup.process(), await steadyProcess()];
     const { account, request } = await placed(victim);
     await setup.pool.query("UPDATE hold SET progress_input_tokens = 100 WHERE id = $1", [request.requestId]);
     await age(victim, 21);
-    await gravedigger.lease.buryExpired();
+    await sweeper.lease.expireDeadProcesses();
     expect(await recoverHolds(setup.pool)).toBe(1);
     expect(await setup.balance(account)).toEqual({ posted: 600_000n, held: 0n, available: 600_000n });
     const { rows } = await setup.pool.query("SELECT amount, reason FROM posting WHERE id = $1", [request.requestId]);
@@ -93,13 +93,13 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("lets a process that was declared dead only post the difference, ends its requests, and continues under a new id", async () => {
-    const [zombie, gravedigger] = [await setup.process(), await steadyProcess()];
+    const [zombie, sweeper] = [await setup.process(), await steadyProcess()];
     const term = zombie.lease.term();
     let ended = 0;
     term.whenOver(() => (ended += 1));
     const { account, request } = await placed(zombie);
     await age(zombie, 21);
-    await gravedigger.lease.buryExpired();
+    await sweeper.lease.expireDeadProcesses();
     await recoverHolds(setup.pool);
     const settled = { cost: 250_000n, charge: 250_000n, late: "posted" };
     expect(await zombie.ledger.settle(settlement(account, request.requestId, 50))).toEqual(settled);
@@ -116,10 +116,10 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("lets only one of a simultaneous recovery and settlement win", async () => {
-    const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
+    const [victim, sweeper] = [await setup.process(), await steadyProcess()];
     const holds = await Promise.all(Array.from({ length: 20 }, () => placed(victim)));
     await age(victim, 21);
-    await gravedigger.lease.buryExpired();
+    await sweeper.lease.expireDeadProcesses();
     const [, ...settled] = await Promise.all([
       recoverHolds(setup.pool),
       ...holds.map(({ account, request }) => victim.ledger.settle(settlement(account, request.requestId, 3))),
@@ -162,13 +162,13 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("waits once in a round for an account that is locked, however many holds it has, and resolves the others", async () => {
-    const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
+    const [victim, sweeper] = [await setup.process(), await steadyProcess()];
     const locked = await placed(victim);
     for (let more = 0; more < 4; more += 1)
       await victim.ledger.admit(admission(locked.account, locked.request.keyId, 100n));
     const free = await placed(victim);
     await age(victim, 21);
-    await gravedigger.lease.buryExpired();
+    await sweeper.lease.expireDeadProcesses();
     let tries = 0;
     const counting = {
       query: (text: string, values: unknown[]) => {

@@ -176,7 +176,7 @@ type PayoutTroubles = {
 type PayoutTroubleCount = Pick<PayoutTrouble, "kind" | "chain"> & { readonly count: number };
 
 /** Payouts whose fee is too high that are remembered as logged; far more than wait for lower fees at a time. */
-const MOST_TOLD = 10_000;
+const MOST_LOGGED = 10_000;
 
 /** What every round reports again while it lasts. */
 const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
@@ -192,7 +192,7 @@ const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
  */
 export function createPayoutTroubles(logger: Pick<EventLogger, "error" | "warn">): PayoutTroubles {
   const counts = new Map<string, PayoutTroubleCount>();
-  const told = new LRUCache<string, true>({ max: MOST_TOLD });
+  const logged = new LRUCache<string, true>({ max: MOST_LOGGED });
   return {
     counts: () => counts.values(),
     report(trouble) {
@@ -201,8 +201,8 @@ export function createPayoutTroubles(logger: Pick<EventLogger, "error" | "warn">
       counts.set(name, { kind, chain, count: (counts.get(name)?.count ?? 0) + 1 });
       if (LASTING.has(kind)) {
         const subject = [kind, chain, "nonce" in trouble ? trouble.nonce : "", dayOf(trouble)].join(" ");
-        if (told.get(subject) === true) return;
-        told.set(subject, true);
+        if (logged.get(subject) === true) return;
+        logged.set(subject, true);
       }
       logTrouble(logger, trouble);
     },

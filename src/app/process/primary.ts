@@ -90,9 +90,9 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
   }
 
   async function scrape(workers: readonly Worker[]): Promise<string> {
-    const told = await Promise.all([registry.getMetricsAsJSON(), ...workers.map(metricsOf)]);
+    const collected = await Promise.all([registry.getMetricsAsJSON(), ...workers.map(metricsOf)]);
     // Every series has its worker's number as a label, so that nothing is added up and a counter restarts with its process.
-    return AggregatorRegistry.aggregate(told).metrics();
+    return AggregatorRegistry.aggregate(collected).metrics();
   }
 }
 

@@ -24,7 +24,7 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
       name: "recover holds",
       everyMs: RECOVERY_MS,
       run: async () => {
-        await lease.buryExpired();
+        await lease.expireDeadProcesses();
         await recoverHolds(pool);
       },
     },

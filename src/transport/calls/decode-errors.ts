@@ -22,15 +22,15 @@ export function addFactsToDecodeErrors(router: ConnectRouter, logger: CallLogger
       if (error.details.length > 0) return withBody(res, bytes);
       const call = { values };
       const requestId = requestIdOf(call);
-      const told = toConnectError(error, requestId);
+      const answered = toConnectError(error, requestId);
       logCall(logger, {
         method,
         requestId,
         receivedAtMs: receivedAtMsOf(call),
         principal: principalOf(call),
-        error: told,
+        error: answered,
       });
-      return withBody(res, errorToJsonBytes(told, undefined));
+      return withBody(res, errorToJsonBytes(answered, undefined));
     };
     router.handlers[index] = Object.assign(telling, handler);
   });

@@ -299,15 +299,15 @@ async function watch(next: (req: Request) => Promise<Response>, req: Request, wa
 }
 
 async function* watchStream<T>(messages: AsyncIterable<T>, watcher: Watcher): AsyncGenerator<T> {
-  let told = false;
+  let hasFailed = false;
   try {
     yield* messages;
   } catch (thrown) {
-    told = true;
+    hasFailed = true;
     throw watcher.failed(thrown);
   } finally {
     // Also reached when the client leaves between two messages.
-    if (!told) watcher.ended();
+    if (!hasFailed) watcher.ended();
   }
 }
 

@@ -8,7 +8,7 @@ import { Card } from "../../../components/card.tsx";
 import { later } from "../components/later.tsx";
 import { useOrderName } from "../components/order-name.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
-import type { MoneyOrder } from "./money-dialog.tsx";
+import type { MoneyCommand } from "./money-dialog.tsx";
 
 const MoneyDialog = later(() => import("./money-dialog.tsx"), "MoneyDialog");
 const CreditNoteDialog = later(() => import("./credit-note.tsx"), "CreditNoteDialog");
@@ -16,7 +16,7 @@ const CreditNoteDialog = later(() => import("./credit-note.tsx"), "CreditNoteDia
 /** The orders that move money. */
 export function AccountMoney({ account }: { readonly account: AccountSummary }) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
-  const [kind, setKind] = useState<MoneyOrder | "note" | null>(null);
+  const [kind, setKind] = useState<MoneyCommand | "note" | null>(null);
   const name = useOrderName();
   const close = () => setKind(null);
   return (

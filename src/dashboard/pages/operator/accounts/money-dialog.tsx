@@ -16,10 +16,10 @@ import { Review } from "../components/review.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 /** The change of the balance. */
-export type MoneyOrder = "credit" | "adjust";
+export type MoneyCommand = "credit" | "adjust";
 
 type MoneyDialogProps = {
-  readonly kind: MoneyOrder;
+  readonly kind: MoneyCommand;
   readonly account: AccountSummary;
   readonly name: OrderName;
   readonly onClose: () => void;
