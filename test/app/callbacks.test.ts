@@ -1,4 +1,4 @@
-// Callbacks of the service as it runs, to a receiver that checks them as the README describes.
+// Callbacks of the service as it runs, to a receiver that checks them as the guide to transfers describes.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -106,13 +106,13 @@ describe("a served transfer", () => {
   });
 });
 
-describe("the receiver of the README", () => {
+describe("the receiver of the guide to transfers", () => {
   let folder: string;
   let child: ChildProcess;
   let url: URL;
   const secret = "cs_of-the-test";
   beforeAll(async () => {
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+    const readme = readFileSync(new URL("../../.github/TRANSFERS.md", import.meta.url), "utf8");
     const snippet = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
     const receiver = snippet.find((code) => code.includes("x-saldo-signature")) ?? "";
     folder = await mkdtemp(join(tmpdir(), "saldo-receiver-"));

@@ -25,7 +25,8 @@ it("every link to a file leads to one", () => {
 const NAMED_FILE = /`((?:[\w@.*-]+\/)*[\w@.*-]+\.(?:ts|tsx|js|mjs|sql|css|md))`/g;
 
 it("every file that a README names is in its own folder, in src/ or in the repository", () => {
-  const readmes = documents.filter((path) => path === "README.md" || path.startsWith("src/"));
+  const guides = ["CLIENTS", "OPERATING", "TRANSFERS"].map((name) => `.github/${name}.md`);
+  const readmes = documents.filter((path) => path === "README.md" || path.startsWith("src/") || guides.includes(path));
   const named = readmes.flatMap((readme) =>
     Array.from(read(readme).matchAll(NAMED_FILE), ([, file = ""]) => ({ readme, file })),
   );
@@ -40,7 +41,7 @@ it("every file that a README names is in its own folder, in src/ or in the repos
 const MOST_README_LINES = 80;
 
 it("the README of a room is short, and its decisions are in the order of their dates", () => {
-  const readmes = documents.filter((path) => path.startsWith("src/"));
+  const readmes = documents.filter((path) => path === "README.md" || path.startsWith("src/"));
   expect(readmes.length).toBeGreaterThan(40);
   expect(readmes.filter((path) => read(path).trimEnd().split("\n").length > MOST_README_LINES)).toEqual([]);
   const isInOrder = (path: string): boolean => {

@@ -1,4 +1,4 @@
-// `saldo/client` as the README shows it: its snippet is run unchanged, but for the addresses.
+// `saldo/client` as the guide to clients shows it: its snippet is run unchanged, but for the addresses.
 
 import { execFile } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -38,15 +38,15 @@ afterAll(() => served.stop());
 
 const addresses = () => ({ baseUrl: served.server.httpUrl, address: served.server.grpcAddress });
 
-test("the snippet of the README runs", async () => {
-  const readme = await readFile(new URL("README.md", ROOT), "utf8");
+test("the snippet of the guide to clients runs", async () => {
+  const readme = await readFile(new URL(".github/CLIENTS.md", ROOT), "utf8");
   const snippet = [...readme.matchAll(/```ts\n(.*?)```/gs)]
     .map(([, text = ""]) => text)
     .find((text) => text.includes("saldo/client"));
   const { baseUrl, address } = addresses();
   const text = snippet?.replace("http://127.0.0.1:3000", baseUrl).replace("127.0.0.1:3001", address) ?? "";
   expect(text).toContain(baseUrl);
-  // Beside the README, where the package knows itself by its name.
+  // Beside package.json, where the package knows itself by its name.
   const file = fileURLToPath(new URL(`.try-${process.pid}.mts`, ROOT));
   await writeFile(file, text);
   try {
