@@ -1,6 +1,6 @@
 // The part of the composition that watches the standby: how often it looks, what it logs, and which work pauses without one.
 
-import type { Logger } from "pino";
+import type { EventLogger } from "../../kernel/event-logger.ts";
 import type { Database } from "../../database/database.ts";
 import { StandbyWatch } from "../../database/standby-watch.ts";
 import type { Tick } from "../../workers/tick.ts";
@@ -24,7 +24,7 @@ export function watchStandby({
 }: {
   readonly config: Pick<Config, "requireSyncStandby">;
   readonly database: Pick<Database, "requestPool">;
-  readonly logger: Logger;
+  readonly logger: Pick<EventLogger, "info" | "error">;
 }): StandbyParts {
   const watch = new StandbyWatch({
     pool: database.requestPool,

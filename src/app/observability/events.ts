@@ -44,6 +44,6 @@ export function lateLog(logger: Pick<EventLogger, "warn">): (late: LateSettlemen
 }
 
 /** Logs which server is the primary, at first and after each failover. */
-export function primaryLog(logger: Pick<Logger, "info">): NonNullable<DatabaseOptions["onPrimary"]> {
+export function primaryLog(logger: Pick<EventLogger, "info">): NonNullable<DatabaseOptions["onPrimary"]> {
   return ({ host, port }) => logger.info({ event: "database.primary", host, port }, "the database's primary");
 }
