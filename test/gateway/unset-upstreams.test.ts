@@ -20,6 +20,7 @@ it("warns once of an upstream whose credential is not set, by the name of the va
   expect(bench.ledger.admissions).toEqual([]);
   expect(bench.lines).toEqual([
     {
+      event: "gateway.upstream_without_credential",
       kind: "upstream_without_credential",
       requestId: first.requestId,
       upstream: "local",
