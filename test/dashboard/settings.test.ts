@@ -29,7 +29,8 @@ describe("settings", () => {
     await expect.poll(() => threshold.inputValue()).toBe("50000");
     await threshold.fill("");
     await save.click();
-    await page.getByText("Nonaktif", { exact: true }).waitFor();
+    const alert = page.locator("section", { hasText: "Peringatan saldo" });
+    await alert.getByText("Nonaktif", { exact: true }).waitFor();
   });
 
   it("is shown in the saved language", async () => {
