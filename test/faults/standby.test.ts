@@ -55,6 +55,7 @@ describe("with a synchronous standby", () => {
   });
 
   it("acknowledges a settlement only once the standby has it, and follows a failover to it", async () => {
+    await pair.waitForStandby();
     const account = await setup.account(AMOUNT);
     const key = await setup.key(account);
     const { ledger } = await setup.process(1, proxy.urlFor(pair.primaryUrl));
