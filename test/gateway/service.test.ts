@@ -151,7 +151,7 @@ describe("GatewayService", () => {
     const { client } = clientOf(openBench());
     const { object, data } = await client.listModels({});
     expect(object).toBe("list");
-    expect(data.map((model) => model.id)).toEqual(["demo/echo", "demo/small", "demo/vision"]);
+    expect(data.map((model) => model.id)).toEqual(["demo/echo", "demo/small", "demo/thinking", "demo/vision"]);
     expect(data[1]).toMatchObject({
       object: "model",
       ownedBy: "demo",
@@ -189,7 +189,7 @@ describe("GatewayService", () => {
     const { client } = clientOf(openBench());
     const { data, models } = await client.listModels({ clientVersion: "0.169.0" });
     expect(models.map(({ slug }) => slug)).toEqual(data.map(({ id }) => id));
-    expect(models.map(({ priority }) => priority)).toEqual([1, 2, 3]);
+    expect(models.map(({ priority }) => priority)).toEqual([1, 2, 3, 4]);
     expect(models[1]).toMatchObject({
       displayName: data[1]?.name,
       shellType: "unified_exec",

@@ -69,6 +69,7 @@ export const DEMO_MODELS: readonly CatalogModel[] = [
   modelOf("demo/echo", { inputPrice: 0n, outputPrice: 0n, cacheHitPrice: null }),
   modelOf("demo/small", { contextLength: 272_000 }),
   modelOf("demo/vision", { inputModalities: ["text", "image"] }),
+  modelOf("demo/thinking", { hiddenOutput: true }),
 ];
 
 /** A ledger in memory that grants the given amounts and records every call. */

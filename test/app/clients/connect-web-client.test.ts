@@ -34,7 +34,14 @@ describe.each(["Connect", "gRPC-Web"] as const)("a browser's client over %s", (p
     const gateway = createClient(GatewayService, transport);
     const billing = createClient(BillingService, transport);
     const { data } = await gateway.listModels({});
-    expect(data.map(({ id }) => id)).toEqual(["demo/echo", "demo/embed", "demo/large", "demo/small", "demo/vision"]);
+    expect(data.map(({ id }) => id)).toEqual([
+      "demo/echo",
+      "demo/embed",
+      "demo/large",
+      "demo/small",
+      "demo/thinking",
+      "demo/vision",
+    ]);
     const { usage } = await gateway.createChatCompletion(hello);
     const { balance } = await billing.getBalance({});
     expect(balance).toMatchObject({ currency: "IDR", ...(await served.balance(customer.accountId)) });

@@ -64,7 +64,15 @@ describe("the openai package", () => {
   test("lists the models and retrieves one whose id has a slash", async () => {
     const ids: string[] = [];
     for await (const model of client.models.list()) ids.push(model.id);
-    expect(ids).toEqual(["demo/echo", "demo/embed", "demo/large", "demo/small", "demo/vision", "local/busy"]);
+    expect(ids).toEqual([
+      "demo/echo",
+      "demo/embed",
+      "demo/large",
+      "demo/small",
+      "demo/thinking",
+      "demo/vision",
+      "local/busy",
+    ]);
     const model = await client.models.retrieve("demo/small");
     expect(model).toMatchObject({ id: "demo/small", object: "model", owned_by: expect.any(String) });
     expect(model.created).toBeGreaterThan(1_700_000_000);

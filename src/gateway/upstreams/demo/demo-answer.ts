@@ -6,7 +6,11 @@ export type DemoUsage = {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly completionTokens: number;
+  readonly reasoningTokens: number;
 };
+
+/** A call, and its arguments in the pieces that are streamed. */
+export type WrittenCall = { readonly name: string; readonly pieces: readonly string[] };
 
 export type DemoAnswer = {
   readonly id: string;
@@ -14,8 +18,10 @@ export type DemoAnswer = {
   readonly created: number;
   readonly request: DemoRequest;
   readonly usage: DemoUsage;
-  /** The tokens each choice writes, cut at `max_tokens`. */
-  readonly tokens: readonly string[];
+  /** What each choice writes, cut at `max_tokens`. */
+  readonly thoughts: readonly string[];
+  readonly text: readonly string[];
+  readonly calls: readonly WrittenCall[];
   readonly finishReason: "stop" | "length" | "tool_calls";
 };
 
@@ -34,9 +40,15 @@ export function completionJson(answer: DemoAnswer): string {
   });
 }
 
-/** The chunks of a stream, in order: role, tokens of every choice, finish, usage. */
+/** How many chunks with output a stream has. */
+export function outputChunks({ request, thoughts, text, calls }: DemoAnswer): number {
+  const ofCalls = calls.reduce((chunks, { pieces }) => chunks + 1 + pieces.length, 0);
+  return (thoughts.length + text.length + ofCalls) * request.choices;
+}
+
+/** The chunks of a stream, in order: role, thoughts, text or calls of every choice, finish, usage. */
 export function* chunkJsons(answer: DemoAnswer): Generator<string> {
-  const { request, tokens, finishReason } = answer;
+  const { request, finishReason } = answer;
   const indexes = Array.from({ length: request.choices }, (_, index) => index);
   const chunk = (index: number, delta: object, finish: string | null): string =>
     JSON.stringify({
@@ -45,17 +57,7 @@ export function* chunkJsons(answer: DemoAnswer): Generator<string> {
       ...(request.includeUsage ? { usage: null } : {}),
     });
   for (const index of indexes) yield chunk(index, { role: "assistant", content: "" }, null);
-  if (request.tool === null) {
-    for (const content of tokens) for (const index of indexes) yield chunk(index, { content }, null);
-  } else {
-    const [call] = toolCalls(answer);
-    const started = { index: 0, ...call, function: { ...call?.function, arguments: "" } };
-    for (const index of indexes) yield chunk(index, { tool_calls: [started] }, null);
-    for (const piece of tokens) {
-      const delta = { tool_calls: [{ index: 0, function: { arguments: piece } }] };
-      for (const index of indexes) yield chunk(index, delta, null);
-    }
-  }
+  for (const delta of deltas(answer)) for (const index of indexes) yield chunk(index, delta, null);
   for (const index of indexes) yield chunk(index, {}, finishReason);
   if (request.includeUsage && !request.triggers.has("nousage")) {
     yield JSON.stringify({
@@ -66,27 +68,43 @@ export function* chunkJsons(answer: DemoAnswer): Generator<string> {
   }
 }
 
+function* deltas(answer: DemoAnswer): Generator<object> {
+  for (const thought of answer.thoughts) yield { reasoning_content: thought };
+  for (const content of answer.text) yield { content };
+  for (const [index, { name, pieces }] of answer.calls.entries()) {
+    const begun = { id: callId(answer, index), type: "function", function: { name, arguments: "" } };
+    yield { tool_calls: [{ index, ...begun }] };
+    for (const piece of pieces) yield { tool_calls: [{ index, function: { arguments: piece } }] };
+  }
+}
+
 function envelope({ id, created, model }: DemoAnswer, object: string): object {
   return { id, object, created, model, system_fingerprint: "saldo_demo" };
 }
 
 function whole(answer: DemoAnswer): object {
-  if (answer.request.tool === null) return { content: answer.tokens.join("") };
-  return { content: null, tool_calls: toolCalls(answer) };
+  const { thoughts, text, calls } = answer;
+  const reasoning = thoughts.length === 0 ? {} : { reasoning_content: thoughts.join("") };
+  if (calls.length === 0) return { content: text.join(""), ...reasoning };
+  const called = calls.map(({ name, pieces }, index) => ({
+    id: callId(answer, index),
+    type: "function",
+    function: { name, arguments: pieces.join("") },
+  }));
+  return { content: null, ...reasoning, tool_calls: called };
 }
 
-function toolCalls({ id, request, tokens }: DemoAnswer) {
-  if (request.tool === null) return [];
-  const called = { name: request.tool.name, arguments: tokens.join("") };
-  return [{ id: `call_${id.slice(-12)}`, type: "function", function: called }];
+/** Ids differ within an answer; the first has that of the request alone. */
+function callId({ id }: DemoAnswer, index: number): string {
+  return `call_${id.slice(-12)}${index === 0 ? "" : `_${index}`}`;
 }
 
-function usageJson({ promptTokens, cachedTokens, completionTokens }: DemoUsage): object {
+function usageJson({ promptTokens, cachedTokens, completionTokens, reasoningTokens }: DemoUsage): object {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: cachedTokens },
-    completion_tokens_details: { reasoning_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
   };
 }

@@ -2,6 +2,8 @@
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { countDemoTokens, demoTokens } from "./demo-tokens.ts";
+import { aboutResults, callsFor, type DemoCall } from "./demo-tools.ts";
+import { instanceOf } from "./schema-instance.ts";
 
 /** Tokens around each message, and for each picture. */
 const TOKENS_PER_MESSAGE = 3;
@@ -10,6 +12,13 @@ const MAX_SCRIPTED_TOKENS = 1_000_000;
 
 /** Failures that a text in the last user message brings about. */
 export type Trigger = "429" | "503" | "503x" | "500" | "slow" | "cut" | "nousage";
+
+/** What the model writes, before `max_tokens` cuts it: its thoughts, and then a text or calls. */
+export type DemoReply = {
+  readonly thoughts: readonly string[];
+  readonly text: readonly string[];
+  readonly calls: readonly DemoCall[];
+};
 
 export type DemoRequest = {
   readonly messages: readonly string[];
@@ -20,10 +29,7 @@ export type DemoRequest = {
   readonly maxTokens: number;
   readonly includeUsage: boolean;
   readonly triggers: ReadonlySet<Trigger>;
-  /** The tool that is to be called, null for a text. */
-  readonly tool: { readonly name: string; readonly arguments: string } | null;
-  /** The tokens of the answer, before `max_tokens` cuts them. */
-  readonly answer: readonly string[];
+  readonly reply: DemoReply;
 };
 
 /** Reads a body, null when it is no JSON the demo understands. */
@@ -36,9 +42,11 @@ export function readDemoRequest(model: string, body: Buffer): DemoRequest | null
   }
   if (!isObject(parsed) || !Array.isArray(parsed["messages"])) return null;
   const messages = parsed["messages"].filter(isObject);
-  const lastUser = messages.findLast((message) => message["role"] === "user");
-  const prompt = lastUser === undefined ? "" : textOf(lastUser);
+  const asked = messages.findLastIndex((message) => message["role"] === "user");
+  const prompt = textOf(messages[asked] ?? {});
   const tools = Array.isArray(parsed["tools"]) ? parsed["tools"].filter(isObject) : [];
+  const isAnswered = messages.slice(asked + 1).some(({ role }) => role === "tool" || role === "function");
+  const calls = callsFor(parsed, prompt, isAnswered);
   return {
     messages: messages.map((message) => JSON.stringify(message)),
     messageTokens: messages.map(tokensOf),
@@ -49,42 +57,63 @@ export function readDemoRequest(model: string, body: Buffer): DemoRequest | null
     triggers: new Set(
       [...prompt.matchAll(/!(429|503x|503|500|slow|cut|nousage)\b/g)].map(([, name]) => name as Trigger),
     ),
-    tool: /!tool\b/.test(prompt) ? firstTool(tools) : null,
-    answer: answerTo(model, prompt),
+    reply: {
+      thoughts: thoughtsOn(model, prompt, parsed["reasoning_effort"]),
+      text: calls.length > 0 ? [] : answerTo(model, prompt, parsed, aboutResults(messages, textOf)),
+      calls,
+    },
   };
 }
 
+/** How many sentences the model that thinks has for each effort; without one it thinks for a while. */
+const SENTENCES: Readonly<Record<string, number>> = {
+  none: 0,
+  minimal: 1,
+  low: 2,
+  medium: 4,
+  high: 8,
+  xhigh: 16,
+  max: 16,
+};
+const UNASKED_SENTENCES = 4;
+const THINKING_MODEL = "thinking";
+
+/** `!think` makes every model think. */
+function thoughtsOn(model: string, prompt: string, effort: unknown): readonly string[] {
+  const isAsked = /!think\b/.test(prompt);
+  if (model !== THINKING_MODEL && !isAsked) return [];
+  const wanted = (typeof effort === "string" ? SENTENCES[effort] : undefined) ?? UNASKED_SENTENCES;
+  const count = isAsked ? Math.max(wanted, 1) : wanted;
+  const sentences = Array.from(
+    { length: count },
+    (_, index) => `Thought ${index + 1} is about ${wordsIn(prompt)} words.`,
+  );
+  return demoTokens(sentences.join(" "));
+}
+
 /** `echo` repeats the last message; the other models answer a fixed text. `!tokens=N` asks for a length. */
-function answerTo(model: string, prompt: string): readonly string[] {
+function answerTo(model: string, prompt: string, body: JsonObject, results: string | null): readonly string[] {
   const scripted = /!tokens=(\d{1,7})\b/.exec(prompt)?.[1];
   if (scripted !== undefined)
     return Array.from({ length: Math.min(Number(scripted), MAX_SCRIPTED_TOKENS) }, () => " word");
-  if (model === "echo") return demoTokens(prompt === "" ? "(nothing was said)" : prompt);
-  const words = prompt.split(/\s+/).filter((word) => word !== "").length;
-  return demoTokens(
-    `This is the demo model ${model}. It read ${words} words and understood none of them, but every token of this ` +
-      "answer was counted, priced and billed like one of a real model.",
+  const text = results ?? plainAnswer(model, prompt);
+  const format = body["response_format"];
+  if (!isObject(format)) return demoTokens(text);
+  if (format["type"] === "json_object") return demoTokens(JSON.stringify({ answer: text }));
+  const schema = isObject(format["json_schema"]) ? format["json_schema"]["schema"] : null;
+  return demoTokens(isObject(schema) ? JSON.stringify(instanceOf(schema)) : text);
+}
+
+function plainAnswer(model: string, prompt: string): string {
+  if (model === "echo") return prompt === "" ? "(nothing was said)" : prompt;
+  return (
+    `This is the demo model ${model}. It read ${wordsIn(prompt)} words and understood none of them, but every token of ` +
+    "this answer was counted, priced and billed like one of a real model."
   );
 }
 
-/** The first tool, called with something plausible for each of its required parameters. */
-function firstTool(tools: readonly JsonObject[]): { name: string; arguments: string } | null {
-  const called = tools[0]?.["function"];
-  if (!isObject(called)) return null;
-  const parameters = isObject(called["parameters"]) ? called["parameters"] : {};
-  const properties = isObject(parameters["properties"]) ? parameters["properties"] : {};
-  const required = Array.isArray(parameters["required"]) ? parameters["required"].map(String) : [];
-  const values = required.map((name) => [name, exampleOf(properties[name])]);
-  return { name: String(called["name"]), arguments: JSON.stringify(Object.fromEntries(values)) };
-}
-
-function exampleOf(schema: unknown): unknown {
-  const type = isObject(schema) ? schema["type"] : undefined;
-  if (isObject(schema) && Array.isArray(schema["enum"])) return schema["enum"][0];
-  if (type === "number" || type === "integer") return 1;
-  if (type === "boolean") return true;
-  if (type === "array") return [];
-  return type === "object" ? {} : "demo";
+function wordsIn(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== "").length;
 }
 
 function textOf({ content }: JsonObject): string {

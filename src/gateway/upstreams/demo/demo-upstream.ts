@@ -8,10 +8,10 @@ import type {
   UpstreamListener,
   UpstreamRequest,
 } from "../chat-upstream.ts";
-import { chunkJsons, completionJson, type DemoAnswer } from "./demo-answer.ts";
+import { chunkJsons, completionJson, type DemoAnswer, outputChunks } from "./demo-answer.ts";
 import { demoEmbeddings } from "./demo-embeddings.ts";
 import { type DemoRequest, readDemoRequest } from "./demo-request.ts";
-import { countDemoTokens, demoTokens } from "./demo-tokens.ts";
+import { writtenWithin } from "./output-cap.ts";
 import { PrefixMemory } from "./prefix-memory.ts";
 
 export type DemoOptions = {
@@ -75,22 +75,21 @@ function failureOf(read: DemoRequest | null, { attempt }: UpstreamRequest): Upst
 
 function answerOf({ requestId, model }: UpstreamRequest, read: DemoRequest, memory: PrefixMemory): DemoAnswer {
   const known = memory.recall(model, read.messages);
-  const wanted = read.tool === null ? read.answer : demoTokens(read.tool.arguments);
-  const most = Math.min(read.maxTokens, MAX_OUTPUT_TOKENS);
-  const tokens = wanted.slice(0, most);
-  const nameTokens = read.tool === null ? 0 : countDemoTokens(read.tool.name);
-  const written = Math.min(tokens.length + nameTokens, most);
+  const written = writtenWithin(read.reply, Math.min(read.maxTokens, MAX_OUTPUT_TOKENS));
   return {
     id: `chatcmpl-${requestId}`,
     model,
     created: Math.floor(Date.now() / 1_000),
     request: read,
-    tokens,
-    finishReason: tokens.length < wanted.length ? "length" : read.tool === null ? "stop" : "tool_calls",
+    thoughts: written.thoughts,
+    text: written.text,
+    calls: written.calls,
+    finishReason: written.isCut ? "length" : read.reply.calls.length === 0 ? "stop" : "tool_calls",
     usage: {
       promptTokens: sum(read.messageTokens) + read.toolTokens,
       cachedTokens: sum(read.messageTokens.slice(0, known)),
-      completionTokens: written * read.choices,
+      completionTokens: written.tokens * read.choices,
+      reasoningTokens: written.thoughts.length * read.choices,
     },
   };
 }
@@ -140,7 +139,7 @@ class DemoCall implements UpstreamCall {
     this.#listener.onAnswer({ isEventStream: true, upstreamRequestId: null });
     const chunks = chunkJsons(answer);
     const isCut = answer.request.triggers.has("cut");
-    const half = Math.ceil((answer.tokens.length * answer.request.choices) / 2) + answer.request.choices;
+    const half = Math.ceil(outputChunks(answer) / 2) + answer.request.choices;
     let sent = 0;
     const step = (): void => {
       if (this.#isOver) return;
