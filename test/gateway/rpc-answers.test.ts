@@ -104,6 +104,14 @@ describe("a whole answer over RPC", () => {
   it.each<[string, Script, object]>([
     ["content in parts", whole({ role: "assistant", content: PARTS }), { content: "Halo", reasoningContent: "hm" }],
     [
+      "what the upstream wants back, flat and in whole characters",
+      whole({
+        content: "Halo",
+        reasoning_details: [{ type: "reasoning.encrypted", index: 0, data: "a\ud800", nested: {} }, "none"],
+      }),
+      { reasoningDetails: [{ type: "reasoning.encrypted", index: 0, data: "a\ufffd" }] },
+    ],
+    [
       "reasoning under another name",
       whole({ content: "Halo", reasoning: "hm" }),
       { content: "Halo", reasoningContent: "hm" },

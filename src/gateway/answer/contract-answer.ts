@@ -33,11 +33,13 @@ function messageOf(message: JsonObject): JsonObject {
   const parts = objectsIn(content);
   const text = Array.isArray(content) ? joined(parts.map((part) => part["text"])) : content;
   const reasoning = reasoningOf(message, parts);
+  const details = objectsIn(message["reasoning_details"]).map(flatDetail);
   return {
     role: textOf(message["role"]),
     ...(typeof text === "string" ? { content: text.toWellFormed() } : {}),
     ...(typeof refusal === "string" ? { refusal: refusal.toWellFormed() } : {}),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning.toWellFormed() }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
     tool_calls: objectsIn(message["tool_calls"]).map(toolCallOf),
   };
 }
@@ -54,6 +56,15 @@ function reasoningOf(message: JsonObject, parts: readonly JsonObject[]): string 
   return (
     joined(thoughts) || joined(objectsIn(message["reasoning_details"]).map((part) => part["text"] ?? part["summary"]))
   );
+}
+
+/** Texts and numbers alone: no upstream nests what it wants back. */
+function flatDetail(detail: JsonObject): JsonObject {
+  const members = Object.entries(detail).flatMap(([name, value]): [string, unknown][] => {
+    if (typeof value === "string") return [[name.toWellFormed(), value.toWellFormed()]];
+    return typeof value === "number" ? [[name.toWellFormed(), value]] : [];
+  });
+  return Object.fromEntries(members);
 }
 
 function toolCallOf(call: JsonObject): JsonObject {
