@@ -201,7 +201,7 @@ describe("GatewayService", () => {
       inputModalities: ["text"],
     });
     expect(models[1]?.baseInstructions).not.toBe("");
-    expect(models[2]?.inputModalities).toEqual(["text", "image"]);
+    expect(models[3]?.inputModalities).toEqual(["text", "image"]);
   });
 
   it("leaves models of embeddings out of the list for Codex", async () => {
