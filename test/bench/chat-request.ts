@@ -1,16 +1,37 @@
 // The request of every load: the same bytes for every target, rendered once before the clock starts.
 
-/** The path every target serves. */
-export const CHAT_PATH = "/v1/chat/completions";
+import { agentChatBody, agentMessagesBody } from "./agent-request.ts";
 
-/** The catalog id all requests ask for. */
+/** The paths that every target serves. */
+export const CHAT_PATH = "/v1/chat/completions";
+export const MESSAGES_PATH = "/v1/messages";
+
+/** The catalog id that requests ask for, and the one whose upstream speaks Messages. */
 export const MODEL_ID = "bench/large";
+export const MESSAGES_MODEL_ID = "bench/messages";
+
+/**
+ * What a load asks: a short chat, an agent's request as chat, or the same as Messages. `messages` goes to the upstream as it is, and
+ * `translated` to one that speaks chat.
+ */
+export type RequestKind = "chat" | "agent" | "messages" | "translated";
+
+/** The path and the body of a kind. `bodyKb` lengthens a short chat. */
+export function requestOf(
+  kind: RequestKind,
+  { stream, bodyKb }: { readonly stream: boolean; readonly bodyKb: number },
+): { readonly path: string; readonly body: string } {
+  if (kind === "chat") return { path: CHAT_PATH, body: chatBody({ stream, bodyKb }) };
+  if (kind === "agent") return { path: CHAT_PATH, body: JSON.stringify(agentChatBody({ model: MODEL_ID, stream })) };
+  const model = kind === "messages" ? MESSAGES_MODEL_ID : MODEL_ID;
+  return { path: MESSAGES_PATH, body: JSON.stringify(agentMessagesBody({ model, stream })) };
+}
 
 // Long enough that the input tokens which the mock upstream reports are physically possible.
 const SENTENCE = "Explain in plain words how money set aside for a request is captured and the rest given back. ";
 
 /** The JSON text of a chat request. `bodyKb` adds one message of about so many kilobytes. */
-export function chatBody({ stream, bodyKb }: { stream: boolean; bodyKb: number }): string {
+function chatBody({ stream, bodyKb }: { stream: boolean; bodyKb: number }): string {
   const messages = [
     { role: "system", content: "You answer briefly." },
     { role: "user", content: SENTENCE.repeat(3) },
@@ -36,12 +57,13 @@ const WHOLE_REQUEST_BYTES = 8192;
 export function rotateRequests(options: {
   readonly origin: URL;
   readonly keys: readonly string[];
+  readonly path: string;
   readonly body: string;
 }): () => RenderedRequest {
   const body = Buffer.from(options.body);
   const requests = options.keys.map((key): RenderedRequest => {
     const head = Buffer.from(
-      `POST ${CHAT_PATH} HTTP/1.1\r\nHost: ${options.origin.host}\r\nContent-Type: application/json\r\n` +
+      `POST ${options.path} HTTP/1.1\r\nHost: ${options.origin.host}\r\nContent-Type: application/json\r\n` +
         `Authorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
     return body.length <= WHOLE_REQUEST_BYTES ? { head: Buffer.concat([head, body]), body: null } : { head, body };

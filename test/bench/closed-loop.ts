@@ -2,7 +2,7 @@
 // this file counts, and most of a load's own CPU is spent here.
 
 import { connect, type Socket } from "node:net";
-import { chatBody, rotateRequests, type RenderedRequest } from "./chat-request.ts";
+import { requestOf, rotateRequests, type RenderedRequest } from "./chat-request.ts";
 import { Failures, LoadWindow, type LoadOptions } from "./load-window.ts";
 import { quantile, Samples } from "./statistics.ts";
 
@@ -38,7 +38,11 @@ export async function runClosedLoop<Metered>(
   options: LoadOptions<Metered>,
   { stream, rampSeconds, newReader }: { stream: boolean; rampSeconds: number; newReader: () => AnswerReader },
 ): Promise<LoadResult<Metered>> {
-  const loop = new ClosedLoop(options, chatBody({ stream, bodyKb: options.bodyKb }), newReader);
+  const loop = new ClosedLoop(
+    options,
+    requestOf(options.kind ?? "chat", { stream, bodyKb: options.bodyKb }),
+    newReader,
+  );
   const stepMs = (rampSeconds * 1000) / options.connections;
   for (let index = 0; index < options.connections; index++) setTimeout(() => loop.open(), index * stepMs);
   const { seconds, cpuSeconds, metered } = await loop.window.pass(options, loop.failures);
@@ -73,9 +77,13 @@ class ClosedLoop {
   readonly #newReader: () => AnswerReader;
   readonly #sockets = new Set<Socket>();
 
-  constructor(options: LoadOptions<unknown>, body: string, newReader: () => AnswerReader) {
+  constructor(
+    options: LoadOptions<unknown>,
+    request: { readonly path: string; readonly body: string },
+    newReader: () => AnswerReader,
+  ) {
     this.#address = { host: options.origin.hostname, port: Number(options.origin.port) };
-    this.#next = rotateRequests({ origin: options.origin, keys: options.keys, body });
+    this.#next = rotateRequests({ origin: options.origin, keys: options.keys, ...request });
     this.#newReader = newReader;
   }
 

@@ -15,7 +15,7 @@ import { PRODUCTION } from "../setup/saldo-process.ts";
 import { seedKeys } from "./accounts.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
-import { MODEL_ID } from "./chat-request.ts";
+import { MESSAGES_MODEL_ID, MODEL_ID } from "./chat-request.ts";
 import { startedPid, stopChild } from "./child.ts";
 import { PRICE } from "./price.ts";
 import { parentOf } from "./process-meter.ts";
@@ -230,6 +230,11 @@ upstreams:
     base_url: "${new URL("/v1", upstream).href}"
     api_key_env: BENCH_UPSTREAM_API_KEY
     allow_private_address: true
+  - id: bench-messages
+    kind: anthropic
+    base_url: "${upstream.origin}"
+    api_key_env: BENCH_UPSTREAM_API_KEY
+    allow_private_address: true
 models:
   - id: ${MODEL_ID}
     name: Bench Large
@@ -239,5 +244,13 @@ models:
     max_output_tokens: 16384
     price: { input: "${PRICE.input}", output: "${PRICE.output}", cache_hit: "${PRICE.cacheHit}" }
     routes: [{ upstream: bench, model: bench-large-2026 }]
+  - id: ${MESSAGES_MODEL_ID}
+    name: Bench Messages
+    description: What the benchmark asks as Messages.
+    input_modalities: [text]
+    context_length: 131072
+    max_output_tokens: 16384
+    price: { input: "${PRICE.input}", output: "${PRICE.output}", cache_hit: "${PRICE.cacheHit}", cache_write: "${PRICE.input}", cache_write_1h: "${PRICE.input}" }
+    routes: [{ upstream: bench-messages, model: bench-messages-2026 }]
 `;
 }

@@ -63,6 +63,29 @@ const GOALS: readonly Goal[] = [
     least: false,
     measure: (results) => ratio(results, "body", "raw", totalCpuMs),
   },
+  ...(
+    [
+      ["agent", "CPU of an agent's 100 KB request as chat, × fastify-parse", 2.2],
+      ["messages", "CPU of an agent's 100 KB request passed through, × fastify-parse", 2.2],
+      ["translated", "CPU of an agent's 100 KB request translated, × fastify-parse", 3],
+    ] as const
+  ).map(([point, goal, bound]) => ({
+    goal,
+    bound,
+    least: false,
+    measure: (results: Results) => ratio(results, point, "fastify-parse", totalCpuMs),
+  })),
+  ...(
+    [
+      ["messages-streams", "CPU of 1 000 events passed through at 1 000 streams, × raw", 1.4],
+      ["translated-streams", "CPU of 1 000 events translated at 1 000 streams, × raw", 2],
+    ] as const
+  ).map(([point, goal, bound]) => ({
+    goal,
+    bound,
+    least: false,
+    measure: (results: Results) => ratio(results, point, "raw", totalCpuMs),
+  })),
   {
     goal: "requests/s of two workers at 256 connections, × one process",
     bound: 1.6,

@@ -7,8 +7,16 @@ export const GROWN_RECORDS = 2_000_000;
 
 const BODY_KB = 400;
 const BODY_CONNECTIONS = 8;
+const AGENT_CONNECTIONS = 32;
 const STREAMS = 1000;
 const CHUNK_DELAY_MS = 40;
+
+/** Requests of agents: about 100 KB, 40 messages, 25 tools. */
+const AGENT_POINTS = [
+  { name: "agent", kind: "agent", title: "An agent's requests of 100 KB as chat" },
+  { name: "messages", kind: "messages", title: "The same as Messages, for an upstream that speaks it" },
+  { name: "translated", kind: "translated", title: "The same as Messages, for an upstream that speaks chat" },
+] as const;
 
 /** Where the targets are measured. Quick streams are half as long, so that a round is. */
 export function loadPoints(quick: boolean): LoadPoint[] {
@@ -41,6 +49,22 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       stream: null,
       targets: gateways,
     },
+    ...AGENT_POINTS.map((point) => ({
+      ...point,
+      connections: AGENT_CONNECTIONS,
+      bodyKb: 0,
+      stream: null,
+      targets: gateways,
+    })),
+    ...AGENT_POINTS.filter(({ kind }) => kind !== "agent").map(({ name, kind, title }) => ({
+      name: `${name}-streams`,
+      title: `${title}: ${STREAMS} streams at a time, ${chunks} chunks each, one every ${CHUNK_DELAY_MS} ms`,
+      kind,
+      connections: STREAMS,
+      bodyKb: 0,
+      stream: { chunks, delayMs: CHUNK_DELAY_MS },
+      targets: gateways,
+    })),
     {
       name: "workers",
       title: "One process and two workers, 256 connections",

@@ -1,11 +1,14 @@
 // The counted stretch of a load: after the warm-up, before the end. Shared by both kinds of load.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestKind } from "./chat-request.ts";
 
 /** The parameters of every load. */
 export type LoadOptions<Metered> = {
   readonly origin: URL;
   readonly keys: readonly string[];
+  /** Left out: a short chat. */
+  readonly kind?: RequestKind;
   readonly bodyKb: number;
   readonly connections: number;
   readonly warmUpSeconds: number;

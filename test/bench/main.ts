@@ -1,4 +1,4 @@
-// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers] [--points 1,32,256,streams,body,workers,hot,grown]
+// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers] [--points 1,32,256,streams,body,agent,messages,…]
 //                  [--rounds N] [--seconds N] [--accounts N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
 

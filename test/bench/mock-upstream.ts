@@ -1,4 +1,4 @@
-// An OpenAI-shaped upstream that costs as little CPU as Node allows: raw sockets, every answer rendered before it is
+// An upstream of chat and of Messages that costs as little CPU as Node allows: raw sockets, every answer rendered before it is
 // asked for. Runs as its own process, prints its port and ends with its parent.
 //   node test/bench/mock-upstream.ts
 //   GET /bench/configure?chunks=100&delayMs=40&latencyMs=0&cutAfter=0   changes how it answers, at once
@@ -24,19 +24,79 @@ const REPORTED_USAGE = {
 const CONTENT_BYTES = 600;
 const COMMON = { id: "chatcmpl-bench00000000000000000000", created: 1790000000, model: "bench-large-2026" };
 
-const ANSWER = answer("200 OK", renderCompletion("lorem ipsum ".repeat(100).slice(0, CONTENT_BYTES)));
+const CONTENT = "lorem ipsum ".repeat(100).slice(0, CONTENT_BYTES);
+const PIECE = " another few letters";
 const MODELS = answer("200 OK", JSON.stringify({ object: "list", data: [{ id: COMMON.model, object: "model" }] }));
 const STREAM_HEAD = Buffer.from(
   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n" +
     "Transfer-Encoding: chunked\r\n\r\n",
 );
-const CHUNK = Buffer.from(frame(event({ choices: [choice({ content: " another few letters" }, null)], usage: null })));
-const STREAM_TAIL = Buffer.from(
-  frame(event({ choices: [choice({}, "stop")], usage: null })) +
-    frame(event({ choices: [], usage: REPORTED_USAGE })) +
-    frame("data: [DONE]\n\n") +
-    "0\r\n\r\n",
-);
+
+/** The answers of one protocol: whole, and the parts of a stream. */
+type Rendered = { readonly answer: Buffer; readonly head: Buffer; readonly chunk: Buffer; readonly tail: Buffer };
+
+const CHAT: Rendered = {
+  answer: answer("200 OK", renderCompletion(CONTENT)),
+  head: STREAM_HEAD,
+  chunk: Buffer.from(frame(event({ choices: [choice({ content: PIECE }, null)], usage: null }))),
+  tail: Buffer.from(
+    frame(event({ choices: [choice({}, "stop")], usage: null })) +
+      frame(event({ choices: [], usage: REPORTED_USAGE })) +
+      frame("data: [DONE]\n\n") +
+      "0\r\n\r\n",
+  ),
+};
+
+const MESSAGES_USAGE = {
+  input_tokens: USAGE.input - USAGE.cached,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: USAGE.cached,
+  output_tokens: USAGE.output,
+};
+const MESSAGE = { id: "msg_bench", type: "message", role: "assistant", model: "bench-messages-2026" };
+
+const MESSAGES: Rendered = {
+  answer: answer(
+    "200 OK",
+    JSON.stringify({
+      ...MESSAGE,
+      content: [{ type: "text", text: CONTENT }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: MESSAGES_USAGE,
+    }),
+  ),
+  head: Buffer.concat([
+    STREAM_HEAD,
+    Buffer.from(
+      named({
+        type: "message_start",
+        message: {
+          ...MESSAGE,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { ...MESSAGES_USAGE, output_tokens: 1 },
+        },
+      }) + named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+    ),
+  ]),
+  chunk: Buffer.from(named({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: PIECE } })),
+  tail: Buffer.from(
+    named({ type: "content_block_stop", index: 0 }) +
+      named({
+        type: "message_delta",
+        delta: { stop_reason: "end_turn", stop_sequence: null },
+        usage: { output_tokens: USAGE.output },
+      }) +
+      named({ type: "message_stop" }) +
+      "0\r\n\r\n",
+  ),
+};
+
+function named(data: { readonly type: string; readonly [member: string]: unknown }): string {
+  return frame(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`);
+}
 
 function renderCompletion(content: string): string {
   const message = { role: "assistant", content, refusal: null };
@@ -84,9 +144,10 @@ const pacer = new ChunkPacer();
 function respond(socket: Socket, head: string, body: Buffer): void {
   if (head.startsWith("GET ")) return void socket.write(respondToGet(head));
   counters.requests++;
-  if (wantsStream(body)) return stream(socket);
-  if (settings.latencyMs > 0) setTimeout(() => socket.write(ANSWER), settings.latencyMs);
-  else socket.write(ANSWER);
+  const protocol = head.startsWith("POST /v1/messages") ? MESSAGES : CHAT;
+  if (wantsStream(body)) return stream(socket, protocol);
+  if (settings.latencyMs > 0) setTimeout(() => socket.write(protocol.answer), settings.latencyMs);
+  else socket.write(protocol.answer);
 }
 
 function respondToGet(head: string): Buffer {
@@ -100,12 +161,12 @@ function respondToGet(head: string): Buffer {
   return answer("200 OK", JSON.stringify(settings));
 }
 
-function stream(socket: Socket): void {
+function stream(socket: Socket, { head, chunk, tail }: Rendered): void {
   counters.streams++;
   counters.open++;
   let left = settings.chunks;
   const cutAt = settings.cutAfter > 0 ? settings.chunks - settings.cutAfter : -1;
-  socket.write(STREAM_HEAD);
+  socket.write(head);
   pacer.add(settings.delayMs, () => {
     if (socket.destroyed || left === cutAt) {
       counters.open--;
@@ -116,11 +177,11 @@ function stream(socket: Socket): void {
     if (left > 0) {
       left--;
       counters.chunks++;
-      socket.write(CHUNK);
+      socket.write(chunk);
       return true;
     }
     counters.open--;
-    socket.write(STREAM_TAIL);
+    socket.write(tail);
     return false;
   });
 }

@@ -8,9 +8,10 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { parseArgs } from "node:util";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Pool, type Dispatcher } from "undici";
 import { announce } from "./announce.ts";
-import { CHAT_PATH, MODEL_ID } from "./chat-request.ts";
+import { CHAT_PATH, MESSAGES_MODEL_ID, MESSAGES_PATH, MODEL_ID } from "./chat-request.ts";
 import { readUsage, UsageTail } from "./usage-tail.ts";
 
 const { values, positionals } = parseArgs({
@@ -23,6 +24,7 @@ const pool = new Pool(new URL(values.upstream).origin, {
   keepAliveTimeout: 60_000,
 });
 const UPSTREAM_HEADERS = { "content-type": "application/json", authorization: "Bearer upstream" };
+const MODELS: ReadonlySet<string> = new Set([MODEL_ID, MESSAGES_MODEL_ID]);
 const KEEP_ALIVE_MS = 65_000;
 const LISTEN = { port: 0, host: "127.0.0.1", backlog: 4096 };
 
@@ -32,7 +34,7 @@ interface Observer {
   end(): Buffer | null;
 }
 
-function forward(body: Buffer, response: ServerResponse, observer: Observer | null): void {
+function forward(path: string, body: Buffer, response: ServerResponse, observer: Observer | null): void {
   let streamed = false;
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(controller) {
@@ -65,7 +67,7 @@ function forward(body: Buffer, response: ServerResponse, observer: Observer | nu
       refuse(response, 503, error.message);
     },
   };
-  pool.dispatch({ path: CHAT_PATH, method: "POST", headers: UPSTREAM_HEADERS, body }, handler);
+  pool.dispatch({ path, method: "POST", headers: UPSTREAM_HEADERS, body }, handler);
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {
@@ -83,7 +85,7 @@ function collect(request: IncomingMessage, then: (body: Buffer) => void): void {
 
 function serveRaw(): void {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) =>
-    collect(request, (body) => forward(body, response, null)),
+    collect(request, (body) => forward(request.url ?? CHAT_PATH, body, response, null)),
   );
   server.listen(LISTEN, () => announce(server));
 }
@@ -102,7 +104,7 @@ async function serveFastifyParse(keyFile: string): Promise<void> {
   );
   const app = fastify({ logger: false, bodyLimit: 64 << 20, keepAliveTimeout: KEEP_ALIVE_MS });
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-  app.post<{ Body: Buffer }>(CHAT_PATH, (request, reply) => {
+  const answer = (request: FastifyRequest<{ Body: Buffer }>, reply: FastifyReply): void => {
     // Nothing is returned and nothing sent through Fastify: a returned reply is awaited, which costs.
     reply.hijack();
     const authorization = request.headers.authorization;
@@ -110,9 +112,10 @@ async function serveFastifyParse(keyFile: string): Promise<void> {
     if (key === undefined) return refuse(reply.raw, 401, "invalid_api_key");
     const chat = parseChat(request.body);
     if (chat === null) return refuse(reply.raw, 400, "validation_error");
-    if (chat.model !== MODEL_ID) return refuse(reply.raw, 404, "model_not_found");
-    forward(request.body, reply.raw, new UsageObserver());
-  });
+    if (!MODELS.has(chat.model)) return refuse(reply.raw, 404, "model_not_found");
+    forward(request.url, request.body, reply.raw, new UsageObserver());
+  };
+  for (const path of [CHAT_PATH, MESSAGES_PATH]) app.post<{ Body: Buffer }>(path, answer);
   await app.listen(LISTEN);
   announce(app.server);
 }

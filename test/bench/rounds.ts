@@ -2,6 +2,7 @@
 // them alike. The order is reversed every second round; the first round warms up twice as long.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestKind } from "./chat-request.ts";
 import type { LoadResult } from "./closed-loop.ts";
 import { runLoad } from "./load.ts";
 import { meterProcesses, type Metered } from "./process-meter.ts";
@@ -13,6 +14,8 @@ export type LoadPoint = {
   readonly name: string;
   readonly title: string;
   readonly connections: number;
+  /** Left out: a short chat. */
+  readonly kind?: RequestKind;
   readonly bodyKb: number;
   /** Null for answers in one piece. */
   readonly stream: { readonly chunks: number; readonly delayMs: number } | null;
@@ -124,6 +127,7 @@ async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, 
       0,
       KEYS_PER_CONNECTION * point.connections,
     ),
+    ...(point.kind === undefined ? {} : { kind: point.kind }),
     bodyKb: point.bodyKb,
     connections: point.connections,
     seconds: options.seconds,

@@ -10,8 +10,8 @@ const LINE_FEED = 10;
 const HEAD_END = "\r\n\r\n";
 const EVENT_END = Buffer.from("\n\n");
 
-/** Problems of streams that ended as HTTP has it, but not as OpenAI has it. */
-export const TRUNCATED = "a stream ended without [DONE]";
+/** Problems of streams that ended as HTTP has it, but not as their protocol has it. */
+export const TRUNCATED = "a stream ended without its last event";
 export const WITHOUT_USAGE = "a stream had no usage";
 
 type Part = "head" | "size" | "data" | "ended";
@@ -61,8 +61,9 @@ export class StreamReader implements AnswerReader {
   #end(): void {
     this.#part = "ended";
     const tail = this.#tail.toString("latin1", 0, this.#tailBytes);
-    if (!tail.includes("data: [DONE]")) this.problem = TRUNCATED;
-    else if (!tail.includes('"prompt_tokens"')) this.problem = WITHOUT_USAGE;
+    const isMessages = tail.includes('"message_stop"');
+    if (!isMessages && !tail.includes("data: [DONE]")) this.problem = TRUNCATED;
+    else if (!tail.includes(isMessages ? '"output_tokens"' : '"prompt_tokens"')) this.problem = WITHOUT_USAGE;
   }
 
   #readHead(bytes: Buffer, from: number): number {

@@ -5,11 +5,12 @@ export type Usage = { readonly prompt: number; readonly completion: number; read
 // No usage object is longer than this.
 const USAGE_TEXT = 600;
 const LONGEST_TAIL = 8192;
-const PROMPT_COUNT = /"prompt_tokens"\s*:\s*(\d+)/;
-const COMPLETION_COUNT = /"completion_tokens"\s*:\s*(\d+)/;
-const CACHED_COUNT = /"cached_tokens"\s*:\s*(\d+)/;
-const USAGE_SIGN = Buffer.from('"prompt_tokens"');
-const DONE = Buffer.from("[DONE]");
+const PROMPT_COUNT = /"(?:prompt|input)_tokens"\s*:\s*(\d+)/;
+const COMPLETION_COUNT = /"(?:completion|output)_tokens"\s*:\s*(\d+)/;
+const CACHED_COUNT = /"(?:cached|cache_read_input)_tokens"\s*:\s*(\d+)/;
+const USAGE_SIGNS = [Buffer.from('"prompt_tokens"'), Buffer.from('"output_tokens"')];
+/** How streams of chat and of Messages end. */
+const ENDS = [Buffer.from("[DONE]"), Buffer.from('"message_stop"')];
 
 /** The last usage object in an answer's text; null without one. */
 export function readUsage(text: string): Usage | null {
@@ -36,11 +37,11 @@ export class UsageTail {
       this.#kept.push(data);
       return null;
     }
-    if (this.#tail !== null || data.includes(USAGE_SIGN)) {
+    if (this.#tail !== null || USAGE_SIGNS.some((sign) => data.includes(sign))) {
       const tail = this.#tail === null ? data : Buffer.concat([this.#tail, data]);
       this.#tail = tail.length > LONGEST_TAIL ? tail.subarray(-LONGEST_TAIL / 2) : tail;
     }
-    if (!data.includes(DONE)) return data;
+    if (!ENDS.some((end) => data.includes(end))) return data;
     this.#kept.push(data);
     return null;
   }
