@@ -1,6 +1,7 @@
 // The setup of money tests: accounts with a balance, keys with a limit, and ledgers of several processes.
 
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { expect } from "vitest";
 import type { Client } from "pg";
@@ -49,7 +50,8 @@ export type LockedRow = {
 /** Of a session: whether it runs, or last ran, a statement that moves money. */
 export const IS_MONEY_STATEMENT = "query ~ 'acc AS MATERIALIZED|admit_request|settle_request|commit_requests'";
 
-const MOST_LOOKS = 200;
+const MOST_LOOKS = 2_000;
+const LOOK_EVERY_MS = 5;
 const WAITING_FOR_LOCKS = `
 SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
@@ -140,14 +142,7 @@ export class MoneySetup {
     await client.query("BEGIN");
     await client.query(`SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id]);
     return {
-      queued: async (count) => {
-        for (let look = 1; ; look += 1) {
-          // Only the owner sees the waits of other logins' sessions.
-          const waiting = (await this.asOwner(WAITING_FOR_LOCKS)) as { pid: number }[];
-          if (waiting.length >= count) return waiting.map(({ pid }) => pid);
-          if (look === MOST_LOOKS) throw new Error(`${waiting.length} backends wait for a lock, and not ${count}`);
-        }
-      },
+      queued: (count) => this.#queued(count),
       async release(sql) {
         if (sql !== undefined) await client.query(sql);
         const { rows } = await client.query<{ now: string }>("SELECT clock_timestamp()::text AS now");
@@ -156,6 +151,22 @@ export class MoneySetup {
         return rows[0]?.now ?? "";
       },
     };
+  }
+
+  /** By one connection: opening one for each look takes longer than some backend waits. */
+  async #queued(count: number): Promise<number[]> {
+    // Only the owner sees the waits of other logins' sessions.
+    const watcher = await this.connectAsOwner();
+    try {
+      for (let look = 1; ; look += 1) {
+        const { rows } = await watcher.query<{ pid: number }>(WAITING_FOR_LOCKS);
+        if (rows.length >= count) return rows.map(({ pid }) => pid);
+        if (look === MOST_LOOKS) throw new Error(`${rows.length} backends wait for a lock, and not ${count}`);
+        await sleep(LOOK_EVERY_MS);
+      }
+    } finally {
+      await watcher.end();
+    }
   }
 
   /** A connection of the schema's owner; the caller ends it. */

@@ -235,6 +235,7 @@ describe("a chargeback beside running requests", () => {
       const watching = (async () => {
         while (!isOver) found += ((await setup.money.pool.query(OWED_AND_FREE)).rows[0] as { found: number }).found;
       })();
+      await expect.poll(() => granted, { interval: 1 }).toBeGreaterThan(0);
       await setup.happens(one, topUpId, { status: "charged_back" });
       await Promise.all(clients);
       isOver = true;
