@@ -39,8 +39,8 @@ type Line = {
 
 const NOTHING = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
 const FRONT = /[ \t]*(?:export[ \t]+)?([\w.-]+)(?:[ \t]*=|:[ \t]+)[ \t]*/y;
-/** In quotes, over several lines perhaps, or up to a comment. */
-const VALUE = /(?:'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|(?!['"`])[^\n#]*?)(?=[ \t]*(?:#[^\n]*)?(?:\n|$))/y;
+/** In quotes, over several lines perhaps, or up to a comment. Blanks behind one without quotes are no part of it. */
+const VALUE = /(?:'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|(?!['"`])[^\n#]*)(?=[ \t]*(?:#[^\n]*)?(?:\n|$))/y;
 const BARE = /^[\w.~+/:=@%,[\]-]*$/;
 
 function linesOf(text: string): Line[] {
@@ -53,13 +53,22 @@ function linesOf(text: string): Line[] {
     }
     const front = matchAt(FRONT, text, at);
     const from = at + (front?.[0].length ?? 0);
-    const value = front === null ? null : matchAt(VALUE, text, from);
-    if (front === null || value === null) throw new UneditableFile("has a line that is no variable");
-    const end = from + value[0].length + (matchAt(NOTHING, text, from + value[0].length)?.[0].length ?? 0);
-    lines.push({ name: front[1] ?? "", value: value[0], from, start: at, end });
+    const found = front === null ? null : matchAt(VALUE, text, from);
+    if (front === null || found === null) throw new UneditableFile("has a line that is no variable");
+    const value = withoutBlanksBehind(found[0]);
+    const behind = from + value.length;
+    const end = behind + (matchAt(NOTHING, text, behind)?.[0].length ?? 0);
+    lines.push({ name: front[1] ?? "", value, from, start: at, end });
     at = end;
   }
   return lines;
+}
+
+/** Not by an expression: one that looks for blanks at the end tries each run of them. */
+function withoutBlanksBehind(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " " || text[end - 1] === "\t") end -= 1;
+  return text.slice(0, end);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
