@@ -47,6 +47,14 @@ export function superLinearGrowth(
     );
     if (round >= ROUNDS && whole / Math.max(LEAST_MS, part) < MOST_GROWTH) return null;
   }
+  // On some machines linear work becomes slower at one length, where a cache or a heap is full. It grows like any other behind it.
+  if (growsLinearly(work, textOf, characters, whole)) return null;
   const growth = (whole / Math.max(LEAST_MS, part)).toFixed(1);
   return `${growth} times as long for ${characters} characters as for a quarter, ${whole.toFixed(1)} ms`;
+}
+
+/** Whether four times the length takes less than MOST_GROWTH times as long, in some round. */
+function growsLinearly(work: (text: string) => void, textOf: TextOf, characters: number, takenMs: number): boolean {
+  const longer = textOf(4 * characters);
+  return takesLessThan(MOST_GROWTH * takenMs, () => work(longer));
 }
