@@ -163,6 +163,7 @@ export const streamReaders: readonly string[] = [
   "src/gateway/stream/sse.ts",
   "src/gateway/formats/chat/chunk.ts",
   "src/gateway/conversation/chat/stream-error.ts",
+  "src/gateway/conversation/gemini/error-body.ts",
   "src/gateway/conversation/responses/failure-code.ts",
 ];
 

@@ -25,7 +25,8 @@ import { type Kind, makeCallers, type TestCaller } from "./callers.ts";
 
 const REFUSALS = new Set(["invalid_api_key", "invalid_credentials", "permission_denied"]);
 /** The paths that programs ask models at: they take no cookies. */
-const ANSWERED_BY_MODELS = new Set(["/v1/chat/completions", "/v1/embeddings", "/v1/messages", "/v1/responses"]);
+const ANSWERED_BY_MODELS =
+  /^\/v1\/(?:chat\/completions|embeddings|messages|responses)$|^\/v1(?:beta)?\/models\/.*:(?:g|streamG)enerateContent$/;
 const NO_ACCOUNT = "There is no such account.";
 
 let opened: TestDatabase;
@@ -140,11 +141,13 @@ test("over REST each route takes exactly the callers its method names, in the en
   const routes = methods.flatMap((method) => mountRoutes(routesOf(method)).map((mounted) => ({ method, mounted })));
   expect(routes.length).toBeGreaterThan(10);
   for (const { method, mounted } of routes) {
-    const address = mounted.path.replace("*", "some/model").replace(/:\w+/, "some-id");
+    const { action } = mounted.route;
+    const path = mounted.path.replace("*", "some/model").replace(/:\w+/, "some-id");
+    const address = action === null ? path : `${path}:${action}`;
     const wanted = made.callers.map((caller) => {
       const { environment } = mounted;
       const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
-      const takesCookies = !ANSWERED_BY_MODELS.has(address);
+      const takesCookies = !ANSWERED_BY_MODELS.test(address);
       return [
         caller.name,
         isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies, takenInRest(method)),
@@ -159,6 +162,15 @@ test("over REST each route takes exactly the callers its method names, in the en
   }
 });
 
+type Detail = { error_code?: string; reason?: string };
+type Nested = { code?: string | number; message?: string; details?: Detail | Detail[] };
+
+/** The code of an error in the form of OpenAI, Anthropic or Google. */
+function codeIn({ details, code }: Nested): string {
+  if (Array.isArray(details)) return details[0]?.reason?.toLowerCase() ?? "";
+  return details?.error_code ?? String(code ?? "");
+}
+
 async function restOutcome(verb: string, address: string, headers: Record<string, string>): Promise<string> {
   const body = verb === "GET" ? {} : { body: "{}" };
   const response = await fetch(http + address, {
@@ -167,11 +179,10 @@ async function restOutcome(verb: string, address: string, headers: Record<string
     ...body,
   });
   const text = await response.text();
-  type Nested = { code?: string; message?: string; details?: { error_code?: string } };
   type Refusal = { error?: string | Nested; message?: string; meta?: { error?: string; message?: string } };
   const told = (response.ok ? {} : JSON.parse(text)) as Refusal;
   const error = told.meta?.error ?? told.error ?? "";
-  const code = typeof error === "string" ? error : (error.details?.error_code ?? error.code ?? "");
+  const code = typeof error === "string" ? error : codeIn(error);
   if (REFUSALS.has(code)) return code;
   const nested = typeof told.error === "object" ? told.error.message : undefined;
   if ((told.meta?.message ?? nested ?? told.message) === NO_ACCOUNT) return "no such account";

@@ -41,6 +41,8 @@ const MESSAGES = {
   messages: [{ role: "user", content: { kind: { case: "stringValue", value: "Hello!" } } }],
 };
 
+const GEMINI = { model: "demo/small", contents: [{ role: "user", parts: [{ text: "Hello!" }] }] };
+
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
@@ -51,6 +53,9 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "MessagesService/CreateMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
   "MessagesService/StreamMessage": { takes: ["key"], request: { ...MESSAGES, maxTokens: 16 } },
   "MessagesService/CountTokens": { takes: ["key"], request: MESSAGES, isFree: true },
+  "GeminiService/GenerateContent": { takes: ["key"], request: GEMINI },
+  "GeminiService/StreamGenerateContent": { takes: ["key"], request: GEMINI },
+  "GeminiService/CountContentTokens": { takes: ["key"], request: GEMINI, isFree: true },
   "EmbeddingsService/CreateEmbeddings": { takes: ["key"], request: { model: "demo/embed", input: ["Hello!"] } },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },

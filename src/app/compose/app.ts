@@ -43,6 +43,7 @@ import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
 import { createCountWindows } from "../../gateway/conversation/count-window.ts";
+import { createGeminiService } from "../../gateway/gemini-service.ts";
 import { createMessagesService } from "../../gateway/messages-service.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createEmbeddingsService } from "../../gateway/embeddings/service.ts";
@@ -230,6 +231,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         takeCountSlot,
         caller,
       }),
+      gemini: createGeminiService({ gateway: running.gateway, keys, catalog, takeCountSlot, caller }),
       responses: createResponsesService({
         gateway: running.gateway,
         keys,

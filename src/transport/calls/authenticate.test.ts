@@ -28,7 +28,7 @@ function verifiersOf(known: string, refused: readonly string[] = []) {
 }
 
 describe("a caller with a key in each of two headers", () => {
-  const both = withApiKey(BEARER, ["X-Api-Key", "gw_header"]);
+  const both = withApiKey(BEARER, ["X-Api-Key", "gw_header"], "x-api-key");
 
   it.each([
     ["gw_bearer", ["gw_bearer"], []],
@@ -49,7 +49,11 @@ describe("a caller with a key in each of two headers", () => {
 
   it("is nobody by a header that is there twice", async () => {
     const at = verifiersOf("gw_header");
-    const twice = withApiKey({ ...BEARER, authorization: null }, ["x-api-key", "gw_header", "x-api-key", "gw_header"]);
+    const twice = withApiKey(
+      { ...BEARER, authorization: null },
+      ["x-api-key", "gw_header", "x-api-key", "gw_header"],
+      "x-api-key",
+    );
     expect(await authenticate(at.verifiers, twice, WANTED)).toEqual({ kind: "public" });
   });
 });

@@ -34,7 +34,7 @@ const SERVICE_TOKEN_PREFIX = "st_";
 /**
  * Makes the principal of a call. The scheme alone decides on the look-up: keys and service tokens are taken as Bearer only, a
  * merchant's key pair as Basic only, and cookies only without an Authorization header. Missing, malformed, unknown and
- * other-environment credentials all give the public. An `x-api-key` that may be read is tried after the Authorization header.
+ * other-environment credentials all give the public. A key in a header of its own that may be read is tried after the Authorization header.
  * Errors: NotFound when the named account does not exist or the caller may not act for it; TooManyRequests when the caller's
  * network has sent too many unknown credentials.
  */

@@ -12,7 +12,7 @@ export type Authorization = string | null;
 /** The credentials of a call. Every part is null where it is missing, or is there more than once. */
 export type Credentials = {
   readonly authorization: Authorization;
-  /** The header `x-api-key` on the paths that take it; empty where it may not be read. Absent: there is none. */
+  /** The header for a key alone, on the paths that take one; empty where it may not be read. Absent: there is none. */
   readonly apiKey?: string;
   /** The Cookie header; also null where the request may come from another site. */
   readonly cookies: string | null;
@@ -116,9 +116,9 @@ export function readCredentials(rawHeaders: readonly string[], source: CallSourc
   };
 }
 
-/** The credentials with the header `x-api-key`, in which Anthropic's clients send their key. Of several none may be read. */
-export function withApiKey(credentials: Credentials, rawHeaders: readonly string[]): Credentials {
-  const { value, count } = readSingle(rawHeaders, "x-api-key");
+/** The credentials with a header in which clients send a key alone, such as `x-api-key`. Of several none may be read. */
+export function withApiKey(credentials: Credentials, rawHeaders: readonly string[], header: string): Credentials {
+  const { value, count } = readSingle(rawHeaders, header);
   return count === 0 ? credentials : { ...credentials, apiKey: value ?? "" };
 }
 

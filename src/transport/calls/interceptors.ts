@@ -13,6 +13,7 @@ import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
+import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
@@ -253,7 +254,11 @@ function foreignCallerOf(
 }
 
 /** Counts cost nothing and ask no database: a window in memory bounds them. */
-const COUNTS: readonly DescMethod[] = [MessagesService.method.countTokens, ResponsesService.method.countInputTokens];
+const COUNTS: readonly DescMethod[] = [
+  MessagesService.method.countTokens,
+  ResponsesService.method.countInputTokens,
+  GeminiService.method.countContentTokens,
+];
 
 /** Methods that take no slot here: answers take it in their admission, in one statement with the hold; counts need none. */
 const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
@@ -262,6 +267,7 @@ const WITHOUT_SLOT: ReadonlySet<DescMethod> = new Set<DescMethod>([
   EmbeddingsService.method.createEmbeddings,
   MessagesService.method.createMessage,
   ResponsesService.method.createResponse,
+  GeminiService.method.generateContent,
 ]);
 
 /** A key's window covers its reads too. */

@@ -16,6 +16,9 @@ const LARGER = {
   CreateMessage: 32 * MIB,
   StreamMessage: 32 * MIB,
   CountTokens: 32 * MIB,
+  GenerateContent: 32 * MIB,
+  StreamGenerateContent: 32 * MIB,
+  CountContentTokens: 32 * MIB,
   PreviewCatalog: 4 * MIB,
   PublishCatalog: 4 * MIB,
 };
@@ -38,6 +41,9 @@ test("takes compressed requests only for model content", () => {
     "CreateResponse",
     "StreamResponse",
     "CountInputTokens",
+    "GenerateContent",
+    "StreamGenerateContent",
+    "CountContentTokens",
     "CreateEmbeddings",
   ]);
 });

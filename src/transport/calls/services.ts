@@ -5,6 +5,7 @@ import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connec
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
+import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
@@ -28,6 +29,7 @@ export const services = {
   gateway: GatewayService,
   messages: MessagesService,
   responses: ResponsesService,
+  gemini: GeminiService,
   embeddings: EmbeddingsService,
   keys: KeysService,
   billing: BillingService,

@@ -37,6 +37,8 @@ const ALLOWED_HEADERS = [
   "x-api-key",
   "anthropic-version",
   "anthropic-beta",
+  "x-goog-api-key",
+  "x-goog-api-client",
   ...STAINLESS_HEADERS,
   "*",
 ].join(", ");

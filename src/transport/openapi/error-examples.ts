@@ -73,6 +73,7 @@ const suffixes = {
   envelope: ".merchant",
   messages: ".messages",
   responses: ".responses",
+  gemini: ".gemini",
 } as const satisfies Record<ErrorFormat, string>;
 
 /** The names of the examples of some codes, in the shapes of a route's errors. */

@@ -154,6 +154,28 @@ export const errorSchemas = {
       },
     },
   },
+  GeminiError: {
+    type: "object",
+    description: "What went wrong, in the shape of Google's Gemini API. It also ends a stream that broke off.",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["code", "message", "status", "details"],
+        properties: {
+          code: { type: "integer", description: "The HTTP status." },
+          message,
+          status: { type: "string", description: "The kind of error, as Google has it, such as `UNAVAILABLE`." },
+          details: {
+            type: "array",
+            items: { type: "object", required: ["@type"], additionalProperties: true },
+            description:
+              "`ErrorInfo` has the code in capitals as its `reason`. `BadRequest` has the fields that were wrong, and `RetryInfo` when a try makes sense.",
+          },
+        },
+      },
+    },
+  },
   StreamError: {
     type: "object",
     description: "Why a stream broke off. It has OpenAI's shape, whichever form was asked for.",

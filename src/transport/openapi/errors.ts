@@ -37,6 +37,7 @@ const schemas = {
   envelope: "MerchantError",
   messages: "MessagesError",
   responses: "ResponsesError",
+  gemini: "GeminiError",
 } as const satisfies Record<ErrorFormat, keyof typeof errorSchemas>;
 
 /** The shapes of a route's errors. */

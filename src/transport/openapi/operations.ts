@@ -3,6 +3,7 @@
 import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
+import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
@@ -11,13 +12,20 @@ import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
 import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import type { errorSchemas } from "./error-schemas.ts";
 import { errorResponses } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
 import type { Schema, SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";
 
-/** A method whose answer may be streamed: the method of its pieces, and how the stream ends. */
-type Streamed = { readonly pieces: string; readonly ending: string };
+/** A method whose answer may be streamed: the method of its pieces, and how the stream ends. It may be streamed always. */
+type Streamed = {
+  readonly pieces: string;
+  readonly ending: string;
+  readonly isAlways?: true;
+  /** The schema of an error in the stream. Left out: OpenAI's shape. */
+  readonly error?: keyof typeof errorSchemas;
+};
 const STREAMED: ReadonlyMap<string, Streamed> = new Map([
   [
     fullName(GatewayService.method.createChatCompletion),
@@ -41,7 +49,22 @@ const STREAMED: ReadonlyMap<string, Streamed> = new Map([
       ending: "The event `response.failed` ends an answer that broke off. There is no `[DONE]`.",
     },
   ],
+  [
+    fullName(GeminiService.method.streamGenerateContent),
+    {
+      pieces: GeminiService.method.streamGenerateContent.name,
+      ending:
+        "The last one of a complete answer has `finishReason`. One with `error` ends an answer that broke off. There is no `[DONE]`.",
+      isAlways: true,
+      error: "GeminiError",
+    },
+  ],
 ]);
+
+/** Methods whose answers are billed and never streamed. */
+const BILLED_IN_ONE_PIECE: ReadonlySet<string> = new Set(
+  [EmbeddingsService.method.createEmbeddings, GeminiService.method.generateContent].map(fullName),
+);
 
 function fullName({ parent, name }: DescMethod): string {
   return `${parent.typeName}/${name}`;
@@ -66,7 +89,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
   invariant(example !== undefined, `${method.name} has an example`);
   const streamed = STREAMED.get(fullName(method));
   const isOther = protocolFormatAt(route.template) !== null;
-  const isBilled = streamed !== undefined || method.parent.typeName === EmbeddingsService.typeName;
+  const isBilled = streamed !== undefined || BILLED_IN_ONE_PIECE.has(fullName(method));
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
     tags: [method.parent.name],
@@ -75,6 +98,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     security: securityOf(method),
     ...optional("parameters", [
       ...parametersOf(route, book, example.parameters),
+      ...(streamed?.isAlways === true ? [EVENTS_PARAMETER] : []),
       ...(isBilled ? [IDEMPOTENCY_PARAMETER] : []),
       // Clients of another protocol read its shape alone, and get it without the header.
       ...(route.inEnvelope || isOther ? [] : [ERROR_FORMAT_PARAMETER]),
@@ -109,6 +133,15 @@ const IDEMPOTENCY_PARAMETER = {
   description:
     "The client's name for the request, so that a retry is not billed again. Names are kept for 24 hours for each API key.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const EVENTS_PARAMETER = {
+  name: "alt",
+  in: "query",
+  required: true,
+  description: "`sse`: the answer is server-sent events. There is no other form.",
+  schema: { const: "sse" },
+  example: "sse",
 };
 
 const ERROR_FORMAT_PARAMETER = {
@@ -200,7 +233,9 @@ function modelAnswer(method: DescMethod, streamed: Streamed, book: SchemaBook, {
     description: textOf(method.output).whole,
     headers: billedHeaders,
     content: {
-      "application/json": { schema: book.relayed(method.output), example: data },
+      ...(streamed.isAlways === true
+        ? {}
+        : { "application/json": { schema: book.relayed(method.output), example: data } }),
       "text/event-stream": { schema: eventOf(book.relayed(piece), streamed), examples: named(events ?? {}) },
     },
   };
@@ -211,10 +246,10 @@ function named(values: Readonly<Record<string, object>>): object {
 }
 
 /** The data of one event. OpenAPI 3.1 has no schema for a sequence of them. */
-function eventOf(piece: Schema, { ending }: Streamed): Schema {
+function eventOf(piece: Schema, { ending, error = "StreamError" }: Streamed): Schema {
   return {
     description: `The data of each event. ${ending}`,
-    anyOf: [piece, { $ref: "#/components/schemas/StreamError" }],
+    anyOf: [piece, { $ref: `#/components/schemas/${error}` }],
   };
 }
 

@@ -25,6 +25,7 @@ const CERTAIN: Readonly<Record<string, readonly string[]>> = {
   CreateMessageResponse: ["id", "type", "role", "model", "content", "usage"],
   StreamMessageResponse: ["type"],
   MessageUsage: ["input_tokens", "output_tokens"],
+  StreamGenerateContentResponse: ["candidates", "modelVersion", "responseId"],
   Usage: ["prompt_tokens", "completion_tokens", "total_tokens", "cost_idr"],
 };
 

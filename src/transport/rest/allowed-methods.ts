@@ -6,7 +6,7 @@ import findMyWay from "find-my-way";
 import type { FastifyRequest } from "fastify";
 import { MethodNotAllowed, type NotFound } from "../../kernel/errors.ts";
 import { services } from "../calls/services.ts";
-import { routesOf } from "./http-rules.ts";
+import { actionOf, routesOf } from "./http-rules.ts";
 import { mountRoutes } from "./rest.ts";
 import { wrongPath } from "./wrong-paths.ts";
 
@@ -31,13 +31,18 @@ type PathVerbs = { readonly allowed: readonly string[]; readonly taken: readonly
 export class KnownPaths {
   // One verb is enough: the router is only used to find the path.
   readonly #router = findMyWay(ROUTER_OPTIONS);
+  /** The paths of each action. */
+  readonly #actions = new Map<string, ReturnType<typeof findMyWay>>();
   readonly #fixed = new Set<string>();
 
   constructor() {
     const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
     for (const [path, routes] of Map.groupBy(mounted, (each) => each.path)) {
-      const verbs = routes.map((each) => each.verb);
-      this.add(path, verbs);
+      for (const [action, ofAction] of Map.groupBy(routes, ({ route }) => route.action)) {
+        const verbs = ofAction.map((each) => each.verb);
+        if (action === null) this.add(path, verbs);
+        else this.#addAction(path, action, verbs);
+      }
     }
     for (const path of Object.values(PLAIN_PATHS)) this.add(path, ["GET"]);
   }
@@ -48,15 +53,26 @@ export class KnownPaths {
     this.#router.on("GET", path, ignore, { allowed, taken } satisfies PathVerbs);
   }
 
+  #addAction(path: string, action: string, verbs: readonly string[]): void {
+    const known = this.#actions.get(action) ?? findMyWay(ROUTER_OPTIONS);
+    this.#actions.set(action, known);
+    known.on("GET", path, ignore, { allowed: verbs, taken: withHead(verbs) } satisfies PathVerbs);
+  }
+
+  #find(url: string): PathVerbs | undefined {
+    const action = actionOf(url);
+    const withAction = action === null ? undefined : this.#actions.get(action)?.find("GET", url);
+    return (withAction ?? this.#router.find("GET", url))?.store as PathVerbs | undefined;
+  }
+
   /** The verbs of a path; none where there is no such path. */
   allowedAt(url: string): readonly string[] {
-    const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
-    return known?.allowed ?? [];
+    return this.#find(url)?.allowed ?? [];
   }
 
   /** Why a request has no handler; undefined where it has one. */
   refusalOf({ method, url, is404 }: FastifyRequest): MethodNotAllowed | NotFound | undefined {
-    const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
+    const known = this.#find(url);
     if (known !== undefined && !known.taken.includes(method)) return new MethodNotAllowed(known.allowed);
     return is404 ? wrongPath(url, this.#fixed) : undefined;
   }

@@ -12,6 +12,7 @@ import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { errorHeaders, retryAfterSecondsOf } from "../calls/errors.ts";
+import { geminiErrorAnswer } from "./protocols/gemini-errors.ts";
 import { messagesErrorBody, messagesHeaders } from "./protocols/messages-errors.ts";
 import { type ProtocolFormat, protocolFormatAt } from "./protocols/protocol-paths.ts";
 import { openAiType, responsesErrorBody } from "./protocols/responses-errors.ts";
@@ -90,6 +91,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   const { code, message } = error;
   if (format === "messages") return messagesErrorBody(error, requestId);
   if (format === "responses") return responsesErrorBody(error);
+  if (format === "gemini") return geminiErrorAnswer(error, status);
   const facts = {
     ...(error instanceof ValidationError ? { details: error.details } : {}),
     ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),

@@ -16,6 +16,8 @@ export type HttpRoute = {
   readonly verb: HttpVerb;
   /** Literal segments and at most one variable, such as `/v1/models/{id=**}`. */
   readonly template: string;
+  /** The word behind the last colon of the path, such as `countTokens`; null where the path has none. */
+  readonly action: string | null;
   /** The field that the variable fills, or null without one. */
   readonly pathField: DescField | null;
   /** Whether the variable takes the rest of the path, slashes included. */
@@ -29,6 +31,7 @@ export type HttpRoute = {
 };
 
 const VARIABLE = /\{([a-z_0-9]+)(=\*\*)?\}/;
+const ACTION = /:([A-Za-z]+)$/;
 
 /** The routes of a method, its additional bindings included; none for a method without an HTTP option. */
 export function routesOf(method: DescMethod): HttpRoute[] {
@@ -41,11 +44,14 @@ function toRoute(method: DescMethod, rule: HttpRule): HttpRoute {
   const { verb, template } = patternOf(rule);
   const variable = VARIABLE.exec(template);
   invariant(rule.body === "*" || rule.body === "", "an HTTP rule takes the whole message as its body, or none");
-  invariant(variable === null || template.endsWith(variable[0]) || variable[2] === undefined, "`**` ends its path");
+  const action = ACTION.exec(template);
+  const path = template.replace(ACTION, "");
+  invariant(variable === null || path.endsWith(variable[0]) || variable[2] === undefined, "`**` ends its path");
   return {
     method,
     verb,
     template,
+    action: action?.[1] ?? null,
     pathField: variable?.[1] === undefined ? null : fieldOf(method.input.fields, variable[1]),
     takesRest: variable?.[2] !== undefined,
     hasBody: rule.body === "*",
@@ -72,7 +78,15 @@ export function documentedPath(route: HttpRoute): string {
   return route.template.replace(VARIABLE, (_, name: string) => `{${route.pathField?.jsonName ?? name}}`);
 }
 
-/** The template as Fastify's router writes it: `/v1/models/*`, `/v1/merchant-transfers/:id`. */
+/** The template as Fastify's router writes it: `/v1/models/*`, `/v1/merchant-transfers/:id`. It has no actions. */
 export function routerPath(route: HttpRoute): string {
-  return route.template.replace(VARIABLE, (_, name: string) => (route.takesRest ? "*" : `:${name}`));
+  return route.template
+    .replace(ACTION, "")
+    .replace(VARIABLE, (_, name: string) => (route.takesRest ? "*" : `:${name}`));
+}
+
+/** The action of a request; null where its path has none. A part of the path before it may have colons too. */
+export function actionOf(url: string): string | null {
+  const [path = ""] = url.split("?", 1);
+  return ACTION.exec(path)?.[1] ?? null;
 }

@@ -41,7 +41,8 @@ export type ModelRoute = {
   readonly authenticate: (verifiers: Verifiers, raw: IncomingMessage) => Promise<Principal>;
   /** Headers of each answer and error beside the common ones. */
   readonly headersOf: (requestId: string) => HeaderLines;
-  readonly answer: (ports: ModelPorts, call: ChatCall, response: AnswerResponse) => Promise<unknown>;
+  /** `url`: of the request, for protocols that name the model in it. */
+  readonly answer: (ports: ModelPorts, call: ChatCall, response: AnswerResponse, url: string) => Promise<unknown>;
 };
 
 /** A request whose headers have arrived. */
@@ -95,7 +96,7 @@ export async function answerModelRequest(
     if (received === null) ports.keys.refuseWhileLimited(key);
     const rules = { limit: requestLimitOf(method), caller: key.keyId };
     const body = requireBody(received ?? (await receiveJson(ports.intake, raw, rules)));
-    await route.answer(ports, { requestId, receivedAtMs, key, body, idempotencyKey }, response);
+    await route.answer(ports, { requestId, receivedAtMs, key, body, idempotencyKey }, response, raw.url ?? "");
   } catch (thrown) {
     error = thrown;
     logFault(logger, requestId, thrown);

@@ -13,6 +13,7 @@ import { createCallValues, principalOf } from "../calls/call.ts";
 import { requestLimitOf } from "../calls/request-bounds.ts";
 import type { BoundService } from "../calls/services.ts";
 import { type BodyIntake, callerNameOf } from "../http/body-intake.ts";
+import { actionConstraint } from "./path-actions.ts";
 import { routerPath, routesOf, type HttpRoute, type HttpVerb } from "./http-rules.ts";
 import { receiveJson } from "./json-body.ts";
 import { parseJsonBody } from "./json-text.ts";
@@ -67,6 +68,7 @@ export function registerRest(
           method: mounted.verb,
           url: mounted.path,
           config: { inEnvelope: mounted.route.inEnvelope },
+          ...actionConstraint(mounted.route),
           // Fastify reads the body before it calls a handler, and refuses it before the caller is known.
           onRequest: (request, reply) => answer({ ...options, mounted, call }, request, reply),
           handler: unreached,
@@ -127,10 +129,11 @@ function readFields(route: HttpRoute, body: Buffer | null) {
   return readBody(route.method.input, parseJsonBody(body, { refuseDuplicateKeys: route.inEnvelope }));
 }
 
-function readPath({ pathField, takesRest }: HttpRoute, request: FastifyRequest) {
+function readPath({ pathField, takesRest, action }: HttpRoute, request: FastifyRequest) {
   if (pathField === null) return {};
   const params = request.params as Record<string, string>;
-  const value = params[takesRest ? "*" : pathField.name] ?? "";
+  const whole = params[takesRest ? "*" : pathField.name] ?? "";
+  const value = action === null ? whole : whole.slice(0, whole.lastIndexOf(":"));
   return { [pathField.jsonName]: takesRest ? value.replace(/\/$/, "") : value };
 }
 

@@ -37,7 +37,10 @@ describe("the message for a path that does not exist", () => {
   });
 
   it.each([
-    ["/v1beta/models/acme:generateContent", "Gemini's API is not served. Use /v1/chat/completions."],
+    [
+      "/v1beta/models/acme:embedContent",
+      "Of Gemini's API there are generateContent, streamGenerateContent and countTokens at /v1beta/models/{id}. Its base URL ends before /v1beta.",
+    ],
     ["/v1/responses/resp_1", "Responses are not stored. Send the whole conversation in `input`."],
     ["/v1/responses/resp_1/cancel", "Responses are not stored. Send the whole conversation in `input`."],
     ["/v1/responses/compact", "Nothing is compacted here. Ask a model for a summary at /v1/responses."],

@@ -12,6 +12,8 @@ const BASE_URLS = "A base URL ends in /v1 for OpenAI's clients, and before /v1 f
 const VERSION = "/v1";
 
 const GEMINI = /^\/v1(alpha|beta)\d*(\/|$)/;
+const GEMINI_PATHS =
+  "Of Gemini's API there are generateContent, streamGenerateContent and countTokens at /v1beta/models/{id}. Its base URL ends before /v1beta.";
 
 /** Paths of protocols that are served in part, with what to use instead. */
 const ABSENT: readonly (readonly [RegExp, string])[] = [
@@ -31,7 +33,7 @@ export function wrongPathMessage(url: string, served: Iterable<string>): string 
   const path = plainPath(url);
   const tails = [...served].filter((each) => each.startsWith(`${VERSION}/`)).map((each) => each.slice(VERSION.length));
   const longestFirst = tails.toSorted((one, other) => other.length - one.length);
-  if (GEMINI.test(path)) return `${NO_PATH} Gemini's API is not served. Use /v1/chat/completions.`;
+  if (GEMINI.test(path)) return `${NO_PATH} ${GEMINI_PATHS}`;
   const right = longestFirst.find((tail) => singular(path).endsWith(singular(tail)));
   if (right !== undefined) return `${NO_PATH} Use ${VERSION}${right}. ${BASE_URLS}`;
   const absent = ABSENT.find(([pattern]) => pattern.test(path));

@@ -33,6 +33,7 @@ import { createSameOriginCheck, readWebCredentials, type SameOrigin } from "../h
 import { createPlainChat } from "../rest/chat/plain-chat.ts";
 import { registerPayments, type PaymentPorts } from "../web/payments.ts";
 import { PROTOCOL_ROUTES } from "../rest/protocols/protocol-routes.ts";
+import { actionConstraint, addActions } from "../rest/path-actions.ts";
 import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
 import { routesOf } from "../rest/http-rules.ts";
 import { leaveBodyUnread } from "../http/unread-body.ts";
@@ -144,6 +145,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   });
   if (tls !== null) renewCertificate(app.server as SecureServer, tls);
   app.server.maxConnections = options.maxConnections;
+  addActions(app);
   const paths = new KnownPaths();
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
@@ -242,8 +244,10 @@ const MODEL_ROUTES: readonly ModelRoute[] = [CHAT_ROUTE, EMBEDDINGS_ROUTE, ...PR
 
 function registerModelRoute(app: FastifyInstance, ports: ModelPorts, route: ModelRoute): void {
   const onRequest = createModelHandler(ports, route);
-  for (const { verb, path } of mountRoutes(routesOf(route.method)))
-    app.route({ method: verb, url: path, onRequest, handler: unreached });
+  for (const mounted of mountRoutes(routesOf(route.method))) {
+    const { verb, path } = mounted;
+    app.route({ method: verb, url: path, ...actionConstraint(mounted.route), onRequest, handler: unreached });
+  }
 }
 
 /** Routes without a method: the OpenAPI document, the probes and the agents' package. */

@@ -36,6 +36,8 @@ export class DocumentedAnswers {
     this.#document = document;
     this.#paths = Object.keys(document.paths)
       .map((path) => ({ path, form: formOf(path) }))
+      // A variable takes a path's end, and the end of a longer path may be behind it.
+      .toSorted((a, b) => b.path.length - a.path.length)
       .toSorted((a, b) => Number(a.path.includes("{")) - Number(b.path.includes("{")));
   }
 
@@ -61,7 +63,7 @@ export class DocumentedAnswers {
 
   /** What is wrong with an error of a path that the document does not know; null: nothing. */
   problemOfError(values: readonly unknown[]): string | null {
-    const names = ["Error", "OpenAiError", "MerchantError", "MessagesError", "ResponsesError"];
+    const names = ["Error", "OpenAiError", "MerchantError", "MessagesError", "ResponsesError", "GeminiError"];
     const problems = names.map((name) => this.problemAt(["components", "schemas", name], values));
     return problems.includes(null) ? null : problems.join("; ");
   }
@@ -96,6 +98,6 @@ function pointerPart(name: string): string {
 function formOf(path: string): RegExp {
   const form = path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
   // The document cannot express that an id may contain slashes.
-  const variable = path === "/v1/models/{id}" ? ".+" : "[^/]+";
+  const variable = /^\/v1(beta)?\/models\/\{/.test(path) ? ".+" : "[^/]+";
   return new RegExp(`^(/sandbox)?${form.replaceAll(/\{[^}]+\}/g, variable)}/?$`);
 }

@@ -37,7 +37,7 @@ describe("paths that clients put together wrongly", () => {
     ["POST", "/chat/completions", "Use /v1/chat/completions."],
     ["POST", "/v1/chat/completion", "Use /v1/chat/completions."],
     ["GET", "/api/v1/models?limit=1000", "Use /v1/models."],
-    ["POST", "/v1beta/models/acme:generateContent", "Gemini's API is not served."],
+    ["POST", "/v1beta/models/acme:embedContent", "Of Gemini's API there are generateContent"],
     ["GET", "/v1/responses/resp_1", "Responses are not stored."],
     ["DELETE", "/v1/responses/resp_1", "Responses are not stored."],
     ["POST", "/v1/responses/compact", "Nothing is compacted here."],

@@ -4,12 +4,18 @@ import type { IncomingMessage } from "node:http";
 import { type Credentials, withApiKey } from "../../calls/call.ts";
 
 /** The protocols beside chat, by the form of their errors. */
-export type ProtocolFormat = "messages" | "responses";
+export type ProtocolFormat = "messages" | "responses" | "gemini";
 
 const PATHS: readonly [RegExp, ProtocolFormat][] = [
   [/^\/v1\/messages(?:[/?]|$)/, "messages"],
   [/^\/v1\/responses(?:[/?]|$)/, "responses"],
+  [/^\/v1beta(?:[/?]|$)/, "gemini"],
+  // Newer clients of Google write `v1`, where the other protocols are.
+  [/^\/v1\/models\/[^?]*:(?:generateContent|streamGenerateContent|countTokens)(?:\?|$)/, "gemini"],
 ];
+
+/** The headers beside Authorization in which clients of a protocol send their key. */
+const KEY_HEADERS: Partial<Record<ProtocolFormat, string>> = { messages: "x-api-key", gemini: "x-goog-api-key" };
 
 /** The protocol whose path this is, or begins like it. Null: it is of none of them. */
 export function protocolFormatAt(url: string): ProtocolFormat | null {
@@ -21,5 +27,7 @@ export function protocolCredentials(
   credentials: Credentials,
   { url = "", rawHeaders }: Pick<IncomingMessage, "url" | "rawHeaders">,
 ): Credentials {
-  return protocolFormatAt(url) === "messages" ? withApiKey(credentials, rawHeaders) : credentials;
+  const format = protocolFormatAt(url);
+  const header = format === null ? undefined : KEY_HEADERS[format];
+  return header === undefined ? credentials : withApiKey(credentials, rawHeaders, header);
 }

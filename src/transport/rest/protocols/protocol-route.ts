@@ -10,10 +10,10 @@ import type { ModelRoute } from "../model-request.ts";
 import { protocolCredentials } from "./protocol-paths.ts";
 import { ProtocolResponse } from "./protocol-response.ts";
 
-/** `method`: the method of the contract that the route answers. */
+/** `method`: the method of the contract that the route answers. `protocolOf`: the protocol, by the address of a request. */
 export function protocolRoute(
   method: DescMethod,
-  protocol: ClientProtocol,
+  protocolOf: (url: string) => ClientProtocol,
   headersOf: ModelRoute["headersOf"] = () => ({}),
 ): ModelRoute {
   const wanted = { environment: null, callers: callersOf(method) };
@@ -22,7 +22,7 @@ export function protocolRoute(
     authenticate: (verifiers, raw) =>
       authenticate(verifiers, protocolCredentials(readCredentials(raw.rawHeaders, raw), raw), wanted),
     headersOf,
-    answer: ({ gateway, keys }, call, response) =>
-      answerConversation({ gateway, keys, protocol }, call, new ProtocolResponse(response)),
+    answer: ({ gateway, keys }, call, response, url) =>
+      answerConversation({ gateway, keys, protocol: protocolOf(url) }, call, new ProtocolResponse(response)),
   };
 }

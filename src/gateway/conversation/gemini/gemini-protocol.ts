@@ -1,0 +1,14 @@
+import { readStrictObject } from "../../request/read-json.ts";
+import type { ClientProtocol } from "../protocol.ts";
+import { type GeminiTarget, readGeminiRequest } from "./read-gemini-request.ts";
+import { GeminiAnswerWriter } from "./write-gemini-answer.ts";
+
+/** Google's Gemini API, for one model: its requests name it in their path. */
+export function geminiProtocol(target: GeminiTarget): ClientProtocol {
+  return {
+    read(body) {
+      const { conversation, showsThoughts } = readGeminiRequest(readStrictObject(body), target);
+      return { conversation, writer: (facts) => new GeminiAnswerWriter(facts, { model: target.model, showsThoughts }) };
+    },
+  };
+}
