@@ -43,7 +43,7 @@ function problemsOf(desc: DescMessage, message: Message): string[] {
   }
 }
 
-const { gateway, embeddings, messages, responses, ...stored } = services;
+const { gateway, embeddings, gemini, messages, responses, ...stored } = services;
 const methodsOf = (all: object): DescMethod[] =>
   Object.values(all).flatMap((service: { methods: DescMethod[] }) => [...service.methods]);
 
@@ -61,6 +61,9 @@ test("a chat may quote it, since a chat is not stored, and so may a text whose v
     embeddings.method.createEmbeddings,
     messages.method.createMessage,
     responses.method.createResponse,
+    gemini.method.generateContent,
+    gemini.method.streamGenerateContent,
+    gemini.method.countContentTokens,
   ] as const;
   const tried = relayed.flatMap(({ input }: DescMethod) =>
     [...messagesWithNul(input)].flatMap(([, message]) => problemsOf(input, message)),
