@@ -1,6 +1,7 @@
 import type { DomainError, ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
+import type { ClientRequest } from "./conversation/client-request.ts";
 import type { ShownFormat } from "./formats/shown-format.ts";
 
 /** What a request asks for: an answer of a conversation, or the vectors of texts. */
@@ -16,6 +17,10 @@ export type ChatCall = {
   readonly endpoint?: Endpoint;
   /** The JSON body as the client sent it, bounded by its endpoint. The gateway may write over it. */
   readonly body: Buffer;
+  /** The request in its client's own protocol; `body` is its chat form. Absent: the client's protocol is chat. */
+  readonly client?: ClientRequest;
+  /** The client's headers that belong to its protocol, by their names in small letters. Absent: none. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The client's name for the request, from its header `Idempotency-Key`. Null or absent: it sent none. */
   readonly idempotencyKey?: string | null;
 };
@@ -56,6 +61,8 @@ export type StreamEnding = {
 export interface ChatSink {
   answer(head: ChatAnswerHead, answer: WholeAnswer): void;
   begin(head: ChatAnswerHead): void;
+  /** The first part follows, from another upstream than `begin` named: that one failed after comments. Absent: it makes no difference. */
+  answeredBy?(origin: string): void;
   /**
    * Events as the upstream wrote them, with our names. A sink whose client has the format's protocol writes them as they are, any
    * other reads them. False: the client is slow; wait for `onDrained`.

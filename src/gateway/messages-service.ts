@@ -26,6 +26,7 @@ import { answerConversation, type ConversationDeps } from "./conversation/answer
 import { slotsOfSize, type TakeCountSlot } from "./conversation/count-window.ts";
 import { countMessages } from "./conversation/messages/count-tokens.ts";
 import { messagesProtocol } from "./conversation/messages/messages-protocol.ts";
+import { protocolHeaders } from "./conversation/protocol-headers.ts";
 import { RpcOutput } from "./conversation/rpc-output.ts";
 import { isObject } from "./request/field-rules.ts";
 
@@ -48,10 +49,15 @@ export function createMessagesService({
   caller,
 }: MessagesServiceDependencies): ServiceImpl<typeof MessagesService> {
   const deps = { gateway, keys, protocol: messagesProtocol };
+  const callOf = async (request: MessageRequest, stream: boolean, context: HandlerContext): Promise<ChatCall> => ({
+    ...(await caller(context)),
+    headers: protocolHeaders(messagesProtocol, (name) => context.requestHeader.get(name)),
+    body: toBody(request, stream),
+  });
   return {
     async createMessage(request, context) {
       const output = new RpcOutput(context.signal);
-      await answerConversation(deps, { ...(await caller(context)), body: toBody(request, false) }, output);
+      await answerConversation(deps, await callOf(request, false, context), output);
       const answer = output.wholeAnswer;
       // The gateway ends without an error when its caller has left: there is no answer, and no reader.
       if (answer === null) throw new ConnectError("The call was canceled.", Code.Canceled);
@@ -59,7 +65,7 @@ export function createMessagesService({
     },
 
     async *streamMessage(request, context) {
-      const call = { ...(await caller(context)), body: toBody(request, true) };
+      const call = await callOf(request, true, context);
       const output = new RpcOutput(context.signal);
       for await (const event of output.eventsOf(answerConversation(deps, call, output))) {
         yield inContract(StreamMessageResponseSchema, event);

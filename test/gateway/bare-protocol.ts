@@ -24,6 +24,7 @@ const EMPTY: Omit<Conversation, "model" | "stream" | "turns"> = {
 export function bareProtocol({ keepsAlive = false } = {}): ClientProtocol & { readonly facts: AnswerFacts[] } {
   const facts: AnswerFacts[] = [];
   return {
+    name: "messages",
     facts,
     read(body) {
       const { model, stream, text } = readStrictObject(body);

@@ -40,6 +40,15 @@ class FakeOutput implements ProtocolOutput {
     this.head = head;
     this.whole = answer;
   }
+  passAnswer(): void {
+    throw new Error("no bytes of the client's protocol come here");
+  }
+  pass(): boolean {
+    throw new Error("no bytes of the client's protocol come here");
+  }
+  endPassed(): void {
+    throw new Error("no bytes of the client's protocol come here");
+  }
   begin(head: ChatAnswerHead): void {
     this.head = head;
   }

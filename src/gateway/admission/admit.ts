@@ -96,9 +96,11 @@ export function sendReplay({ answeredRequestId, charge, answer }: Replay, sink: 
   sink.end({ passed: bytes, format });
 }
 
-async function onceOf({ retries }: AdmitDeps, { idempotencyKey, body }: ChatCall) {
+async function onceOf({ retries }: AdmitDeps, { idempotencyKey, body, client }: ChatCall) {
   if (retries === undefined || idempotencyKey === undefined || idempotencyKey === null) return null;
-  return { name: idempotencyKey, bodyDigest: await retries.digestOf(body) };
+  // The same chat form in another protocol is another request: its answer is written in another form.
+  const own = client === undefined ? body : Buffer.concat([Buffer.from(`${client.protocol} `), client.body]);
+  return { name: idempotencyKey, bodyDigest: await retries.digestOf(own) };
 }
 
 async function replayOf(

@@ -52,19 +52,36 @@ export type HoldPlan = {
   readonly choices: number;
   /** The tokens of output of one choice that are held at first: the whole bound, or a slab of it where more can be held later. */
   readonly heldOutput: number;
+  /** Whether the model may think for minutes without output: it is marked in the catalog, or asked to by this request. */
+  readonly thinksUnseen: boolean;
   /** Micro-rupiah. */
   readonly amount: bigint;
   readonly leastAmount: bigint;
 };
 
+/** What a request can cost at its routes beside what its chat form shows. */
+export type HoldAdditions = {
+  /** Tokens of input. */
+  readonly inputTokens: number;
+  /** Bytes that are not in the chat form. */
+  readonly bytes: number;
+  /** Whether it asks for cache writes that are kept for an hour. */
+  readonly writesForLong: boolean;
+  /** Whether the model may think where nothing or a part of it is shown. */
+  readonly thinksUnseen: boolean;
+};
+
+const NO_ADDITIONS: HoldAdditions = { inputTokens: 0, bytes: 0, writesForLong: false, thinksUnseen: false };
+
 /** Sizes the hold of a request. */
-export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
+export function planHold(request: ChatRequest, model: CatalogModel, additions = NO_ADDITIONS): HoldPlan {
   const prices = pricesOf(model);
   const mediaTokens = sumOfMedia(request, model.mediaTokens);
   const text =
-    Math.ceil(request.asciiBytes / ASCII_BYTES_PER_TOKEN) +
+    Math.ceil((request.asciiBytes + additions.bytes) / ASCII_BYTES_PER_TOKEN) +
     request.otherBytes +
-    TOKENS_PER_MESSAGE * request.messageCount;
+    TOKENS_PER_MESSAGE * request.messageCount +
+    additions.inputTokens;
   const estimate = text + mediaTokens;
   const inputTokens = Math.min(estimate, model.contextLength);
   const mediaBound = sumOfMedia(request, MEDIA_BOUND) + mediaTokens;
@@ -75,19 +92,24 @@ export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
     asked === 0 ? unaskedBound(request, { contextLength, highest: estimate, ofMedia: mediaTokens }) : asked;
   const outputBound = Math.min(wanted, most);
   const media = model.otherPrices ? mediaOf(request, model) : [];
-  const writesForLong = request.cacheWrites === "long";
+  const writesForLong = request.cacheWrites === "long" || additions.writesForLong;
   const rates = holdRates(prices, { tokens: inputTokens, text, media, writesForLong });
-  const heldOutput = showsItsOutput(request, model, rates) ? Math.min(outputBound, SLAB_TOKENS) : outputBound;
+  const isSeen = !additions.thinksUnseen && showsItsOutput(request, model, rates);
+  const heldOutput = isSeen ? Math.min(outputBound, SLAB_TOKENS) : outputBound;
   const amountFor = (outputTokens: number): bigint => mostCost(rates, outputTokens * request.choices);
   return {
     prices,
     rates,
     inputTokens,
     mediaTokens,
-    inputBound: Math.min(request.body.length + mediaBound + PROVIDER_PROMPT_TOKENS, MAX_COUNT),
+    inputBound: Math.min(
+      request.body.length + additions.bytes + additions.inputTokens + mediaBound + PROVIDER_PROMPT_TOKENS,
+      MAX_COUNT,
+    ),
     outputBound,
     choices: request.choices,
     heldOutput,
+    thinksUnseen: additions.thinksUnseen || model.hiddenOutput,
     amount: amountFor(heldOutput),
     leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS)),
   };

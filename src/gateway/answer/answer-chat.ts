@@ -3,16 +3,21 @@
 import type { CatalogSnapshot } from "../../catalog/catalog-model.ts";
 import { DomainError, InternalError } from "../../kernel/errors.ts";
 import { planHold } from "../admission/hold.ts";
-import type { Endpoint, Gateway } from "../chat.ts";
+import { holdAdditions } from "../admission/hold-additions.ts";
+import type { ChatCall, ChatSink, Endpoint, Gateway } from "../chat.ts";
 import { readEmbeddingsCall } from "../embeddings/answer-embeddings.ts";
 import { estimateInput } from "../metering/estimate.ts";
 import { routesThatMayTake } from "../request/cache-marks.ts";
 import { readRequest, requireFits } from "../request/read-request.ts";
-import { upstreamBody } from "../request/upstream-body.ts";
+import { protocolOf } from "../formats/formats.ts";
+import type { OpenRoute } from "../upstreams/upstreams.ts";
 import { LearnedModels } from "../upstreams/learned-models.ts";
 import { answerStreamed } from "./answer-streamed.ts";
 import { answerWhole } from "./answer-whole.ts";
+import { ChatWritingSink } from "./chat-writing-sink.ts";
+import type { Exchange } from "./exchange.ts";
 import { ProgressRecorder } from "./progress.ts";
+import { RouteRequests } from "./route-requests.ts";
 import { type GatewayDeps, type ReadCall, type ReadRequest, serve, type ServeDeps, soldModel } from "./serve.ts";
 
 export { type GatewayDeps, MAX_DURATION_MS } from "./serve.ts";
@@ -21,7 +26,7 @@ export { type GatewayDeps, MAX_DURATION_MS } from "./serve.ts";
 export function createGateway(given: GatewayDeps): Gateway {
   const deps = { progress: new ProgressRecorder(), learned: new LearnedModels(), ...given };
   const readers: Readonly<Record<Endpoint, ReadCall>> = {
-    chat: (body, snapshot) => readChatCall(deps, body, snapshot),
+    chat: (call, snapshot) => readChatCall(deps, call, snapshot),
     embeddings: readEmbeddingsCall,
   };
   return {
@@ -39,10 +44,12 @@ export function createGateway(given: GatewayDeps): Gateway {
   };
 }
 
-function readChatCall({ learned }: ServeDeps, body: Buffer, snapshot: CatalogSnapshot): ReadRequest {
-  const request = readRequest(body, snapshot.models);
+function readChatCall({ learned }: ServeDeps, call: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
+  const request = readRequest(call.body, snapshot.models);
   const model = learned.apply(soldModel(request.model, snapshot, "chat"));
   requireFits(request, model);
+  const requests = new RouteRequests(call, request, model);
+  const { client } = call;
   return {
     model,
     endpoint: "chat",
@@ -53,9 +60,19 @@ function readChatCall({ learned }: ServeDeps, body: Buffer, snapshot: CatalogSna
       estimateInput: () => estimateInput(request),
       conversation: request,
     },
-    planHold: () => planHold(request, model),
-    bodyFor: (route, outputBound) =>
-      upstreamBody(request, { model: route.model, outputBound, outputCapField: route.upstream.outputCapField }),
-    answer: (exchange) => (request.stream ? answerStreamed({ ...exchange, request }) : answerWhole(exchange)),
+    refusalBy: (route) => requests.refusalBy(route),
+    planHold: (routes) => planHold(request, model, holdAdditions(request, client ?? null, routes)),
+    requestFor: (route, outputBound) => requests.for(route, outputBound),
+    answer(exchange) {
+      const chat = { ...exchange, request, sinkFor: (route: OpenRoute) => sinkFor(exchange, requests, route) };
+      return request.stream ? answerStreamed(chat) : answerWhole(chat);
+    },
   };
+}
+
+/** A chat client gets chat, whatever its upstream speaks. The sinks of all others read every format. */
+function sinkFor({ sink, call }: Exchange, requests: RouteRequests, { upstream }: OpenRoute): ChatSink {
+  if (call.client !== undefined || protocolOf(upstream.kind) === "chat") return sink;
+  const facts = { requestId: call.requestId, origin: upstream.id };
+  return new ChatWritingSink(sink, facts, requests.chatOptions());
 }

@@ -59,12 +59,12 @@ export async function answerStreamed(exchange: ChatExchange): Promise<ChatOutcom
 type RelayParts = { readonly route: OpenRoute; readonly output: RelayedOutput; readonly begin: () => void };
 
 function relayOf(exchange: ChatExchange, { route, output, begin }: RelayParts): StreamRelay {
-  const { call, model, request, sink, term } = exchange;
+  const { call, model, request, sinkFor, term } = exchange;
   const format = formatOf(route.upstream.kind);
   // A client finds the answer in Usage by this id, and the model in the catalog.
   const names = { id: format.idOf(call.requestId), model: model.id };
   return new StreamRelay({
-    sink,
+    sink: sinkFor(route),
     begin,
     output,
     format,
@@ -118,7 +118,7 @@ async function finishComplete(
     if (billed.settled.late === "refused") throw new UpstreamBusy();
   }
   if (!end.drained) head.send();
-  if (!client.isGone) exchange.sink.end({ passed: stream.complete(end.held, billed), format: listener.format });
+  if (!client.isGone) listener.sink.end({ passed: stream.complete(end.held, billed), format: listener.format });
   const upstream = route.upstream.id;
   if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream });
   // A stream without a reader is not counted completely.
@@ -151,7 +151,8 @@ async function finishStopped(
   if (late !== undefined) return writeError(exchange, new UpstreamBusy());
   head.send();
   if (exchange.client.isGone) return "client_left";
-  exchange.sink.end({ passed: stream.stop(end.unfinished, billed), format: listener.format });
+  const passed = Buffer.concat([...end.leading, stream.stop(end.unfinished, billed)]);
+  listener.sink.end({ passed, format: listener.format });
   return isForMoney ? "insufficient_balance" : "answered";
 }
 
@@ -203,9 +204,12 @@ class StreamHead {
 
   /** The first bytes of the answer follow. */
   send(): void {
+    if (this.hasBegun) return;
     this.hasBegun = true;
-    this.#exchange.bill.firstByteReached();
-    this.open();
+    const { bill, sink } = this.#exchange;
+    bill.firstByteReached();
+    if (this.isSent) sink.answeredBy?.(this.upstream?.id ?? "");
+    else this.open();
   }
 
   /** Bytes follow that are no part of the answer. */

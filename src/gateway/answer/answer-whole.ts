@@ -9,18 +9,18 @@ import type { AnswerFormat } from "../formats/answer-format.ts";
 import { formatOf } from "../formats/formats.ts";
 import { costIdr } from "../metering/cost-idr.ts";
 import { estimateAnswer } from "../metering/estimate.ts";
-import { type Attempted, attemptRoute, type Exchange, learnFrom } from "./exchange.ts";
+import { type Attempted, attemptRoute, type ChatExchange, type Exchange, learnFrom } from "./exchange.ts";
 import { nothingRelayed, relayedAnswer } from "../metering/relayed-answer.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
 import { settleGone } from "./settle-gone.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
 
 /** Calls, settles, then shows the answer. Errors: UpstreamBusy, ValidationError. */
-export async function answerWhole(exchange: Exchange): Promise<ChatOutcome> {
-  const { bill, call, sink, model, rate } = exchange;
+export async function answerWhole(exchange: ChatExchange): Promise<ChatOutcome> {
+  const { bill, call, sinkFor, model, rate } = exchange;
   const attempted = await withOneRetry<Attempted<CollectedAnswer, AnswerCollector>>(exchange, (next, number) => {
     const asked = formatOf(next.upstream.kind);
-    const accepts = (answer: Buffer): boolean => sink.accepts?.(answer, asked) !== false;
+    const accepts = (answer: Buffer): boolean => sinkFor(next).accepts?.(answer, asked) !== false;
     const listener = new AnswerCollector((answer) => asked.readWhole(answer), accepts);
     return attemptRoute(exchange, { route: next, number, listener });
   });
@@ -48,7 +48,7 @@ export async function answerWhole(exchange: Exchange): Promise<ChatOutcome> {
   }
   const json = format.writeWhole(end, { id: format.idOf(call.requestId), model: model.id }, billed);
   const { id, kind } = route.upstream;
-  sink.answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });
+  sinkFor(route).answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });
   await learnFromWhole(exchange, route, end, { billed, format });
   return "answered";
 }

@@ -13,6 +13,7 @@ import type { HoldPlan } from "../admission/hold.ts";
 import type { ProgressRecorder } from "./progress.ts";
 import type { BilledAnswerFacts, LearnedModels } from "../upstreams/learned-models.ts";
 import type { ChatRequest } from "../request/read-request.ts";
+import type { RouteRequest } from "./route-request.ts";
 import type { GoneFacts } from "./gone-facts.ts";
 import { timeLimitsOf } from "./time-limits.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
@@ -56,8 +57,8 @@ export type Exchange = {
   readonly client: ClientPresence;
   readonly endpoint: Endpoint;
   readonly stream: boolean;
-  /** The body for one upstream. It is valid for one call. */
-  readonly bodyFor: (route: OpenRoute, outputBound: number) => Buffer;
+  /** The request for one upstream. It is valid for one call. Errors: ValidationError where the route cannot take it. */
+  readonly requestFor: (route: OpenRoute, outputBound: number) => RouteRequest;
   readonly model: CatalogModel;
   readonly routes: readonly OpenRoute[];
   readonly bill: Bill;
@@ -83,7 +84,11 @@ export type Exchange = {
 };
 
 /** A chat request. */
-export type ChatExchange = Exchange & { readonly request: ChatRequest };
+export type ChatExchange = Exchange & {
+  readonly request: ChatRequest;
+  /** The sink for the answer of a route, in whichever protocol its upstream writes. */
+  readonly sinkFor: (route: OpenRoute) => ChatSink;
+};
 
 /** This process did not run for as long as its lease. The upstream was called, so no other one is. */
 const LEASE_OVER: UpstreamFailure = {
@@ -126,11 +131,11 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   const { call, client, bill } = exchange;
   const { accountId } = call.key;
   if (client.isGone) listener.onGivenUp();
-  const body = exchange.bodyFor(route, exchange.outputCap ?? exchange.plan.outputBound);
+  const request = exchange.requestFor(route, exchange.outputCap ?? exchange.plan.outputBound);
   const facts = callFactsOf(exchange, route, number);
   const upstreamCall = client.isGone
     ? null
-    : route.upstream.call({ requestId: call.requestId, attempt: number, body, ...facts }, listener);
+    : route.upstream.call({ requestId: call.requestId, attempt: number, ...request, ...facts }, listener);
   if (upstreamCall !== null) listener.attach?.(upstreamCall, facts.idleTimeoutMs);
   const drain: { end: (() => void) | null; tooMany: boolean } = { end: null, tooMany: false };
   client.whenGone(() => {
@@ -214,11 +219,10 @@ export async function learnFrom(
 }
 
 function callFactsOf(exchange: Exchange, route: OpenRoute, number: number) {
-  const { model, stream, endpoint, plan, outputCap, routes, deadlineMs, clock, slowestTokensPerSecond } = exchange;
+  const { stream, endpoint, plan, outputCap, routes, deadlineMs, clock, slowestTokensPerSecond } = exchange;
   const { firstByteMs, idleMs } = timeLimitsOf({
     route,
     hasNext: number === 1 && routes.length > 1,
-    model,
     stream,
     plan,
     outputCap,

@@ -5,7 +5,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { CatalogModel, CatalogSnapshot, ModelKind, Route } from "../../catalog/catalog-model.ts";
 import { nearestModel } from "../../catalog/nearest-model.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { ModelNotFound, UpstreamBusy } from "../../kernel/errors.ts";
+import { type DomainError, ModelNotFound, UpstreamBusy } from "../../kernel/errors.ts";
 import type { Keys } from "../../keys/keys.ts";
 import { ENDLESS_TERM, type RequestTerm } from "../../ledger/lease-term.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -20,7 +20,7 @@ import { refuse } from "../request/read-json.ts";
 import { KeepingSink } from "../retries/keeping-sink.ts";
 import type { Retries } from "../retries/retries.ts";
 import type { LearnedModels } from "../upstreams/learned-models.ts";
-import type { Upstreams } from "../upstreams/upstreams.ts";
+import type { OpenRoute, Upstreams } from "../upstreams/upstreams.ts";
 import { ClientPresence } from "./client-presence.ts";
 import { Drains } from "./drains.ts";
 import type { Exchange, GatewayEvent } from "./exchange.ts";
@@ -63,17 +63,20 @@ export type GatewayDeps = {
 export type ServeDeps = GatewayDeps & Required<Pick<GatewayDeps, "progress" | "learned">>;
 
 /** A request whose body was read and found well-formed, and how it is answered. */
-export type ReadRequest = Pick<Exchange, "endpoint" | "bodyFor"> & {
+export type ReadRequest = Pick<Exchange, "endpoint" | "requestFor"> & {
   readonly model: CatalogModel;
   /** The routes of the model that may take it. */
   readonly routes: readonly Route[];
   readonly billed: BilledRequest;
-  readonly planHold: () => HoldPlan;
+  /** Why a route cannot take it, null where it can. Absent: each route can. */
+  readonly refusalBy?: (route: OpenRoute) => DomainError | null;
+  /** Sizes the hold for the dearest of the routes. */
+  readonly planHold: (routes: readonly OpenRoute[]) => HoldPlan;
   readonly answer: (exchange: Exchange) => Promise<ChatOutcome>;
 };
 
-/** Reads the body of one endpoint. Errors: ModelNotFound, ValidationError. */
-export type ReadCall = (body: Buffer, snapshot: CatalogSnapshot) => ReadRequest;
+/** Reads the call of one endpoint. Errors: ModelNotFound, ValidationError. */
+export type ReadCall = (call: ChatCall, snapshot: CatalogSnapshot) => ReadRequest;
 
 /** Reads, admits, answers and settles one request. Errors: those of `Gateway.answerChat`. */
 export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, read: ReadCall): Promise<ChatOutcome> {
@@ -81,21 +84,22 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
   const snapshot = await deps.catalog.snapshot();
   let request: ReadRequest;
   try {
-    request = read(call.body, snapshot);
+    request = read(call, snapshot);
   } catch (error) {
     await countLargeRefusal(deps.keys, call, error);
     throw error;
   }
   const report = deps.report ?? ignore;
-  const routes = deps.upstreams.open(request.routes, snapshot.upstreams, (unset) =>
+  const open = deps.upstreams.open(request.routes, snapshot.upstreams, (unset) =>
     report({ kind: "upstream_without_credential", requestId: call.requestId, ...unset }),
   );
-  if (routes.length === 0) throw new UpstreamBusy();
+  if (open.length === 0) throw new UpstreamBusy();
+  const routes = routesThatTake(request, open);
 
   const client = new ClientPresence(sink);
   if (client.isGone) return "client_left";
-  const { model, billed, endpoint, bodyFor } = request;
-  const plan = request.planHold();
+  const { model, billed, endpoint, requestFor } = request;
+  const plan = request.planHold(routes);
   const term = deps.term?.() ?? ENDLESS_TERM;
   const admission = await admit(deps, call, model, plan);
   if ("answer" in admission) {
@@ -112,7 +116,7 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
     client: keeper === null ? client : new ClientPresence(keeper),
     endpoint,
     stream: billed.stream,
-    bodyFor,
+    requestFor,
     model,
     routes,
     bill,
@@ -140,6 +144,16 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
   } finally {
     if (!bill.isSettled) await settleUndelivered(exchange);
   }
+}
+
+/** The routes that can take a request. Errors: that of the first one where none can. */
+function routesThatTake({ refusalBy }: ReadRequest, routes: readonly OpenRoute[]): readonly OpenRoute[] {
+  if (refusalBy === undefined) return routes;
+  const refusals = routes.map((route) => refusalBy(route));
+  const taking = routes.filter((_, index) => refusals[index] === null);
+  const [refusal] = refusals;
+  if (taking.length === 0 && refusal) throw refusal;
+  return taking;
 }
 
 /** The model of a request, if it is sold and of the kind that is asked for. Errors: ModelNotFound, ValidationError. */

@@ -9,18 +9,18 @@ const route = (more: Partial<OpenRoute> = {}): OpenRoute => ({
   timeouts: TIMEOUTS,
   ...more,
 });
+const PLAN = { choices: 1, thinksUnseen: false };
 const limits = (more: Partial<LimitFacts> = {}) =>
   timeLimitsOf({
     route: route(),
     hasNext: false,
-    model: { hiddenOutput: false },
     stream: true,
-    plan: { outputBound: 16_384, choices: 1 },
+    plan: { ...PLAN, outputBound: 16_384 },
     outputCap: null,
     remainingMs: 900_000,
     ...more,
   });
-const HIDDEN = { hiddenOutput: true };
+const HIDDEN = { ...PLAN, outputBound: 16_384, thinksUnseen: true };
 
 describe("a stream", () => {
   it.each<[string, Partial<LimitFacts>, number, number]>([
@@ -39,10 +39,10 @@ describe("a stream", () => {
       8_000,
     ],
     ["has the limit of its route", { hasNext: true, route: route({ firstByteTimeoutMs: 7_000 }) }, 7_000, 60_000],
-    ["has more patience with hidden output", { hasNext: true, model: HIDDEN }, 300_000, 300_000],
+    ["has more patience with hidden output", { hasNext: true, plan: HIDDEN }, 300_000, 300_000],
     [
       "has the operator's patience with hidden output where that is shorter than usual",
-      { model: HIDDEN, route: route({ timeouts: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 } }) },
+      { plan: HIDDEN, route: route({ timeouts: { firstByteTimeoutMs: 20_000, idleTimeoutMs: 10_000 } }) },
       20_000,
       10_000,
     ],
@@ -54,8 +54,8 @@ describe("a stream", () => {
 
 describe("a whole answer", () => {
   it.each<[string, Partial<LimitFacts>, number]>([
-    ["has time to write its bound at twenty tokens a second", { plan: { outputBound: 2_000, choices: 1 } }, 220_000],
-    ["has time for every choice", { plan: { outputBound: 1_000, choices: 3 } }, 270_000],
+    ["has time to write its bound at twenty tokens a second", { plan: { ...PLAN, outputBound: 2_000 } }, 220_000],
+    ["has time for every choice", { plan: { ...PLAN, outputBound: 1_000, choices: 3 } }, 270_000],
     ["has time for the cap that was sent", { outputCap: 256 }, 132_800],
     [
       "begins from the limit of a route that another follows",

@@ -1,13 +1,12 @@
 // How long an upstream may be silent before its attempt is given up.
 
-import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { DEFAULT_TIMEOUTS_MS } from "../../catalog/upstream-file.ts";
 import type { HoldPlan } from "../admission/hold.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
 
 /** A stream that another route could answer waits no longer than this for its first byte. */
 const WITH_NEXT_ROUTE_MS = 60_000;
-/** Models with hidden reasoning are silent for minutes. */
+/** Models that think without output are silent for minutes. */
 const HIDDEN_OUTPUT_MS = 300_000;
 /** A whole answer of so many tokens a second is slow but alive. */
 const SLOWEST_TOKENS_PER_SECOND = 20;
@@ -23,9 +22,8 @@ export type LimitFacts = {
   readonly route: OpenRoute;
   /** Whether another route is left to try. */
   readonly hasNext: boolean;
-  readonly model: Pick<CatalogModel, "hiddenOutput">;
   readonly stream: boolean;
-  readonly plan: Pick<HoldPlan, "outputBound" | "choices">;
+  readonly plan: Pick<HoldPlan, "outputBound" | "choices" | "thinksUnseen">;
   /** The cap that was sent in place of the plan's bound, null where none was. */
   readonly outputCap: number | null;
   /** What is left of the request's maximum duration. */
@@ -46,17 +44,17 @@ export function timeLimitsOf(facts: LimitFacts): TimeLimits {
   return { firstByteMs: wholeMs, idleMs: Math.max(wholeMs, Math.min(route.timeouts.idleTimeoutMs, remainingMs)) };
 }
 
-function firstByteLimitOf({ route, hasNext, model }: LimitFacts): number {
+function firstByteLimitOf({ route, hasNext, plan }: LimitFacts): number {
   if (route.firstByteTimeoutMs !== undefined) return route.firstByteTimeoutMs;
   const own = route.timeouts.firstByteTimeoutMs;
-  if (model.hiddenOutput) return patient(own, DEFAULT_TIMEOUTS_MS.firstByte);
+  if (plan.thinksUnseen) return patient(own, DEFAULT_TIMEOUTS_MS.firstByte);
   // Without `may_repeat_paid` no other route would be tried after the silence.
   return hasNext && route.mayRepeatPaid === true ? Math.min(own, WITH_NEXT_ROUTE_MS) : own;
 }
 
-function idleLimitOf({ route, model }: LimitFacts): number {
+function idleLimitOf({ route, plan }: LimitFacts): number {
   const own = route.timeouts.idleTimeoutMs;
-  return model.hiddenOutput ? patient(own, DEFAULT_TIMEOUTS_MS.idle) : own;
+  return plan.thinksUnseen ? patient(own, DEFAULT_TIMEOUTS_MS.idle) : own;
 }
 
 /** A limit below the default was chosen by the operator, for this upstream. */

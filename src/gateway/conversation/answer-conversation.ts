@@ -33,8 +33,10 @@ export async function answerConversation(
     throw error;
   }
   const inputTokens = estimatedInput(body, request.conversation);
-  const sink = new TranslatedSink({ request, requestId: call.requestId, inputTokens, output });
-  return gateway.answerChat({ ...call, body }, sink);
+  const { conversation, native = null } = request;
+  const client = { protocol: protocol.name, body: call.body, conversation, native };
+  const sink = new TranslatedSink({ protocol: protocol.name, request, requestId: call.requestId, inputTokens, output });
+  return gateway.answerChat({ ...call, body, client }, sink);
 }
 
 /** Coding agents always send an effort, and most upstreams refuse it for a model that does not think. */

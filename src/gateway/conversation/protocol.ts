@@ -3,11 +3,15 @@
 
 import type { DomainError } from "../../kernel/errors.ts";
 import type { AnswerEvent } from "./answer-events.ts";
+import type { ProtocolName } from "../formats/protocol-name.ts";
 import type { Conversation } from "./conversation.ts";
+import type { NativeRequest } from "./native-request.ts";
 
 /** A request that was read. */
 export type ProtocolRequest = {
   readonly conversation: Conversation;
+  /** What it asks of an upstream of the same protocol, which gets its bytes. Absent: its bytes never pass through. */
+  readonly native?: NativeRequest;
   /** Makes the writer of its answer. */
   readonly writer: (facts: AnswerFacts) => AnswerWriter;
 };
@@ -40,6 +44,9 @@ export interface AnswerWriter {
 
 /** A protocol of clients. */
 export interface ClientProtocol {
+  readonly name: ProtocolName;
+  /** The headers that belong to a request, in small letters. Absent: none does. */
+  readonly headerNames?: readonly string[];
   /**
    * Reads and checks a body. Everything that cannot be expressed or has no price is refused by its own field. Errors:
    * ValidationError naming each field that is wrong.

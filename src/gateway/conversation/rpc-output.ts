@@ -1,4 +1,7 @@
 import { CallerQueue } from "../caller-queue.ts";
+import type { StreamEnding } from "../chat.ts";
+import type { ShownFormat } from "../formats/shown-format.ts";
+import { parseObject } from "../request/parse-object.ts";
 import type { ProtocolEvent } from "./protocol.ts";
 import type { ProtocolOutput } from "./translated-sink.ts";
 
@@ -30,16 +33,30 @@ export class RpcOutput implements ProtocolOutput {
     this.#body = body;
   }
 
+  passAnswer(_head: unknown, { json }: { readonly json: Buffer }): void {
+    this.#body = parseObject(json.toString("utf8"));
+  }
+
   begin(): void {}
 
   write(events: readonly ProtocolEvent[]): boolean {
     return this.#queue.add(events.map(({ data }) => data));
   }
 
+  pass(bytes: Buffer, format: ShownFormat): boolean {
+    const parts = format.chunksIn(bytes).map(parseObject);
+    return this.#queue.add(parts.filter((part) => part !== null));
+  }
+
   keepAlive(): void {}
 
   end(events: readonly ProtocolEvent[]): void {
     this.write(events);
+    this.#queue.stop(null);
+  }
+
+  endPassed({ passed, format }: StreamEnding): void {
+    this.pass(passed, format);
     this.#queue.stop(null);
   }
 

@@ -1,30 +1,41 @@
-// The sink for clients of another protocol than chat: it reads the upstream's answer and writes it in theirs.
+// The sink for clients of another protocol than chat. The events of an upstream that was sent the client's own bytes pass as they are;
+// those of any other are read and written in the client's protocol.
 
-import { DomainError, UpstreamBusy } from "../../kernel/errors.ts";
+import type { DomainError } from "../../kernel/errors.ts";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../chat.ts";
-import type { AnswerReader, ShownFormat } from "../formats/shown-format.ts";
-import { parseObject } from "../request/parse-object.ts";
+import type { ProtocolName } from "../formats/protocol-name.ts";
+import type { ShownFormat } from "../formats/shown-format.ts";
 import type { AnswerWriter, ProtocolEvent, ProtocolRequest } from "./protocol.ts";
+import { canBeWritten, StreamTranslation, wholeAnswer } from "./translation.ts";
 
-/** Where a transport sends an answer. It gets `answer` alone, or `begin`, any number of `write` and `keepAlive`, and `end`. */
+/**
+ * Where a transport sends an answer. It gets `answer` or `passAnswer` alone, or `begin`, any number of `write`, `pass` and `keepAlive`,
+ * and one of `end` and `endPassed`.
+ */
 export interface ProtocolOutput {
   /** `costIdr`: a decimal string in rupiah. */
   answer(head: ChatAnswerHead, answer: { readonly body: object; readonly costIdr: string }): void;
+  /** A whole answer in the client's protocol, as one JSON text. */
+  passAnswer(head: ChatAnswerHead, answer: WholeAnswer): void;
   begin(head: ChatAnswerHead): void;
   /** False: the client is slow; wait for `onDrained`. */
   write(events: readonly ProtocolEvent[]): boolean;
-  /** The protocol has no event for a silent connection. */
+  /** The same for events in the client's protocol, as bytes. */
+  pass(bytes: Buffer, format: ShownFormat): boolean;
+  /** The protocol has no event for a silent connection, or its answer has not begun. */
   keepAlive(): void;
   /** The last events. */
   end(events: readonly ProtocolEvent[]): void;
+  endPassed(ending: StreamEnding): void;
   onDrained(callback: () => void): void;
   /** Calls back when the client has left, at once if it already has. */
   onGone(callback: () => void): void;
 }
 
 export type TranslationFacts = {
+  readonly protocol: ProtocolName;
   readonly request: ProtocolRequest;
   readonly requestId: string;
   /** An estimate. */
@@ -34,59 +45,63 @@ export type TranslationFacts = {
 
 export class TranslatedSink implements ChatSink {
   readonly #facts: TranslationFacts;
-  #origin = "";
-  #reader: AnswerReader | null = null;
-  #writer: AnswerWriter | null = null;
+  #translation: StreamTranslation | null = null;
+  /** Whether bytes of the client's own protocol were passed. */
+  #hasPassed = false;
 
   constructor(facts: TranslationFacts) {
     this.#facts = facts;
   }
 
   accepts(json: Buffer, format: ShownFormat): boolean {
-    try {
-      // Which upstream answers makes no difference to whether the answer has a form.
-      wholeAnswer(this.#writerFor(this.#facts.requestId), json, format.openReader(""));
-      return true;
-    } catch (error) {
-      if (error instanceof DomainError) return false;
-      throw error;
-    }
+    return this.#isNative(format) || canBeWritten(this.#writerFor(this.#facts.requestId), json, format);
   }
 
-  answer(head: ChatAnswerHead, { json, format, costIdr }: WholeAnswer): void {
+  answer(head: ChatAnswerHead, answer: WholeAnswer): void {
+    const { json, format, costIdr } = answer;
+    if (this.#isNative(format)) {
+      this.#facts.output.passAnswer(head, answer);
+      return;
+    }
     const body = wholeAnswer(this.#writerFor(this.#answeredRequest(head)), json, format.openReader(head.origin));
     this.#facts.output.answer(head, { body, costIdr });
   }
 
   begin(head: ChatAnswerHead): void {
-    const { output } = this.#facts;
-    this.#origin = head.origin;
-    this.#writer = this.#writerFor(this.#answeredRequest(head));
-    output.begin(head);
-    output.write(this.#writer.begin());
+    this.#translation = new StreamTranslation(this.#writerFor(this.#answeredRequest(head)), head.origin);
+    this.#facts.output.begin(head);
+  }
+
+  answeredBy(origin: string): void {
+    this.#translation = new StreamTranslation(this.#open.writer, origin);
   }
 
   pass(bytes: Buffer, format: ShownFormat): boolean {
-    const events = this.#translated(bytes, format);
+    if (this.#isNative(format)) {
+      this.#hasPassed = true;
+      return this.#facts.output.pass(bytes, format);
+    }
+    const events = this.#open.pass(bytes, format);
     return events.length === 0 || this.#facts.output.write(events);
   }
 
+  /** Before the first part nothing shows whether the answer will be translated. */
   keepAlive(): void {
     const { output } = this.#facts;
-    const { keepAlive } = this.#openWriter;
-    if (keepAlive === null) output.keepAlive();
-    else output.write([keepAlive]);
+    const { writer, hasBegun } = this.#open;
+    if (writer.keepAlive === null || !(hasBegun || this.#hasPassed)) output.keepAlive();
+    else output.write([writer.keepAlive]);
   }
 
-  end({ passed, format }: StreamEnding): void {
-    const writer = this.#openWriter;
-    const events = this.#translated(passed, format);
-    for (const last of this.#readerOf(format).end()) events.push(...writer.write(last));
-    this.#facts.output.end([...events, ...writer.end()]);
+  end(ending: StreamEnding): void {
+    const { passed, format } = ending;
+    if (this.#isNative(format)) this.#facts.output.endPassed(ending);
+    else this.#facts.output.end(this.#open.end(passed, format));
   }
 
   fail(error: DomainError): void {
-    this.#facts.output.end(this.#openWriter.fail(error));
+    const begin = this.#hasPassed ? [] : this.#open.begin();
+    this.#facts.output.end([...begin, ...this.#open.writer.fail(error)]);
   }
 
   onDrained(callback: () => void): void {
@@ -97,24 +112,15 @@ export class TranslatedSink implements ChatSink {
     this.#facts.output.onGone(callback);
   }
 
-  #translated(bytes: Buffer, format: ShownFormat): ProtocolEvent[] {
-    const writer = this.#openWriter;
-    const reader = this.#readerOf(format);
-    const parts = format
-      .chunksIn(bytes)
-      .map(parseObject)
-      .filter((part) => part !== null);
-    return parts.flatMap((part) => reader.read(part)).flatMap((event) => writer.write(event));
+  /** Whether an answer is that of the client's own bytes. */
+  #isNative(format: ShownFormat): boolean {
+    const { protocol, request } = this.#facts;
+    return request.native !== undefined && format.protocol === protocol;
   }
 
-  #readerOf(format: ShownFormat): AnswerReader {
-    this.#reader ??= format.openReader(this.#origin);
-    return this.#reader;
-  }
-
-  get #openWriter(): AnswerWriter {
-    invariant(this.#writer !== null, "a stream begins before anything is written to it");
-    return this.#writer;
+  get #open(): StreamTranslation {
+    invariant(this.#translation !== null, "a stream begins before anything is written to it");
+    return this.#translation;
   }
 
   /** A kept answer is that of an earlier request. */
@@ -126,11 +132,4 @@ export class TranslatedSink implements ChatSink {
     const { request, inputTokens } = this.#facts;
     return request.writer({ requestId, createdAtMs: timeOfUuidv7(requestId), inputTokens });
   }
-}
-
-/** Errors: UpstreamBusy where the answer has no form in the protocol. */
-function wholeAnswer(writer: AnswerWriter, json: Buffer, reader: AnswerReader): object {
-  const answer = parseObject(json.toString("utf8"));
-  if (answer === null) throw new UpstreamBusy();
-  return writer.whole([...reader.read(answer), ...reader.end()]);
 }

@@ -8,7 +8,7 @@ import { AnswerCollector, type CollectedAnswer } from "../answer/collect-answer.
 import { type Attempted, attemptRoute, type Exchange } from "../answer/exchange.ts";
 import { type ReadRequest, soldModel } from "../answer/serve.ts";
 import { settleGone } from "../answer/settle-gone.ts";
-import type { ChatOutcome } from "../chat.ts";
+import type { ChatCall, ChatOutcome } from "../chat.ts";
 import { CHAT_FORMAT } from "../formats/chat/chat-format.ts";
 import type { BilledUsage } from "../metering/bill.ts";
 import { costIdr } from "../metering/cost-idr.ts";
@@ -19,7 +19,7 @@ import { type EmbeddingsRequest, readEmbeddings, requireInputsFit } from "./read
 import { VectorReader } from "./vectors.ts";
 
 /** Reads a body. Errors: ModelNotFound, ValidationError. */
-export function readEmbeddingsCall(body: Buffer, snapshot: CatalogSnapshot): ReadRequest {
+export function readEmbeddingsCall({ body }: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
   const request = readEmbeddings(body);
   const model = soldModel(request.model, snapshot, "embeddings");
   requireInputsFit(request, model);
@@ -34,7 +34,7 @@ export function readEmbeddingsCall(body: Buffer, snapshot: CatalogSnapshot): Rea
       conversation: null,
     },
     planHold: () => planEmbeddings(request, model),
-    bodyFor: (route) => bodyOf(request, route.model),
+    requestFor: (route) => ({ body: bodyOf(request, route.model) }),
     answer: (exchange) => answerEmbeddings(exchange, request),
   };
 }

@@ -32,6 +32,7 @@ export function planEmbeddings({ inputs }: EmbeddingsRequest, model: CatalogMode
     outputBound: 0,
     choices: 1,
     heldOutput: 0,
+    thinksUnseen: false,
     amount,
     leastAmount: amount,
   };

@@ -44,6 +44,11 @@ export class KeepingSink implements ChatSink {
     this.#sink.begin(head);
   }
 
+  answeredBy(origin: string): void {
+    this.#head = { ...this.#head, origin };
+    this.#sink.answeredBy?.(origin);
+  }
+
   pass(bytes: Buffer, format: ShownFormat): boolean {
     this.#remember(bytes);
     const isWelcome = this.#sink.pass(bytes, format);

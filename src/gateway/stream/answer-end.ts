@@ -24,6 +24,8 @@ export type StreamEnd = Ending &
     | {
         readonly kind: "stopped";
         readonly cause: StopCause;
+        /** The events before the first output, where none went out. */
+        readonly leading: readonly Buffer[];
         readonly unfinished: readonly number[];
         readonly withheld: Withheld;
       }

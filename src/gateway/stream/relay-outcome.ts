@@ -84,7 +84,8 @@ export class RelayOutcome {
       else withheld.share = 1;
     }
     usage.outputFollowed();
-    this.#finish({ kind: "stopped", cause, unfinished: end.unfinished, withheld, usage });
+    const { leading } = client;
+    this.#finish({ kind: "stopped", cause, leading, unfinished: end.unfinished, withheld, usage });
   }
 
   #finish(end: StreamEnd | FailedAttempt): void {

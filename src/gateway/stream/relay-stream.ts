@@ -6,6 +6,7 @@
 import { failpoint } from "../../kernel/failpoint.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
 import { EmptyTime } from "../answer/empty-time.ts";
+import type { ChatSink } from "../chat.ts";
 import type { AnswerFormat, AnswerPart, AnswerStream, EventMeaning, ReadEvent } from "../formats/answer-format.ts";
 import { NO_ANSWER } from "../formats/find-list.ts";
 import type { RelayedOutput } from "../metering/relayed-output.ts";
@@ -74,6 +75,10 @@ export class StreamRelay implements UpstreamListener {
 
   get stream(): AnswerStream {
     return this.#facts.stream;
+  }
+
+  get sink(): ChatSink {
+    return this.#facts.sink;
   }
 
   get output(): RelayedOutput {

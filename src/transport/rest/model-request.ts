@@ -41,8 +41,13 @@ export type ModelRoute = {
   readonly authenticate: (verifiers: Verifiers, raw: IncomingMessage) => Promise<Principal>;
   /** Headers of each answer and error beside the common ones. */
   readonly headersOf: (requestId: string) => HeaderLines;
-  /** `url`: of the request, for protocols that name the model in it. */
-  readonly answer: (ports: ModelPorts, call: ChatCall, response: AnswerResponse, url: string) => Promise<unknown>;
+  /** `raw`: for protocols that name the model in the address, or have headers of their own. */
+  readonly answer: (
+    ports: ModelPorts,
+    call: ChatCall,
+    response: AnswerResponse,
+    raw: IncomingMessage,
+  ) => Promise<unknown>;
 };
 
 /** A request whose headers have arrived. */
@@ -96,7 +101,7 @@ export async function answerModelRequest(
     if (received === null) ports.keys.refuseWhileLimited(key);
     const rules = { limit: requestLimitOf(method), caller: key.keyId };
     const body = requireBody(received ?? (await receiveJson(ports.intake, raw, rules)));
-    await route.answer(ports, { requestId, receivedAtMs, key, body, idempotencyKey }, response, raw.url ?? "");
+    await route.answer(ports, { requestId, receivedAtMs, key, body, idempotencyKey }, response, raw);
   } catch (thrown) {
     error = thrown;
     logFault(logger, requestId, thrown);

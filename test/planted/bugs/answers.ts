@@ -10,11 +10,11 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
       gateway(
         "answer/answer-whole.ts",
         "const billed =",
-        'sink.answer({ rate, demo: false, origin: "" }, { json: end.json, format, costIdr: "0" });\n  const billed =',
+        'sinkFor(route).answer({ rate, demo: false, origin: "" }, { json: end.json, format, costIdr: "0" });\n  const billed =',
       ),
       gateway(
         "answer/answer-whole.ts",
-        'sink.answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });',
+        'sinkFor(route).answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });',
         "void [json, rate, costIdr, kind, id];",
       ),
     ],

@@ -6,6 +6,7 @@ import { GeminiAnswerWriter } from "./write-gemini-answer.ts";
 /** Google's Gemini API, for one model: its requests name it in their path. */
 export function geminiProtocol(target: GeminiTarget): ClientProtocol {
   return {
+    name: "gemini",
     read(body) {
       const { conversation, showsThoughts } = readGeminiRequest(readStrictObject(body), target);
       return { conversation, writer: (facts) => new GeminiAnswerWriter(facts, { model: target.model, showsThoughts }) };

@@ -5,6 +5,7 @@ import { ResponsesAnswerWriter } from "./write-responses-answer.ts";
 
 /** OpenAI's Responses: requests hold their whole conversation, and no answer is stored. */
 export const responsesProtocol: ClientProtocol = {
+  name: "responses",
   read(body) {
     const request = readResponsesRequest(readStrictObject(body));
     return {

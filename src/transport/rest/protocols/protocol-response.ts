@@ -1,6 +1,6 @@
 // Answers of protocols beside chat, as JSON or as server-sent events.
 
-import type { ChatAnswerHead } from "../../../gateway/chat.ts";
+import type { ChatAnswerHead, StreamEnding, WholeAnswer } from "../../../gateway/chat.ts";
 import type { ProtocolEvent } from "../../../gateway/conversation/protocol.ts";
 import type { ProtocolOutput } from "../../../gateway/conversation/translated-sink.ts";
 import type { AnswerResponse } from "../answer-response.ts";
@@ -17,6 +17,10 @@ export class ProtocolResponse implements ProtocolOutput {
     this.#response.whole(head, { json: Buffer.from(JSON.stringify(body)), costIdr });
   }
 
+  passAnswer(head: ChatAnswerHead, answer: WholeAnswer): void {
+    this.#response.whole(head, answer);
+  }
+
   begin(head: ChatAnswerHead): void {
     this.#response.stream(head);
   }
@@ -25,12 +29,20 @@ export class ProtocolResponse implements ProtocolOutput {
     return this.#response.write(textOf(events));
   }
 
+  pass(bytes: Buffer): boolean {
+    return this.#response.write(bytes);
+  }
+
   keepAlive(): void {
     this.#response.write(KEEP_ALIVE);
   }
 
   end(events: readonly ProtocolEvent[]): void {
     this.#response.end(textOf(events));
+  }
+
+  endPassed({ passed }: StreamEnding): void {
+    this.#response.end(passed);
   }
 
   onDrained(callback: () => void): void {

@@ -2,6 +2,7 @@
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { answerConversation } from "../../../gateway/conversation/answer-conversation.ts";
+import { protocolHeaders } from "../../../gateway/conversation/protocol-headers.ts";
 import type { ClientProtocol } from "../../../gateway/conversation/protocol.ts";
 import { authenticate } from "../../calls/authenticate.ts";
 import { callersOf } from "../../calls/authorise.ts";
@@ -22,7 +23,10 @@ export function protocolRoute(
     authenticate: (verifiers, raw) =>
       authenticate(verifiers, protocolCredentials(readCredentials(raw.rawHeaders, raw), raw), wanted),
     headersOf,
-    answer: ({ gateway, keys }, call, response, url) =>
-      answerConversation({ gateway, keys, protocol: protocolOf(url) }, call, new ProtocolResponse(response)),
+    answer({ gateway, keys }, call, response, { url = "", headers }) {
+      const protocol = protocolOf(url);
+      const own = protocolHeaders(protocol, (name) => headers[name]);
+      return answerConversation({ gateway, keys, protocol }, { ...call, headers: own }, new ProtocolResponse(response));
+    },
   };
 }

@@ -1,0 +1,36 @@
+// What the hold of a request needs beside its chat form, at the dearest of the routes that may answer it.
+
+import type { ClientRequest } from "../conversation/client-request.ts";
+import { protocolOf } from "../formats/formats.ts";
+import type { ChatRequest } from "../request/read-request.ts";
+import type { OpenRoute } from "../upstreams/upstreams.ts";
+import type { HoldAdditions } from "./hold.ts";
+
+/** The prompt that Anthropic puts before tools, and charges for: up to 804 tokens of it are known. */
+const TOOLS_PROMPT_TOKENS = 1_024;
+
+/** The additions of a request. `client`: its form in its client's own protocol, null where that is chat. */
+export function holdAdditions(
+  request: ChatRequest,
+  client: ClientRequest | null,
+  routes: readonly OpenRoute[],
+): HoldAdditions {
+  const protocols = new Set(routes.map(({ upstream }) => protocolOf(upstream.kind)));
+  const leavesChat = [...protocols].some((protocol) => protocol !== "chat");
+  const native = client !== null && protocols.has(client.protocol) ? client.native : null;
+  return {
+    inputTokens: protocols.has("messages") && request.members.has("tools") ? TOOLS_PROMPT_TOKENS : 0,
+    // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
+    bytes: leavesChat && client !== null ? Math.max(0, client.body.length - request.body.length) : 0,
+    writesForLong: native?.cacheWrites === "long",
+    thinksUnseen:
+      protocols.has("responses") || protocols.has("gemini") || (protocols.has("messages") && thinks(request, client)),
+  };
+}
+
+/** Anthropic's models think where they are asked to; those that always do are marked in the catalog. */
+function thinks({ members }: ChatRequest, client: ClientRequest | null): boolean {
+  if (client === null) return ["reasoning_effort", "reasoning", "thinking"].some((name) => members.has(name));
+  const { effort } = client.conversation;
+  return client.native?.thinks === true || (effort !== null && effort !== "none");
+}
