@@ -19,7 +19,8 @@ import { CallbackReceiver, eventIdOf } from "../merchant/callback-receiver.ts";
 import { newMerchant } from "../merchant/merchant-accounts.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { until } from "../setup/own-server.ts";
-import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 describe("a served transfer", () => {

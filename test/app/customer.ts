@@ -1,7 +1,7 @@
 // A customer as a test makes one: through the operator's command line, like every other customer.
 
 import { randomUUID } from "node:crypto";
-import { saldoJson } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
 
 export type Customer = { readonly accountId: string; readonly keyId: string; readonly key: string };
 

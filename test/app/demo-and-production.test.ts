@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { creditMerchant, createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { Browser } from "../identity/browser.ts";
-import { PRODUCTION, runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
+import { PRODUCTION, runSaldoProcess, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
 
@@ -40,7 +41,7 @@ it("keeps a production start from a demo's database until it is cleared, and a d
   expect(whileServing).toMatchObject({ code: 1, stderr: expect.stringContaining("Stop it") as string });
   await demo.stop();
   for (const kind of [{ SALDO_DEMO: "0" }, PRODUCTION]) {
-    const refused = await runSaldo(["serve"], { ...settings, ...kind });
+    const refused = await runSaldoProcess(["serve"], { ...settings, ...kind });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("`saldo demo clear`") as string });
   }
 
@@ -68,7 +69,7 @@ it("keeps a production start from a demo's database until it is cleared, and a d
   } finally {
     await real.stop();
   }
-  const again = await runSaldo(["serve"], settings);
+  const again = await runSaldoProcess(["serve"], settings);
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_DEMO=0") as string });
   expect((await runSaldo(["demo", "clear"], settings)).code).toBe(1);
 }, 120_000);
@@ -79,7 +80,7 @@ it("keeps a demo from a database that only production has served", async () => {
     const variables = { DATABASE_URL: database.url };
     const production = await SaldoProcess.start({ ...variables, ...PRODUCTION });
     await production.stop();
-    const demo = await runSaldo(["serve"], variables);
+    const demo = await runSaldoProcess(["serve"], variables);
     expect(demo).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_DEMO=0") as string });
     expect((await runSaldo(["demo", "clear"], variables)).code).toBe(1);
   } finally {

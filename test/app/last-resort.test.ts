@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { isAlive } from "../../src/database/embedded/postmaster.ts";
 import { until } from "../setup/own-server.ts";
-import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
 

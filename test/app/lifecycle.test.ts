@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "../identity/browser.ts";
 import { makeDataDir, removeDataDir } from "../setup/own-server.ts";
-import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
+import { runSaldoProcess, SaldoProcess } from "../setup/saldo-process.ts";
 import { chat, newCustomer } from "./customer.ts";
 
 const KEY = /gw_[A-Za-z0-9]{49}/;
@@ -137,13 +138,14 @@ describe("the service on its embedded database", () => {
     ]) {
       expect(await runSaldo(words, settings)).toMatchObject({ code: 2, stdout: "" });
     }
+    expect(await runSaldoProcess(["nonsense"], settings)).toMatchObject({ code: 2, stdout: "" });
     const unknown = "01a00000-0000-7000-8000-000000000000";
-    const missing = await runSaldo(["account", "show", "--account", unknown, "--json"], settings);
+    const missing = await runSaldoProcess(["account", "show", "--account", unknown, "--json"], settings);
     expect(missing.code).toBe(1);
     expect(JSON.parse(missing.stdout)).toEqual({ error: "not_found", message: "There is no such account." });
     const audited = await runSaldo(["audit", "--json"], settings);
     expect(audited.stdout.trim().split("\n")).toEqual([expect.stringMatching(/^\{"ok":true,"violations":\[\]/)]);
-    expect(await runSaldo(["serve"], { ...settings, SALDO_HTTP_PORT: "many" })).toMatchObject({
+    expect(await runSaldoProcess(["serve"], { ...settings, SALDO_HTTP_PORT: "many" })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("SALDO_HTTP_PORT") as string,
     });
@@ -152,7 +154,7 @@ describe("the service on its embedded database", () => {
   it("shows that it is alive and ready, and its metrics", async () => {
     const saldo = await start();
     const health = await (await fetch(`${saldo.httpUrl}/healthz`)).json();
-    const printed = await runSaldo(["--version"], {});
+    const printed = await runSaldoProcess(["--version"], {});
     expect(printed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
     expect(health).toEqual({ status: "ok", version: printed.stdout.trim() });
     expect((await fetch(`${saldo.httpUrl}/readyz`)).status).toBe(200);

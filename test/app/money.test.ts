@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatMoney, IDR, idr, parseMoney } from "../../src/kernel/money.ts";
 import { completion, startScriptedUpstream, type ScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { chooseSeed, seededRandom } from "../money/random.ts";
-import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
 

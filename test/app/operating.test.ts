@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7 } from "../../src/kernel/ids.ts";
-import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
 

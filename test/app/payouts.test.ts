@@ -6,7 +6,8 @@ import { join } from "node:path";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Anvil } from "../chains/anvil.ts";
-import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const ENDS_WITHIN = { timeout: 90_000, interval: 500 } as const;

@@ -6,7 +6,7 @@ import { useSecretsKeys } from "../../src/kernel/sealed-text.ts";
 import { updateCallbackSettings } from "../../src/merchant/callbacks/callback-settings.ts";
 import { readSettings } from "../../src/merchant/callbacks/store.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
-import { runSaldo, saldoJson } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { newCustomer } from "./customer.ts";
 

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { listLedgerEntries } from "../../src/billing/usage/ledger-entries.ts";
-import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const A_SEED_MS = 60_000;

@@ -9,7 +9,8 @@ import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { isAlive } from "../../src/database/embedded/postmaster.ts";
 import { makeDataDir, postmasterPid, removeDataDir, until } from "../setup/own-server.ts";
-import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { runSaldoProcess, SaldoProcess } from "../setup/saldo-process.ts";
 import { callUnary } from "./clients/grpc-calls.ts";
 import { chat, newCustomer } from "./customer.ts";
 
@@ -121,7 +122,7 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
     await new Promise<void>((resolve) => squatter.listen(0, "127.0.0.1", resolve));
     const { port } = squatter.address() as AddressInfo;
     const free = { SALDO_GRPC_PORT: "0", SALDO_METRICS_PORT: "0" };
-    const { code, stderr } = await runSaldo(["serve"], { ...settings, ...free, SALDO_HTTP_PORT: String(port) });
+    const { code, stderr } = await runSaldoProcess(["serve"], { ...settings, ...free, SALDO_HTTP_PORT: String(port) });
     squatter.close();
     expect(code).toBe(1);
     expect(stderr).toContain("EADDRINUSE");

@@ -8,7 +8,7 @@ import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { chat, newCustomer } from "../app/customer.ts";
 import { completion, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { newMerchant } from "../merchant/merchant-accounts.ts";
-import { SaldoProcess, runSaldo, saldoJson } from "../setup/saldo-process.ts";
+import { runSaldoProcess, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
 
@@ -56,7 +56,7 @@ test("chats and orders of transfers load no MikroORM, and revoking a key does", 
     const model = { id: "acme/small", ...limits, routes: [{ upstream: "local", model: "small" }] };
     const file = join(folder, "catalog.yaml");
     await writeFile(file, stringify({ upstreams: [local], models: [model] }));
-    await saldoJson(["catalog", "apply", file], settings);
+    expect(await runSaldoProcess(["catalog", "apply", file], settings)).toMatchObject({ code: 0 });
     expect(await loadedModules(MIKRO_ORM)).not.toEqual([]);
     const { keyId, key } = await newCustomer(settings, { amount: "1000" });
     const { merchantId, apiKey, secretKey } = await newMerchant(opened.database);
@@ -79,7 +79,7 @@ test("chats and orders of transfers load no MikroORM, and revoking a key does", 
     expect(await saldo.stop()).toBe(0);
     expect(await loadedModules(MIKRO_ORM)).toEqual([]);
 
-    await saldoJson(["key", "revoke", "--key-id", keyId], settings);
+    expect(await runSaldoProcess(["key", "revoke", "--key-id", keyId], settings)).toMatchObject({ code: 0 });
     expect(await loadedModules(MIKRO_ORM)).not.toEqual([]);
   } finally {
     await upstream.stop();
@@ -88,12 +88,12 @@ test("chats and orders of transfers load no MikroORM, and revoking a key does", 
 
 test("a command on an up-to-date schema loads nothing that applies changes, and one that has to migrate does", async () => {
   const command = ["account", "create", "--email", "lazy@saldo.example"];
-  expect(await runSaldo(command, settings)).toMatchObject({ code: 0 });
+  expect(await runSaldoProcess(command, settings)).toMatchObject({ code: 0 });
   expect(await loadedModules(PG)).not.toEqual([]);
   expect(await loadedModules(APPLIES)).toEqual([]);
   await withClient(clientConfig({ connectionString: opened.url }, "test"), (owner) =>
     owner.query("DROP SCHEMA auth, public CASCADE; CREATE SCHEMA public"),
   );
-  expect(await runSaldo(command, settings)).toMatchObject({ code: 0 });
+  expect(await runSaldoProcess(command, settings)).toMatchObject({ code: 0 });
   expect(await loadedModules(APPLIES)).toHaveLength(1);
 });

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
 import { SOUND } from "../money/money-setup.ts";
-import { runSaldo } from "../setup/saldo-process.ts";
+import { IS_LONG } from "../setup/long-tests.ts";
+import { runSaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { waitHalfway } from "./load.ts";
 import { type Billed, type Customer, type Seen, Service } from "./service.ts";
@@ -29,8 +30,13 @@ const OUTCOMES: Readonly<Record<RequestFailpoint, Outcome>> = {
 
 /** A whole answer is not visible before it is billed, so it has no first byte to die at. */
 const ONLY_STREAMS: ReadonlySet<RequestFailpoint> = new Set(["after-first-byte"]);
+/** A hold is committed by the same code for both kinds of answers, and what has been settled is settled for both. */
+const ALIKE: ReadonlySet<RequestFailpoint> = new Set(["before-hold-commit", "after-hold-commit", "after-settle"]);
 const DEATHS = REQUEST_FAILPOINTS.flatMap((place) =>
-  (ONLY_STREAMS.has(place) ? [true] : [true, false]).map((stream) => ({ place, stream })),
+  (ONLY_STREAMS.has(place) || (ALIKE.has(place) && !IS_LONG) ? [true] : [true, false]).map((stream) => ({
+    place,
+    stream,
+  })),
 );
 const BALANCE = 100_000_000n;
 /** Charged for the usage that `completion()` and `ordinaryEvents()` report. */
@@ -95,7 +101,7 @@ describe("a process that dies at", () => {
 
   it("an unknown place does not start", async () => {
     const settings = { ...service.settings, SALDO_FAILPOINT: "behind-the-moon" };
-    expect(await runSaldo(["serve"], settings)).toMatchObject({
+    expect(await runSaldoProcess(["serve"], settings)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("SALDO_FAILPOINT") as string,
     });

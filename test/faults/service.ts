@@ -14,7 +14,8 @@ import { creditAccount } from "../../src/ledger/credits.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
-import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 
 /**
  * The request of every customer of these tests. 5 and 15 thousandths of a rupiah for a token, so that sums are exact.

@@ -6,7 +6,8 @@ import { expect, test } from "vitest";
 import { DEMO_EMAIL } from "../../src/identity/demo-person.ts";
 import { hashPassword } from "../../src/identity/passwords/passwords.ts";
 import { writePassword } from "../../src/identity/people-store.ts";
-import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 import { Browser } from "./browser.ts";
 

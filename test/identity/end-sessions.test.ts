@@ -7,7 +7,8 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken } from "../../src/kernel/secret-token.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
-import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { Browser } from "./browser.ts";
 

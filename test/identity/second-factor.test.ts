@@ -2,7 +2,7 @@
 // it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runSaldo, saldoJson } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { codeOf } from "./authenticators.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";

@@ -2,7 +2,8 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { Browser } from "./browser.ts";
 import { servePeople, type ServedPeople } from "./served-people.ts";
 

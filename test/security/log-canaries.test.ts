@@ -10,7 +10,8 @@ import { services } from "../../src/transport/calls/services.ts";
 import { Browser } from "../identity/browser.ts";
 import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { allowProblems } from "../setup/answers/problems.ts";
-import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const CANARY = "kenari";

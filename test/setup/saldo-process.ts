@@ -6,6 +6,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { noteProblem } from "./answers/problems.ts";
+import type { CommandOutcome } from "./saldo-command.ts";
+import { environmentOf } from "./test-environment.ts";
 
 const ENTRY = fileURLToPath(new URL("../../src/main.js", import.meta.url));
 /** Its answers are compared with openapi/openapi.json. */
@@ -19,13 +21,6 @@ export const PRODUCTION = {
   SALDO_AUTH_SECRET: "a secret of a test that is long enough for what it signs",
   SALDO_SECRETS_KEY: "a key of a test that is long enough for what it encrypts",
 } as const;
-
-/** The environment of a test process: nothing of the test runner's own settings but what a program needs. */
-function environmentOf(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const always = { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_NO_WARNINGS: "1" };
-  // A demo of a test has a database of the test, and upstreams that the test plays.
-  return { ...always, SALDO_DEMO_ALLOW: "database,upstreams,chains", ...settings };
-}
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -123,10 +118,8 @@ export class SaldoProcess {
   }
 }
 
-export type CommandOutcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
-
-/** Runs one `saldo` command to its end. */
-export function runSaldo(
+/** Runs the program with these words in a process of its own, to its end: for a start that fails, and for the entry itself. */
+export function runSaldoProcess(
   words: readonly string[],
   settings: Readonly<Record<string, string>>,
 ): Promise<CommandOutcome> {
@@ -135,11 +128,4 @@ export function runSaldo(
       resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, stdout, stderr });
     });
   });
-}
-
-/** Runs a command with --json and reads the object it prints. */
-export async function saldoJson(words: readonly string[], settings: Readonly<Record<string, string>>) {
-  const { code, stdout, stderr } = await runSaldo([...words, "--json"], settings);
-  if (code !== 0) throw new Error(`saldo ${words.join(" ")} ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout) as Record<string, string>;
 }

@@ -9,7 +9,8 @@ import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { SOUND } from "../money/money-setup.ts";
-import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
 import { MIDTRANS_KEY } from "./fake-provider.ts";
 import { AMOUNT, RUPIAH, TopUpSetup } from "./top-up-setup.ts";
 

@@ -17,7 +17,8 @@ import type { Environment } from "../../../src/identity/principal.ts";
 import { createMerchant, creditMerchant } from "../../../src/merchant/merchants/merchants.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
-import { SaldoProcess, saldoJson } from "../../setup/saldo-process.ts";
+import { saldoJson } from "../../setup/saldo-command.ts";
+import { SaldoProcess } from "../../setup/saldo-process.ts";
 import { createTestDatabase } from "../../setup/test-database.ts";
 
 /** An account with a key of its own. */
