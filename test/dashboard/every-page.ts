@@ -6,8 +6,14 @@ import { OPERATOR_PAGES } from "./every-operator-page.ts";
 import { fill, type PageToLookAt, press } from "./page-to-look-at.ts";
 import { ADDRESS } from "../security/requests-about.ts";
 
-/** The areas of the test files. Several files share the pages, so that two run at once. */
 export type Area = "outside" | "start" | "usage" | "settings" | "transfers" | keyof typeof OPERATOR_PAGES;
+
+/** The areas of each test file: a few files, since each starts a service of its own, so that several run at once. */
+export const AREAS_OF_FILES = {
+  operators: ["books", "accounts", "catalog"],
+  people: ["usage", "transfers", "settings"],
+  outside: ["outside", "start"],
+} as const satisfies Record<string, readonly Area[]>;
 
 /** The pages of each area. */
 export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {

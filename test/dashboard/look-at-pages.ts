@@ -5,7 +5,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Area, EVERY_PAGE } from "./every-page.ts";
+import { AREAS_OF_FILES, EVERY_PAGE } from "./every-page.ts";
 import { objections } from "./objections.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { addressOf, nameOf, type PageToLookAt } from "./page-to-look-at.ts";
@@ -24,15 +24,16 @@ const FILES_OF_PAGES = /\/assets\/[^/]*-page-[^/]*\.js/;
 
 type Who = "inside" | "outside" | "newcomer";
 
-/** The tests of the pages of an area. */
-export function lookAtPages(area: Area): void {
-  describe(`every page of ${area}`, () => {
+/** The tests of the pages of a file's areas. */
+export function lookAtPages(file: keyof typeof AREAS_OF_FILES): void {
+  const everyPage = AREAS_OF_FILES[file].flatMap((area): readonly PageToLookAt[] => EVERY_PAGE[area]);
+  describe(`every page of ${file}`, () => {
     let dashboard: Dashboard;
     const visits = new Map<Who, Visit>();
     let rows: Readonly<Record<string, string>> = {};
     beforeAll(async () => {
       dashboard = await openDashboard();
-      const looking = new Set(EVERY_PAGE[area].map(whoLooksAt));
+      const looking = new Set(everyPage.map(whoLooksAt));
       if (looking.has("outside")) visits.set("outside", await dashboard.visit("/sign-in", STILL));
       if (looking.has("newcomer")) visits.set("newcomer", await dashboard.signUp(STILL));
       if (!looking.has("inside")) return;
@@ -42,7 +43,7 @@ export function lookAtPages(area: Area): void {
     });
     afterAll(() => dashboard.close());
 
-    const pages = EVERY_PAGE[area].map((each, index) => [nameOf(each), each, index] as const);
+    const pages = everyPage.map((each, index) => [nameOf(each), each, index] as const);
     it.each(pages)("%s is in order", async (_name, each, index) => {
       const page = visits.get(whoLooksAt(each))?.page;
       if (page === undefined) throw new Error("the page is not part of the test");

@@ -1,3 +1,3 @@
 import { lookAtPages } from "./look-at-pages.ts";
 
-lookAtPages("catalog");
+lookAtPages("operators");

@@ -1,3 +1,0 @@
-import { lookAtPages } from "./look-at-pages.ts";
-
-lookAtPages("start");
