@@ -1213,6 +1213,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION file_stray_usage() RETURNS integer LANGUAGE plpgsql SET search_path=pg_catalog, public
 --   EXECUTE: its owner
 -- FUNCTION fill_fund_account() RETURNS trigger LANGUAGE plpgsql
+-- FUNCTION lock_accounts(ids uuid[]) RETURNS TABLE(id uuid, posted bigint, held bigint, owed bigint, open_holds integer, keeps_answers boolean) LANGUAGE plpgsql
+-- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
 -- FUNCTION oldest_snapshot_seconds() RETURNS double precision LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve

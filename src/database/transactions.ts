@@ -1,7 +1,7 @@
 // One use case, one transaction; and which failures of the database mean "again" and which mean "not now".
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool, PoolClient } from "pg";
+import type { ClientBase, Pool, PoolClient } from "pg";
 import { invariant } from "../kernel/invariant.ts";
 import { errorCode } from "./system-error.ts";
 
@@ -31,7 +31,7 @@ const LOCK_PATIENCE = "SET LOCAL lock_timeout = '5s'";
  * Lets the rest of a transaction wait for rows that others hold. The time-out of serving is for requests, which had better be
  * refused soon; whatever is done outside their path waits behind them instead.
  */
-export async function waitForLocks(client: PoolClient): Promise<void> {
+export async function waitForLocks(client: ClientBase): Promise<void> {
   await client.query(LOCK_PATIENCE);
 }
 

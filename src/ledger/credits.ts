@@ -1,18 +1,18 @@
 // Credits: money that is put on a customer's account outside the request path. The same transaction collects the account's debt.
 
 import type { PoolClient } from "pg";
-import { waitForLocks } from "../database/transactions.ts";
-import { LimitExceeded, NotFound } from "../kernel/errors.ts";
+import { LimitExceeded } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
-import { availableOf, type LockedAccount } from "./account-lock.ts";
+import { availableOf, lockAccount } from "./account-lock.ts";
 import { lockForReference, type PostedMove } from "./reference-lock.ts";
 
+// The account is locked.
 const CREDIT = `
 WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid
 ), ins AS (
   INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note)
   SELECT a.id, $2::uuid, $3::uuid, 'IDR/6', $4::uuid, a.id, $5::bigint, $6::text, $7::text, $8::text FROM acc a
@@ -20,7 +20,7 @@ WITH acc AS MATERIALIZED (
 ), upd AS (
   UPDATE account a SET posted = l.posted + $5::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
-SELECT EXISTS (SELECT FROM ins) AS "isNew", a.posted, a.held, a.owed FROM acc a`;
+SELECT id FROM ins`;
 const COLLECT = `SELECT collect_owed($1::uuid, $2::uuid)`;
 const REFERENCED = `SELECT id, amount FROM posting WHERE account_id = $1::uuid AND reference = $2::text`;
 /** The largest balance of an account, nine thousand billion rupiah: a little less than its columns hold. */
@@ -50,20 +50,10 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
   invariant(amount > 0n, "a credit is greater than zero");
   const postingId = uuidv7();
   const groupId = credit.groupId ?? postingId;
-  await waitForLocks(client);
-  const { rows } = await client.query<Omit<LockedAccount, "openHolds"> & { isNew: boolean }>(CREDIT, [
-    accountId,
-    postingId,
-    groupId,
-    from,
-    amount,
-    reason,
-    reference,
-    note,
-  ]);
-  const [before] = rows;
-  if (before === undefined) throw new NotFound("There is no such account.");
-  if (before.isNew) {
+  const before = await lockAccount(client, accountId);
+  const values = [accountId, postingId, groupId, from, amount, reason, reference, note];
+  const { rowCount } = await client.query(CREDIT, values);
+  if (rowCount === 1) {
     if (before.owed > 0n) await client.query(COLLECT, [accountId, groupId]);
     const available = availableOf({ ...before, posted: before.posted + amount });
     return { postingId, accountId, amount, available, isNew: true };

@@ -3,18 +3,17 @@
 // money too: money taken here can no longer be collected, so the debt comes out the same.
 
 import type { PoolClient } from "pg";
-import { waitForLocks } from "../database/transactions.ts";
-import { InsufficientBalance, NotFound } from "../kernel/errors.ts";
+import { InsufficientBalance } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { idr } from "../kernel/money.ts";
-import { availableOf, type LockedAccount } from "./account-lock.ts";
+import { availableOf, lockAccount, type LockedAccount } from "./account-lock.ts";
 import { lockForReference, type PostedMove } from "./reference-lock.ts";
 
-// $9: the whole amount or nothing. A reference that the account has used posts nothing either.
+// The account is locked. $9: the whole amount or nothing. A reference that the account has used posts nothing either.
 const DEBIT = `
 WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid
 ), ins AS (
   INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note)
   SELECT a.id, $2::uuid, $3::uuid, 'IDR/6', a.id, $4::uuid, least($5::bigint, a.posted - a.held), $6::text, $7::text, $8::text
@@ -24,7 +23,7 @@ WITH acc AS MATERIALIZED (
 ), upd AS (
   UPDATE account a SET posted = l.posted - i.amount, held = l.held FROM acc l, ins i WHERE a.id = l.id AND a.id = $1::uuid
 )
-SELECT coalesce((SELECT amount FROM ins), 0) AS taken, a.posted, a.held, a.owed FROM acc a`;
+SELECT amount AS taken FROM ins`;
 
 type Debit = {
   readonly accountId: string;
@@ -74,15 +73,13 @@ type DebitPosting = DebitOfAvailable & {
   readonly isWhole: boolean;
 };
 
-type Debited = { readonly taken: bigint; readonly before: Omit<LockedAccount, "openHolds"> };
+type Debited = { readonly taken: bigint; readonly before: LockedAccount };
 
 async function post(client: PoolClient, debit: DebitPosting): Promise<Debited> {
   const { accountId, postingId, groupId, to, amount, reason, reference, note, isWhole } = debit;
   invariant(amount > 0n, "a debit is greater than zero");
-  await waitForLocks(client);
+  const before = await lockAccount(client, accountId);
   const values = [accountId, postingId, groupId, to, amount, reason, reference, note, isWhole];
-  const { rows } = await client.query<Debited["before"] & { taken: bigint }>(DEBIT, values);
-  if (rows[0] === undefined) throw new NotFound("There is no such account.");
-  const { taken, ...before } = rows[0];
-  return { taken, before };
+  const { rows } = await client.query<{ taken: bigint }>(DEBIT, values);
+  return { taken: rows[0]?.taken ?? 0n, before };
 }

@@ -19,11 +19,8 @@ const ADD_OWED = `UPDATE account SET owed = owed + $2::bigint WHERE id = $1::uui
 
 // A locked account is left to the next run: a settlement that holds the lock collects by itself.
 const COLLECT_FREED = `
-WITH due AS MATERIALIZED (
-  SELECT id FROM account WHERE owed > 0 AND posted > held ORDER BY id LIMIT ${ACCOUNTS_PER_STATEMENT}
-  FOR NO KEY UPDATE SKIP LOCKED
-)
-SELECT collect_owed(id, new_uuidv7()) AS collected FROM due`;
+SELECT collect_owed(id, new_uuidv7()) AS collected FROM lock_free_accounts(ARRAY(
+  SELECT id FROM account WHERE owed > 0 AND posted > held ORDER BY id LIMIT ${ACCOUNTS_PER_STATEMENT}))`;
 
 type OpenDebt = { readonly receivableId: string; readonly accountId: string; readonly rest: bigint };
 const OPEN_OF_TOP_UPS = `

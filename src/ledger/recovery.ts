@@ -32,7 +32,7 @@ const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price,
 // of the recorded progress; the charge never exceeds the hold.
 const RECOVER = `
 WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held, a.open_holds FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+  SELECT a.id, a.posted, a.held, a.open_holds FROM lock_accounts($1::uuid[]) a
 ), del AS (
   DELETE FROM hold h USING acc a, unnest($1::uuid[], $2::uuid[]) AS r(account_id, id)
   WHERE r.account_id = a.id AND h.account_id = a.id AND h.id = r.id

@@ -141,32 +141,18 @@ export class MoneySetup {
     await client.connect();
     await client.query("BEGIN");
     await client.query(`SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id]);
+    // Opened before the race: a backend waits for a quarter of a second, and opening a connection may take as long.
+    const watcher = await this.connectAsOwner();
     return {
-      queued: (count) => this.#queued(count),
+      queued: (count) => queued(watcher, count),
       async release(sql) {
         if (sql !== undefined) await client.query(sql);
         const { rows } = await client.query<{ now: string }>("SELECT clock_timestamp()::text AS now");
         await client.query("COMMIT");
-        await client.end();
+        await Promise.all([client.end(), watcher.end()]);
         return rows[0]?.now ?? "";
       },
     };
-  }
-
-  /** By one connection: opening one for each look takes longer than some backend waits. */
-  async #queued(count: number): Promise<number[]> {
-    // Only the owner sees the waits of other logins' sessions.
-    const watcher = await this.connectAsOwner();
-    try {
-      for (let look = 1; ; look += 1) {
-        const { rows } = await watcher.query<{ pid: number }>(WAITING_FOR_LOCKS);
-        if (rows.length >= count) return rows.map(({ pid }) => pid);
-        if (look === MOST_LOOKS) throw new Error(`${rows.length} backends wait for a lock, and not ${count}`);
-        await sleep(LOOK_EVERY_MS);
-      }
-    } finally {
-      await watcher.end();
-    }
   }
 
   /** A connection of the schema's owner; the caller ends it. */
@@ -224,4 +210,14 @@ export function settlement(accountId: string, requestId: string, inputTokens: nu
     clamped: false,
     delivered: true,
   };
+}
+
+/** Only the owner sees the waits of other logins' sessions. */
+async function queued(watcher: Client, count: number): Promise<number[]> {
+  for (let look = 1; ; look += 1) {
+    const { rows } = await watcher.query<{ pid: number }>(WAITING_FOR_LOCKS);
+    if (rows.length >= count) return rows.map(({ pid }) => pid);
+    if (look === MOST_LOOKS) throw new Error(`${rows.length} backends wait for a lock, and not ${count}`);
+    await sleep(LOOK_EVERY_MS);
+  }
 }

@@ -6,6 +6,7 @@ import type { PoolClient } from "pg";
 import { selectGivenBack } from "../../billing/top-ups/store.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Asset } from "../../kernel/money.ts";
+import { lockAllAccounts } from "../../ledger/account-lock.ts";
 import { debitOnce } from "../../ledger/debits.ts";
 import { debitFund, lockFund } from "../../ledger/funds.ts";
 import { forgiveDebts } from "../../ledger/receivables.ts";
@@ -43,7 +44,7 @@ GROUP BY a.id ORDER BY a.id`;
 
 /** Takes the play money of every account back. Gives how much, in micro-rupiah. */
 export async function takePlayMoneyBack(client: PoolClient): Promise<bigint> {
-  await client.query("SELECT FROM account ORDER BY id FOR NO KEY UPDATE");
+  await lockAllAccounts(client);
   // A debt of play money must not be collected from a real payment; one to a real provider is owed for every purpose of the database.
   const topUpIds = await selectGivenBack(client, PLAY_PROVIDER);
   await forgiveDebts(client, { topUpIds, from: promotions, reason: REASON, note: NOTE });

@@ -13,7 +13,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   same_body boolean; is_running boolean;
 BEGIN
-  SELECT a.keeps_answers INTO keeps_answers FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  SELECT a.keeps_answers INTO keeps_answers FROM lock_accounts(ARRAY[account]) a;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT i.request_id, i.body_digest = once_digest INTO former, same_body FROM idempotency_key i
   WHERE i.account_id = account AND i.key_id = key AND i.name = once_name AND i.request_id <> request

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION collect_owed(account uuid, source uuid) RETURNS bigin
 DECLARE
   free bigint; due record; part bigint; posting_id uuid; collected bigint := 0;
 BEGIN
-  SELECT least(a.owed, a.posted - a.held) INTO free FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  SELECT least(a.owed, a.posted - a.held) INTO free FROM lock_accounts(ARRAY[account]) a;
   IF free IS NULL OR free <= 0 THEN RETURN 0; END IF;
   FOR due IN SELECT r.id, r.amount - r.collected AS rest FROM receivable r
              WHERE r.account_id = account AND r.collected < r.amount ORDER BY r.id FOR NO KEY UPDATE LOOP

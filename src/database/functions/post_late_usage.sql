@@ -14,7 +14,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   posted bigint; held bigint; owed bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
 BEGIN
-  SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM lock_accounts(ARRAY[account]) a;
   SELECT u.cost, u.charge INTO recovered_cost, recovered_charge FROM usage_record u
   WHERE u.account_id = account AND u.request_id = request AND u.basis = 'recovered';
   IF NOT FOUND THEN RETURN; END IF;

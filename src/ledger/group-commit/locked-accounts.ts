@@ -4,16 +4,13 @@
 
 import type { Pool } from "pg";
 import { UpstreamBusy } from "../../kernel/errors.ts";
+import { findFreeAccounts } from "../account-lock.ts";
 import { mayJoin, type Waiting } from "./lane-queue.ts";
 
 const LOOK_MS = { first: 50, most: 2_000 };
 
 // NOWAIT fails where a row is locked; its own locks end with the statement.
-const LOOK = `
-WITH acc AS MATERIALIZED (SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE NOWAIT),
-     keys AS MATERIALIZED (SELECT FROM api_key WHERE account_id = $1::uuid FOR NO KEY UPDATE NOWAIT)
-SELECT (SELECT count(*) FROM acc) + (SELECT count(*) FROM keys)`;
-const FREE_OF = `SELECT id FROM account WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
+const LOCK_KEYS = `SELECT FROM api_key WHERE account_id = $1::uuid FOR NO KEY UPDATE NOWAIT`;
 
 type Locked = { members: Waiting[]; pauseMs: number; timer: NodeJS.Timeout | undefined };
 
@@ -55,8 +52,7 @@ export class LockedAccounts {
   /** The accounts among these that are locked now; none where the database does not answer. */
   async find(accountIds: readonly string[]): Promise<Set<string>> {
     try {
-      const { rows } = await this.#pool.query<{ id: string }>(FREE_OF, [accountIds]);
-      const free = new Set(rows.map(({ id }) => id));
+      const free = await findFreeAccounts(this.#pool, accountIds);
       return new Set(accountIds.filter((id) => !free.has(id)));
     } catch {
       return new Set(); // the members then run one by one, which finds the lock more slowly
@@ -72,16 +68,22 @@ export class LockedAccounts {
     }
   }
 
+  async #isFree(accountId: string): Promise<boolean> {
+    try {
+      if (!(await findFreeAccounts(this.#pool, [accountId])).has(accountId)) return false;
+      await this.#pool.query(LOCK_KEYS, [accountId]);
+      return true;
+    } catch {
+      return false; // a key is locked; or the database is unavailable, and its members may as well wait here
+    }
+  }
+
   #lookLater(accountId: string, locked: Locked): void {
     locked.timer = setTimeout(() => void this.#look(accountId, locked), locked.pauseMs);
   }
 
   async #look(accountId: string, locked: Locked): Promise<void> {
-    const isFree = await this.#pool.query(LOOK, [accountId]).then(
-      () => true,
-      // Still locked. Or the database is unavailable: then its members may as well wait here.
-      () => false,
-    );
+    const isFree = await this.#isFree(accountId);
     if (this.#locked.get(accountId) !== locked) return;
     if (isFree) {
       this.#locked.delete(accountId);

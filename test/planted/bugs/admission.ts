@@ -174,7 +174,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/database/functions/admit_request_once.sql",
-        find: "FROM account a WHERE a.id = account FOR NO KEY UPDATE;",
+        find: "FROM lock_accounts(ARRAY[account]) a;",
         replace: "FROM account a WHERE a.id = account;",
       },
     ],

@@ -8,12 +8,12 @@ import { SANDBOX_PAGE_PATH } from "../../../billing/payments/sandbox/sandbox-pro
 import { costOf } from "../../../billing/cost.ts";
 import { billingDay, DAY_MS } from "../../../kernel/clock.ts";
 import { uuidv7 } from "../../../kernel/ids.ts";
+import { lockAccount } from "../../../ledger/account-lock.ts";
 import { systemAccounts } from "../../../ledger/system-accounts.ts";
 import type { PlannedTopUp, PricedRequest } from "./plan-money.ts";
 
 const ROWS_PER_STATEMENT = 1_000;
 
-const LOCK = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const MOVE_BALANCE = `UPDATE account SET posted = posted + $2::bigint WHERE id = $1::uuid`;
 const MARK_KEY_USED = `UPDATE api_key SET slots = ARRAY[$3::timestamptz], slot_counts = '{1}' WHERE account_id = $1::uuid AND id = $2::uuid`;
 const insertInto = (table: string): string =>
@@ -36,7 +36,7 @@ export async function writeHistory(client: Client, history: History): Promise<vo
   await client.query("BEGIN");
   try {
     await client.query("SET LOCAL ROLE saldo_seed");
-    await client.query(LOCK, [accountId]);
+    await lockAccount(client, accountId);
     const orders = topUps.map((topUp, index) => orderOf(topUp, { accountId, baseUrl, number: index + 1 }));
     await insert(
       client,
