@@ -85,7 +85,7 @@ export const errorSchemas = {
         type: "string",
         enum: VALIDATION_REASONS,
         description:
-          "What is wrong with the request, where a program can act on it. Only with `validation_error`: `context_length_exceeded` when the input, or the input with the bound on the output, is longer than the model's context window; `content_policy_violation` when the model's provider refuses the content.",
+          "What is wrong with the request, where a program can act on it. Only with `validation_error`. `context_length_exceeded`: the input, or the input with the bound on the output, is longer than the model's context window. `content_policy_violation`: the model's provider refuses the content.",
       },
       message,
       ...chatFacts,

@@ -5,19 +5,19 @@ import { pricesOf, showPrices } from "../../catalog/prices.ts";
 
 const WORDS = {
   id: {
-    columns: ["Model", "Masukan", "Cache", "Keluaran", "Konteks"],
-    same: "seperti masukan",
+    columns: ["Model", "Input", "Cache", "Output", "Konteks"],
+    same: "seperti input",
     others: ["Model", "Harga lain", "Rupiah"],
-    above: (tokens: number) => `token masukan di atas ${tokens}`,
+    above: (tokens: number) => `token input di atas ${tokens}`,
     kinds: {
-      input: "Masukan",
-      output: "Keluaran",
+      input: "Input",
+      output: "Output",
       cacheHit: "Cache",
       cacheWrite: "Tulis cache",
       cacheWrite1h: "Tulis cache 1 jam",
-      audioInput: "Audio masukan",
-      imageInput: "Gambar masukan",
-      imageOutput: "Gambar keluaran",
+      audioInput: "Audio input",
+      imageInput: "Gambar input",
+      imageOutput: "Gambar output",
       perRequest: "Per permintaan",
     },
   },

@@ -35,7 +35,7 @@ export const PayoutService: GenService<{
    * before the transaction begins.
    *
    * Errors: not_found when the wallet has never paid. validation_error when its chain is not configured or a transaction of another
-   * signer is not final; with the rule `wallet.stop` when the wallet has stopped again since. upstream_busy when the chain does not
+   * signer is not final. validation_error with the rule `wallet.stop` when the wallet has stopped again since. upstream_busy when the chain does not
    * answer.
    *
    * @generated from rpc saldo.operator.v1.PayoutService.ResumePayoutWallet

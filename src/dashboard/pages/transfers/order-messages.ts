@@ -31,7 +31,7 @@ export const ORDER_MESSAGES = {
     another: "Buat transfer lain",
     magic: "Mencoba kegagalan di sandbox",
     magicAbout:
-      "Empat desimal terakhir dari jumlah menentukan hasilnya, misalnya 1,0001 tertunda, 1,0002 hilang dari antrean lalu dikirim ulang, 1,0003 berpindah blok, 1,0004 gagal di rantai, 1,0005 ditolak.",
+      "Empat desimal terakhir dari jumlah menentukan hasilnya. Misalnya 1,0001 tertunda, 1,0002 hilang dari antrean lalu dikirim ulang, 1,0003 berpindah blok, 1,0004 gagal di rantai, 1,0005 ditolak.",
   },
   en: {
     address: "Destination address",
@@ -61,6 +61,6 @@ export const ORDER_MESSAGES = {
     another: "Create another transfer",
     magic: "Trying failures in the sandbox",
     magicAbout:
-      "The last four decimals of the amount decide what happens, for example 1.0001 is delayed, 1.0002 is dropped and sent again, 1.0003 moves to another block, 1.0004 fails on the chain, 1.0005 is refused.",
+      "The last four decimals of the amount decide what happens. For example, 1.0001 is delayed, 1.0002 is sent again, 1.0003 moves to another block, 1.0004 fails on the chain, 1.0005 is refused.",
   },
 } satisfies Messages<Record<string, string>>;

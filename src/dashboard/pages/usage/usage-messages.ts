@@ -83,7 +83,7 @@ export const USAGE_MESSAGES = {
     exactAbout: "Jumlah token dari upstream.",
     drainedAbout: "Klien terputus; jawaban upstream dibaca sampai akhir dan jumlahnya dipakai.",
     estimatedAbout:
-      "Upstream sudah mulai menjawab dan tidak memberi jumlah; kami menghitung input dan yang sudah dikirim, atau seluruh jawaban bila klien terputus dan jawaban dibaca sampai akhir.",
+      "Upstream sudah mulai menjawab dan tidak memberi jumlah. Kami menghitung input dan yang sudah dikirim, atau seluruh jawaban bila klien terputus dan jawaban dibaca sampai akhir.",
     recoveredAbout: "Salah satu proses kami berhenti mendadak; yang ditagih hanya kemajuan yang sudah tercatat.",
     freeAbout: "Tidak ada yang dikirim, atau klien terputus sebelum ada jawaban yang dimulai; tidak ada yang ditagih.",
   },
@@ -167,7 +167,7 @@ export const USAGE_MESSAGES = {
     exactAbout: "The upstream's own count.",
     drainedAbout: "The client disconnected; the upstream's answer was read to its end and its counts are used.",
     estimatedAbout:
-      "The upstream had begun to answer and gave no usable count; we counted the input and what was delivered, or the whole answer if the client disconnected and it was read to its end.",
+      "The upstream had begun to answer and gave no usable count. We counted the input and what was delivered, or the whole answer where it was read to its end.",
     recoveredAbout: "One of our processes stopped unexpectedly; only the recorded progress is charged.",
     freeAbout: "Nothing was delivered, or the client disconnected before any answer had begun; nothing is charged.",
   },
