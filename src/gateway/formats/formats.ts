@@ -2,6 +2,7 @@ import type { UpstreamKind } from "../../catalog/catalog-model.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { AnswerFormat } from "./answer-format.ts";
 import { CHAT_FORMAT } from "./chat/chat-format.ts";
+import { MESSAGES_FORMAT } from "./messages/messages-format.ts";
 import type { ProtocolName } from "./protocol-name.ts";
 
 const PROTOCOLS: Readonly<Record<UpstreamKind, ProtocolName>> = {
@@ -12,7 +13,10 @@ const PROTOCOLS: Readonly<Record<UpstreamKind, ProtocolName>> = {
   gemini: "gemini",
 };
 
-const FORMATS: Readonly<Partial<Record<ProtocolName, AnswerFormat>>> = { chat: CHAT_FORMAT };
+const FORMATS: Readonly<Partial<Record<ProtocolName, AnswerFormat>>> = {
+  chat: CHAT_FORMAT,
+  messages: MESSAGES_FORMAT,
+};
 
 /** The protocol in which an upstream of a kind is asked, and answers. */
 export function protocolOf(kind: UpstreamKind): ProtocolName {

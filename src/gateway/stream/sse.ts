@@ -177,6 +177,11 @@ export function eventOf(data: string): Buffer {
   return Buffer.from(`data: ${data}\n\n`);
 }
 
+/** The same with a name, by which clients of some protocols read events. */
+export function namedEventOf(name: string, data: string): Buffer {
+  return Buffer.from(`event: ${name}\ndata: ${data}\n\n`);
+}
+
 /** The index behind the last blank line, 0 if there is none. */
 function endOfLastEvent(bytes: Buffer): number {
   for (let end = bytes.length; end > 1; end -= 1) {

@@ -1,15 +1,20 @@
 import { CHAT_USAGE } from "../../metering/chat-usage.ts";
 import { reportsTokens } from "../../metering/reports-tokens.ts";
+import type { UsageReader } from "../../metering/usage-reader.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { UpstreamFailure } from "../chat-upstream.ts";
 import { costOfCode, REFUSED } from "./failures.ts";
 import { reasonByCode, refusalReason, wordsOfError } from "./refusals.ts";
 
 /**
- * What an error object that came with status 200 means, given the usage beside it or before it. Its text stays with us, but for
- * the reason of a refusal.
+ * What an error object that came with status 200 means, given the usage beside it or before it, in whose protocol `reader` reads. Its
+ * text stays with us, but for the reason of a refusal.
  */
-export function failureAnnounced(error: JsonObject | null, usage: unknown): UpstreamFailure {
+export function failureAnnounced(
+  error: JsonObject | null,
+  usage: unknown,
+  reader: UsageReader = CHAT_USAGE,
+): UpstreamFailure {
   const code = Number(error?.["code"] ?? error?.["status"]);
   const reason = `the upstream answered 200 with an error${Number.isNaN(code) ? "" : ` ${code}`}`;
   const isRefusal = REFUSED.has(code);
@@ -20,7 +25,7 @@ export function failureAnnounced(error: JsonObject | null, usage: unknown): Upst
     // An upstream that has counted tokens charges for them.
     return {
       ...costOfCode(code),
-      ...(reportsTokens(isObject(usage) ? usage : null, CHAT_USAGE) ? { kind: "perhaps_billed" } : {}),
+      ...(reportsTokens(isObject(usage) ? usage : null, reader) ? { kind: "perhaps_billed" } : {}),
       reason,
     };
   }

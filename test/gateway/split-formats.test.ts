@@ -1,0 +1,80 @@
+// However the network cuts a stream, its client gets the same bytes, in every protocol.
+
+import { describe, expect, it } from "vitest";
+import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
+import { MESSAGES_FORMAT } from "../../src/gateway/formats/messages/messages-format.ts";
+import { eventsOf, relayed } from "./relayed-format.ts";
+
+const event = (data: object, name?: string): string =>
+  `${name === undefined ? "" : `event: ${name}\r\n`}data: ${JSON.stringify(data)}\r\n\r\n`;
+const named = (data: { readonly type: string }): string => event(data, data.type).replaceAll("\r\n", "\n");
+const TEXT = "grüße \u{1F642}\u2028";
+const INPUT = ['{"at":"', "é\\", 'n"}'];
+
+const CHAT = [
+  ...[TEXT, " more"].map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+  { choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: null },
+  { choices: [], usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 } },
+]
+  .map((chunk) => event({ id: "theirs", model: "m-1", ...chunk }))
+  .join("");
+
+const MESSAGES = [
+  { type: "message_start", message: { id: "theirs", model: "m-1", usage: { input_tokens: 9, output_tokens: 1 } } },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "ping" },
+  ...[TEXT, " more"].map((text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
+  { type: "content_block_stop", index: 0 },
+  {
+    type: "content_block_start",
+    index: 1,
+    content_block: { type: "tool_use", id: "toolu_1", name: "look", input: {} },
+  },
+  ...INPUT.map((partial_json) => ({
+    type: "content_block_delta",
+    index: 1,
+    delta: { type: "input_json_delta", partial_json },
+  })),
+  { type: "content_block_stop", index: 1 },
+  { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage: { output_tokens: 4 } },
+  { type: "message_stop" },
+]
+  .map(named)
+  .join("");
+
+describe.each([
+  ["chat", CHAT_FORMAT, CHAT, [TEXT, " more"], '"finish_reason":"stop"'],
+  ["Messages", MESSAGES_FORMAT, MESSAGES, [TEXT, " more", ...INPUT], '"stop_reason":"tool_use"'],
+] as const)("a stream of %s", (_name, format, stream, texts, end) => {
+  const bytes = Buffer.from(stream);
+
+  it("is shown the same however it is cut", async () => {
+    const whole = await relayed(format, [bytes]);
+    expect(whole.after).not.toBeNull();
+    for (let at = 1; at < bytes.length; at += 1) {
+      expect(await relayed(format, [bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole);
+    }
+    expect(
+      await relayed(
+        format,
+        [...bytes].map((byte) => Buffer.of(byte)),
+      ),
+    ).toEqual(whole);
+  });
+
+  it("keeps every text, and shows the billed usage at its end", async () => {
+    const { before, after } = await relayed(format, [bytes]);
+    const events = eventsOf(format, Buffer.concat([before, after ?? Buffer.alloc(0)]));
+    expect(events.flatMap((each) => (each.kind === "text" || each.kind === "input" ? [each.text] : []))).toEqual(texts);
+    expect(events.at(-1)).toMatchObject({ usage: { input: 132, cached: 31, output: 17, costIdr: "1.5" } });
+    expect(String(before)).not.toContain('"theirs"');
+  });
+
+  it("has no end before its settlement, and none where it is cut", async () => {
+    const { before, after } = await relayed(format, [bytes]);
+    expect(String(before)).not.toContain(end);
+    expect(String(after)).toContain(end);
+    const cut = bytes.subarray(0, bytes.indexOf(texts[1] ?? "") + 3);
+    expect((await relayed(format, [cut])).after).toBeNull();
+  });
+});
