@@ -26,16 +26,17 @@ describe("presetUpstreams", () => {
     ]);
   });
 
-  it("have the field that bounds the output, and whether cache writes are charged", () => {
-    const keys = ["OPENAI", "OPENROUTER", "DEEPSEEK", "GROQ", "MISTRAL", "XAI", "GEMINI"];
+  it("have their kind, the field that bounds the output, and whether cache writes are charged", () => {
+    const keys = ["OPENAI", "ANTHROPIC", "OPENROUTER", "DEEPSEEK", "GROQ", "MISTRAL", "XAI", "GEMINI"];
     const all = from(Object.fromEntries(keys.map((key) => [`${key}_API_KEY`, "sk-1"])));
-    const facts = all.map(({ id, outputCapField = "max_tokens", chargesCacheWrites = false }) => [
-      id,
+    const facts = all.map(({ id, kind, outputCapField = "max_tokens", chargesCacheWrites = false }) => [
+      kind === "openai-compatible" ? id : `${id}: ${kind}`,
       outputCapField,
       chargesCacheWrites,
     ]);
     expect(facts).toEqual([
       ["openai", "max_completion_tokens", true],
+      ["anthropic: anthropic", "max_tokens", true],
       ["openrouter", "max_tokens", true],
       ["deepseek", "max_tokens", false],
       ["groq", "max_tokens", false],

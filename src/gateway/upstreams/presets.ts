@@ -1,10 +1,16 @@
 // Well-known upstreams. Setting the variable of one is enough to have it; its models enter the catalog by YAML.
 
-import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
+import type { UpstreamConfig, UpstreamKind } from "../../catalog/catalog-model.ts";
 import { DEFAULT_TIMEOUTS_MS, unusualFacts, usualFactsOf } from "../../catalog/upstream-file.ts";
 
 /** An upstream that is added by its credential, at its public address. */
-type HostedPreset = { readonly id: string; readonly apiKeyEnv: string; readonly baseUrl: string };
+type HostedPreset = {
+  readonly id: string;
+  readonly apiKeyEnv: string;
+  readonly baseUrl: string;
+  /** Absent: chat completions. */
+  readonly kind?: UpstreamKind;
+};
 /** An upstream that is added by its address, because operators run their own. It may be in our network. */
 type OwnPreset = {
   readonly id: string;
@@ -15,6 +21,7 @@ type OwnPreset = {
 
 const HOSTED: readonly HostedPreset[] = [
   { id: "openai", apiKeyEnv: "OPENAI_API_KEY", baseUrl: "https://api.openai.com/v1" },
+  { id: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY", baseUrl: "https://api.anthropic.com", kind: "anthropic" },
   { id: "openrouter", apiKeyEnv: "OPENROUTER_API_KEY", baseUrl: "https://openrouter.ai/api/v1" },
   { id: "deepseek", apiKeyEnv: "DEEPSEEK_API_KEY", baseUrl: "https://api.deepseek.com/v1" },
   { id: "groq", apiKeyEnv: "GROQ_API_KEY", baseUrl: "https://api.groq.com/openai/v1" },

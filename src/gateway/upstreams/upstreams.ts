@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route, UpstreamConfig, UpstreamKind } from "../../catalog/catalog-model.ts";
 import { isKeyVariable } from "../../catalog/upstream-file.ts";
+import { createAnthropicUpstream } from "./anthropic/anthropic-upstream.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
 import type { HttpUpstreamOptions } from "./http/http-upstream.ts";
@@ -132,6 +133,7 @@ type OpenAdapter = (config: UpstreamConfig, options: HttpUpstreamOptions) => Cha
 /** The adapters by kind. A catalog that a newer version has published may name a kind without one. */
 const ADAPTERS: Readonly<Partial<Record<UpstreamKind, OpenAdapter>>> = {
   "openai-compatible": createOpenAiCompatibleUpstream,
+  anthropic: createAnthropicUpstream,
 };
 
 /** A catalog from before there was this rule, or one written by hand, may name a variable that is not for upstreams. */

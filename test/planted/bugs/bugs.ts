@@ -18,6 +18,7 @@ import { CALLBACK_BUGS } from "./callbacks.ts";
 import { METERING_BUGS } from "./metering.ts";
 import { PROCESS_BUGS } from "./processes.ts";
 import { PROOF_BUGS } from "./proofs.ts";
+import { PROTOCOL_BUGS } from "./protocols.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { REQUEST_BUGS } from "./requests.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
@@ -48,6 +49,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...METERING_BUGS,
   ...UNSOUND_ANSWER_BUGS,
   ...EMBEDDINGS_BUGS,
+  ...PROTOCOL_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
   ...SECOND_PERSON_BUGS,
