@@ -41,7 +41,7 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "upstreams/http/announced-errors.ts",
-        "reportsTokens(isObject(usage) ? usage : null, CHAT_USAGE)",
+        "reportsTokens(isObject(usage) ? usage : null, reader)",
         "false",
       ),
     ],
