@@ -3,6 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
 import { MESSAGES_FORMAT } from "../../src/gateway/formats/messages/messages-format.ts";
+import { RESPONSES_FORMAT } from "../../src/gateway/formats/responses/responses-format.ts";
+import { eventsOf as responseEvents, sseOf } from "./fakes/responses-wire.ts";
 import { eventsOf, relayed } from "./relayed-format.ts";
 
 const event = (data: object, name?: string): string =>
@@ -10,6 +12,8 @@ const event = (data: object, name?: string): string =>
 const named = (data: { readonly type: string }): string => event(data, data.type).replaceAll("\r\n", "\n");
 const TEXT = "grüße \u{1F642}\u2028";
 const INPUT = ['{"at":"', "é\\", 'n"}'];
+
+const piecesOf = (text: string): string[] => text.match(/[^]{1,8}/g) ?? [];
 
 const CHAT = [
   ...[TEXT, " more"].map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
@@ -42,9 +46,27 @@ const MESSAGES = [
   .map(named)
   .join("");
 
+const RESPONSE = {
+  id: "theirs",
+  object: "response",
+  model: "m-1",
+  status: "completed",
+  output: [
+    { id: "msg_1", type: "message", content: [{ type: "output_text", text: TEXT }] },
+    { id: "fc_1", type: "function_call", call_id: "call_1", name: "look", arguments: INPUT.join("") },
+  ],
+  usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
+};
+// The ends of texts repeat what came before, and would only make the stream longer.
+const RESPONSES = responseEvents(RESPONSE, 8)
+  .filter(({ type }) => !/text.done|part|arguments.done|in_progress/.test(String(type)))
+  .map(sseOf)
+  .join("");
+
 describe.each([
   ["chat", CHAT_FORMAT, CHAT, [TEXT, " more"], '"finish_reason":"stop"'],
   ["Messages", MESSAGES_FORMAT, MESSAGES, [TEXT, " more", ...INPUT], '"stop_reason":"tool_use"'],
+  ["Responses", RESPONSES_FORMAT, RESPONSES, [...piecesOf(TEXT), ...piecesOf(INPUT.join(""))], '"response.completed"'],
 ] as const)("a stream of %s", (_name, format, stream, texts, end) => {
   const bytes = Buffer.from(stream);
 

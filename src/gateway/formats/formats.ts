@@ -4,6 +4,7 @@ import type { AnswerFormat } from "./answer-format.ts";
 import { CHAT_FORMAT } from "./chat/chat-format.ts";
 import { MESSAGES_FORMAT } from "./messages/messages-format.ts";
 import type { ProtocolName } from "./protocol-name.ts";
+import { RESPONSES_FORMAT } from "./responses/responses-format.ts";
 
 const PROTOCOLS: Readonly<Record<UpstreamKind, ProtocolName>> = {
   demo: "chat",
@@ -16,6 +17,7 @@ const PROTOCOLS: Readonly<Record<UpstreamKind, ProtocolName>> = {
 const FORMATS: Readonly<Partial<Record<ProtocolName, AnswerFormat>>> = {
   chat: CHAT_FORMAT,
   messages: MESSAGES_FORMAT,
+  responses: RESPONSES_FORMAT,
 };
 
 /** The protocol in which an upstream of a kind is asked, and answers. */

@@ -7,6 +7,10 @@ import { CountReader, MAX_COUNT, objectIn } from "./count.ts";
 import { disjointCounts } from "./disjoint-counts.ts";
 import type { UsageReading } from "./read-usage.ts";
 import type { MeteringRule } from "./rules.ts";
+import type { UsageReader } from "./usage-reader.ts";
+
+/** Reads the usage objects of Responses. */
+export const RESPONSES_USAGE: UsageReader = { readUsage: readResponsesUsage, showsCounts: showsResponsesCounts };
 
 /** Reads a usage object. Null: there is none, or it has no count at all. */
 export function readResponsesUsage(usage: JsonObject | null): UsageReading | null {

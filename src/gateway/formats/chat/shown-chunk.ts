@@ -6,6 +6,7 @@ import { JsonScanError, type ObjectScan, scanObject } from "../../request/json-s
 import { type Edit, insertMembers, splice } from "../../request/splice.ts";
 import { DATA_FIELD, eventOf, isOneLineOfData } from "../../stream/sse.ts";
 import type { ShownNames } from "../shown-format.ts";
+import { beginOf, onOneLine, unlessTooDeep } from "../shown-text.ts";
 
 /** The members of a chunk that usage is in. */
 const USAGE_PLACES = ["usage", "x_groq"] as const;
@@ -45,12 +46,7 @@ export function shownChunk(
 
 /** A chunk that is nested too deep to be scanned, serialized again. Null: it is too deep for that too. */
 function serialized({ usage: _usage, x_groq: _groq, ...chunk }: JsonObject, names: ShownNames): ShownChunk | null {
-  try {
-    return { event: eventOf(JSON.stringify({ ...chunk, ...names, usage: null })), source: null };
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
+  return unlessTooDeep(() => ({ event: eventOf(JSON.stringify({ ...chunk, ...names, usage: null })), source: null }));
 }
 
 /** The texts of a chunk that can be cut anywhere. */
@@ -72,12 +68,6 @@ export function shareOfChunk(chunk: JsonObject, share: number, names: ShownNames
   return eventOf(JSON.stringify({ ...names, ...rest, choices: [shown] }));
 }
 
-/** At most so many code units, and no half of a pair. */
-function beginOf(text: string, length: number): string {
-  const begin = text.slice(0, length);
-  return begin.isWellFormed() ? begin : begin.slice(0, -1);
-}
-
 function nameEdits(json: Buffer, { members }: ObjectScan, names: ShownNames): Edit[] {
   const edits: Edit[] = [];
   const added: string[] = [];
@@ -89,11 +79,6 @@ function nameEdits(json: Buffer, { members }: ObjectScan, names: ShownNames): Ed
   }
   if (added.length > 0) edits.push(insertMembers(json.indexOf("{"), added.join(","), members.size === 0));
   return edits;
-}
-
-/** Line breaks between the lines of an event's data are white space: inside a JSON string there can be none. */
-function onOneLine(data: string): string {
-  return data.replaceAll("\n", " ");
 }
 
 function scanOf(json: Buffer): ObjectScan | null {

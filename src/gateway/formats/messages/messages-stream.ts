@@ -8,6 +8,7 @@ import type { AnswerPart, AnswerStream, ReadEvent, Unstreamed } from "../answer-
 import { NO_ANSWER } from "../find-list.ts";
 import { sizeOfText } from "../output-size.ts";
 import type { ShownNames } from "../shown-format.ts";
+import { beginOf, onOneLine, unlessTooDeep } from "../shown-text.ts";
 import { billedUsage } from "./billed-message.ts";
 import { blocksOf, textOfBlock } from "./message-text.ts";
 import { blockEvents, blockStop, endEvent, eventFrom, startEvent, stopEvent } from "./own-events.ts";
@@ -44,7 +45,7 @@ export class MessagesStream implements AnswerStream {
     if (type !== "message_start") return namedEventOf(String(type), onOneLine(data));
     this.#hasStarted = true;
     const shown = { ...object, type, message: { ...(isObject(message) ? message : {}), ...this.#names } };
-    return serialized(() => eventFrom(shown));
+    return unlessTooDeep(() => eventFrom(shown));
   }
 
   /** No event has usage alone: the one that ends the answer has it. */
@@ -89,7 +90,7 @@ export class MessagesStream implements AnswerStream {
       .map((block) => textOfBlock(block, "{}"))
       .join("");
     const read = { event: answer.json, data: "", meaning: part, text, size: sizeOfText(text) };
-    const shown = serialized(() =>
+    const shown = unlessTooDeep(() =>
       Buffer.concat([startEvent(this.#names), ...blockEvents(blocksOf(object)), endEvent(endOf(object), usage ?? {})]),
     );
     return shown === null ? NO_ANSWER : { kind: "answer", read, part, shown };
@@ -150,25 +151,4 @@ function withBilledUsage(event: Buffer, billed: BilledUsage): Buffer {
   const object = parseObject(dataOf(event) ?? "");
   if (object?.["type"] !== "message_delta") return event;
   return eventFrom({ ...object, type: "message_delta", usage: billedUsage(object["usage"], billed) });
-}
-
-/** Line breaks between the lines of an event's data are white space: inside a JSON string there can be none. */
-function onOneLine(data: string): string {
-  return data.replaceAll("\n", " ");
-}
-
-/** At most so many code units, and no half of a pair. */
-function beginOf(text: string, length: number): string {
-  const begin = text.slice(0, length);
-  return begin.isWellFormed() ? begin : begin.slice(0, -1);
-}
-
-/** Null: it is nested too deep to be written again. */
-function serialized(write: () => Buffer): Buffer | null {
-  try {
-    return write();
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
 }

@@ -1,0 +1,124 @@
+// One Responses stream: the events of an upstream, and those that we write at its end.
+
+import type { BilledUsage } from "../../metering/bill.ts";
+import { isObject, type JsonObject } from "../../request/field-rules.ts";
+import { parseObject } from "../../request/parse-object.ts";
+import { dataOf, namedEventOf, splitEvents } from "../../stream/sse.ts";
+import type { AnswerPart, AnswerStream, ReadEvent, Unstreamed } from "../answer-format.ts";
+import { NO_ANSWER } from "../find-list.ts";
+import { sizeOfText } from "../output-size.ts";
+import type { ShownNames } from "../shown-format.ts";
+import { beginOf, onOneLine, unlessTooDeep } from "../shown-text.ts";
+import { billedUsage, shownResponse } from "./billed-response.ts";
+import { ENDS, isCuttable, textsOfResponse } from "./item-texts.ts";
+import { beginEvent, capEvent, endEvent, itemEvents, ownResponse } from "./own-events.ts";
+import { readResponseEvent } from "./read-response-event.ts";
+import { ShownItems } from "./shown-items.ts";
+import { readWholeResponse } from "./whole-response.ts";
+
+export class ResponsesStream implements AnswerStream {
+  readonly frames = null;
+  readonly #names: ShownNames;
+  readonly #items = new ShownItems();
+  /** The response as it was shown last, without its output. Null: it was not begun. */
+  #response: JsonObject | null = null;
+  #nextNumber = 0;
+
+  constructor({ names }: { readonly names: ShownNames }) {
+    this.#names = names;
+  }
+
+  read(event: Buffer): ReadEvent {
+    return readResponseEvent(event, this.#items);
+  }
+
+  show({ data }: ReadEvent, { object }: AnswerPart): Buffer | null {
+    const { type, response, sequence_number: number } = object;
+    if (typeof number === "number") this.#nextNumber = number + 1;
+    this.#items.note(object);
+    if (!isObject(response)) return namedEventOf(String(type), onOneLine(data));
+    const shown = shownResponse(response, this.#names);
+    const { output: _, ...begun } = shown;
+    this.#response = begun;
+    return unlessTooDeep(() => namedEventOf(String(type), JSON.stringify({ ...object, response: shown })));
+  }
+
+  /** No event has usage alone: the one that ends the answer has it. */
+  keepUsage(): void {}
+
+  showShare({ object }: AnswerPart, share: number): Buffer | null {
+    const { type, delta } = object;
+    if (type === undefined) return this.#shareOfResponse(object, share);
+    const text = isCuttable(type) && typeof delta === "string" ? beginOf(delta, Math.floor(delta.length * share)) : "";
+    return text === "" ? null : this.#write([{ ...object, delta: text }]);
+  }
+
+  readUnstreamed(json: Buffer): Unstreamed {
+    const answer = readWholeResponse(json);
+    if ("kind" in answer) return answer;
+    const object = parseObject(answer.json.toString("utf8"));
+    if (object === null) return NO_ANSWER;
+    const text = textsOfResponse(object)
+      .map((each) => each.text)
+      .join("");
+    const part = {
+      kind: "part",
+      object,
+      usage: answer.usage,
+      isUsageOnly: false,
+      hasOutput: true,
+      choices: [0],
+      finished: [0],
+    } as const;
+    const response = shownResponse(object, this.#names);
+    const events = [beginEvent(response), ...itemEvents(response, 1), endEvent(response)];
+    const shown = unlessTooDeep(() => Buffer.concat(events.map((event, number) => bytesOf(event, number))));
+    const read = { event: answer.json, data: "", meaning: part, text, size: sizeOfText(text) };
+    return shown === null ? NO_ANSWER : { kind: "answer", read, part, shown };
+  }
+
+  complete(held: readonly Buffer[], billed: BilledUsage): Buffer {
+    const events = held.flatMap((bytes) => splitEvents(bytes));
+    return Buffer.concat(events.map((event) => withBilledUsage(event, billed)));
+  }
+
+  stop(_unfinished: readonly number[], billed: BilledUsage): Buffer {
+    const begun = this.#response ?? ownResponse(this.#names);
+    const begin = this.#response === null ? [beginEvent(begun)] : [];
+    const { events, output } = this.#items.close();
+    return this.#write([...begin, ...events, capEvent(begun, output, billedUsage(null, billed))]);
+  }
+
+  /** A whole response goes out in part, as the events that it would have had up to there. */
+  #shareOfResponse(object: JsonObject, share: number): Buffer | null {
+    const response = shownResponse(object, this.#names);
+    const events = itemEvents(response, share);
+    if (events.length === 0) return null;
+    const { output: _, type: _type, ...begun } = response;
+    this.#response = begun;
+    return this.#write([beginEvent(begun), ...events]);
+  }
+
+  /** Events of our own, with the numbers that follow those that were shown. */
+  #write(events: readonly JsonObject[]): Buffer {
+    return Buffer.concat(
+      events.map((event) => {
+        this.#items.note(event);
+        return bytesOf(event, this.#nextNumber++);
+      }),
+    );
+  }
+}
+
+function bytesOf(event: JsonObject, number: number): Buffer {
+  return namedEventOf(String(event["type"]), JSON.stringify({ ...event, sequence_number: number }));
+}
+
+/** The event that ends the response, with what was billed in it. Others stay as they are. */
+function withBilledUsage(event: Buffer, billed: BilledUsage): Buffer {
+  const object = parseObject(dataOf(event) ?? "");
+  const response = object?.["response"];
+  if (object === null || !ENDS.has(object["type"]) || !isObject(response)) return event;
+  const shown = { ...object, response: { ...response, usage: billedUsage(response["usage"], billed) } };
+  return namedEventOf(String(object["type"]), JSON.stringify(shown));
+}
