@@ -18,7 +18,7 @@ import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
-import { pendingOrderCommands } from "./pending-orders.ts";
+import { approvalCommands } from "./approvals.ts";
 import { secondFactorCommands } from "./second-factor.ts";
 import { secretCommands } from "./secrets.ts";
 import { seedCommands } from "./seed.ts";
@@ -41,7 +41,7 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...catalogCommands,
   ...merchantCommands,
-  ...pendingOrderCommands,
+  ...approvalCommands,
   ...payoutCommands,
   ...serviceTokenCommands,
   ...securityCommands,

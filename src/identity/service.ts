@@ -3,7 +3,12 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { Language as ProtoLanguage, Role, SecurityOutcome as ProtoOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
+import {
+  Language as ProtoLanguage,
+  Role,
+  SecurityEventKind as ProtoKind,
+  SecurityOutcome as ProtoOutcome,
+} from "#gen/saldo/accounts/v1/person_pb.ts";
 import { TokenScope as ProtoTokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import type { Database } from "../database/database.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
@@ -15,7 +20,12 @@ import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { deleteSession, type PersonRow, readPerson, readSessions, type SessionSummary } from "./people-store.ts";
 import { listSecurityEvents, type SecurityEventFilter, type SecurityEventRow } from "./read-security-log.ts";
 import { type SessionProof, TOKEN_SCOPES, type TokenScope } from "./principal.ts";
-import { type RecordSecurityEvent, SECURITY_OUTCOMES } from "./security-log.ts";
+import {
+  type RecordSecurityEvent,
+  SECURITY_EVENT_KINDS,
+  SECURITY_OUTCOMES,
+  type SecurityEventKind,
+} from "./security-log.ts";
 import type { ServiceToken } from "./service-token-store.ts";
 import { issueServiceToken, lineOfNewToken, listServiceTokens, revokeServiceToken } from "./service-tokens.ts";
 import { isProved } from "./session-proof.ts";
@@ -176,13 +186,22 @@ const protoOutcome = {
   refused: ProtoOutcome.REFUSED,
 } as const satisfies Record<SecurityEventRow["outcome"], ProtoOutcome>;
 
-type AskedEvents = Required<Omit<SecurityEventFilter, "outcome">> & { readonly outcome: ProtoOutcome };
+/** The contract names each kind as the log does, in capitals. */
+function toProtoKind(kind: SecurityEventKind): ProtoKind {
+  return ProtoKind[kind.toUpperCase() as Uppercase<SecurityEventKind>];
+}
+
+type AskedEvents = Required<Omit<SecurityEventFilter, "outcome" | "kind">> & {
+  readonly outcome: ProtoOutcome;
+  readonly kind: ProtoKind;
+};
 
 function givenOf(filter: AskedEvents): SecurityEventFilter {
   const outcome = SECURITY_OUTCOMES.find((each) => protoOutcome[each] === filter.outcome);
-  const { kind, email, personId, accountId, withoutOperatorReads } = filter;
+  const kind = SECURITY_EVENT_KINDS.find((each) => toProtoKind(each) === filter.kind);
+  const { email, personId, accountId, withoutOperatorReads } = filter;
   return {
-    ...(kind === "" ? {} : { kind }),
+    ...(kind === undefined ? {} : { kind }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(email === "" ? {} : { email }),
     ...(personId === "" ? {} : { personId }),
@@ -191,11 +210,14 @@ function givenOf(filter: AskedEvents): SecurityEventFilter {
   };
 }
 
+/** A kind that only a newer process records is unspecified. */
 function toProtoEvent({ eventId, occurredAt, personId, accountId, emailHash, ...event }: SecurityEventRow) {
+  const kind = SECURITY_EVENT_KINDS.find((each) => each === event.kind);
   const who = { personId: personId ?? "", accountId: accountId ?? "", emailHash: emailHash ?? "" };
   return {
     ...event,
     ...who,
+    kind: kind === undefined ? ProtoKind.UNSPECIFIED : toProtoKind(kind),
     outcome: protoOutcome[event.outcome],
     id: eventId,
     occurredAt: timestampFromDate(occurredAt),

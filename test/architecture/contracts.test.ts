@@ -1,6 +1,6 @@
 // The contracts as a whole: nothing in them is left unserved or unused.
 
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type DescField, type DescMessage, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import type { GenFile } from "@bufbuild/protobuf/codegenv2";
@@ -83,4 +83,37 @@ test("every list of a request has a bound on its items", () => {
     return (type.case === "repeated" && type.value.maxItems > 0n) || (type.case === "map" && type.value.maxPairs > 0n);
   };
   expect(lists.filter((list) => !isBounded(list)).map(String)).toEqual([]);
+});
+
+/** Names of fields whose values are one of a few words. */
+const CHOICE =
+  /((?:^[ \t]*\/\/.*\n)+)[ \t]*(?:optional |repeated )?string (\w*(?:kind|status|state|outcome|type|action|provider|environment|basis))\b(?! ?=.*json_name)/gm;
+
+/** Fields of a contract that have words and are no enum, without the reason or the field that has it. */
+function unarguedChoices(text: string): string[] {
+  return Array.from(text.matchAll(CHOICE), ([, comment = "", name = ""]) => ({
+    comment: comment.replaceAll(/\s*\/\/ ?/g, " "),
+    name,
+  }))
+    .filter(({ comment }) => !/ A string, because | A string as |spelled as /.test(comment))
+    .map(({ name }) => name);
+}
+
+test("a field that is one of a few words is an enum, or its comment has the reason why not", async () => {
+  const folder = fileURLToPath(new URL("../../proto/saldo/", import.meta.url));
+  const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".proto"));
+  // The protocols of other makers are theirs, words and all.
+  const own = paths.filter((path) => !path.startsWith("gateway/"));
+  expect(own.length).toBeGreaterThan(20);
+  const found = await Promise.all(own.map(async (path) => unarguedChoices(await readFile(folder + path, "utf8"))));
+  expect(found.flatMap((fields, place) => fields.map((name) => `${own[place]}: ${name}`))).toEqual([]);
+});
+
+test("a word without a reason is found", () => {
+  expect(unarguedChoices("  // What happened.\n  string kind = 3;\n")).toEqual(["kind"]);
+  expect(unarguedChoices("  // Only this one.\n  optional string transfer_status = 3 [(x) = 1];\n")).toEqual([
+    "transfer_status",
+  ]);
+  expect(unarguedChoices("  // Theirs. A string, because\n  // it is theirs.\n  string kind = 3;\n")).toEqual([]);
+  expect(unarguedChoices("  // The kind.\n  Kind kind = 3;\n")).toEqual([]);
 });

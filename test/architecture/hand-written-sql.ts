@@ -58,7 +58,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/transfers/order-guards.ts",
     "merchant/transfers/transfer-store.ts",
     "operator/audit-log/operator-actions.ts",
-    "operator/second-person/ordered-alone.ts",
+    "operator/second-person/carried-out-alone.ts",
   ],
   "The path of a chat request or an order: named statements, counted windows, conditional writes.": [
     "gateway/retries/retries.ts",
@@ -84,7 +84,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   ],
   "Claims, leases and approvals: row locks, SKIP LOCKED, and moments of the database's clock.": [
     "merchant/callbacks/store.ts",
-    "operator/second-person/order-store.ts",
+    "operator/second-person/approval-store.ts",
   ],
   "Starts, sign-ups and first pages of the dashboard: they do not load the ORM.": [
     "identity/settings.ts",

@@ -47,7 +47,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "/operator/top-ups": ["account", "provider", "state", "problems", "topUp"],
   "/operator/fees": ["merchant", "old"],
   "/operator/margin": ["from", "to", "by"],
-  "/operator/orders": ["state", "order"],
+  "/operator/approvals": ["state", "approval"],
   "/operator/security": ["person", "account", "kind", "outcome", "reads", "event"],
   "/operator/log": ["operator", "action", "subject", "from", "to", "open"],
 };

@@ -46,7 +46,7 @@ describe("transfers that wait for an operator", () => {
   it("are listed while they wait, are approved after a review, and are paid once the wallet resumes", async () => {
     await expect.poll(() => table().locator("tbody tr").count()).toBe(2);
     await decide("treasury-q4", { press: "Setujui…", reason: "sudah dikonfirmasi merchant" });
-    expect(await page.getByTestId("order-amount").textContent()).toBe("0,025 BTC");
+    expect(await page.getByTestId("command-amount").textContent()).toBe("0,025 BTC");
     await page.getByRole("button", { name: "Setujui transfer" }).click();
     await page.getByText("Sudah dijalankan").waitFor();
     await status().getByText("Diproses").waitFor();

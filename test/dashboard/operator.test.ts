@@ -115,7 +115,7 @@ describe("the operator area", () => {
     await page.getByText("= Rp 1.000,5").waitFor();
     await page.getByRole("textbox", { name: "Alasan" }).fill("<b>percobaan</b>");
     await page.getByRole("button", { name: "Periksa dulu" }).click();
-    expect(await page.getByTestId("order-amount").textContent()).toBe("+Rp\u00a01.000,5");
+    expect(await page.getByTestId("command-amount").textContent()).toBe("+Rp\u00a01.000,5");
     await loseAnswers("**/CreditAccount");
     await page.getByRole("button", { name: "Beri kredit", exact: true }).click();
     await page

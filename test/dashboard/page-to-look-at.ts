@@ -73,7 +73,7 @@ export function nameOf({ path, isOutside, isNew, isBroken, refuses, first = [] }
 
 /** The names that stand for rows in an address, and those of days. */
 export const ROWS =
-  /\b(?:ACCOUNT|ACTION|EVENT|MERCHANT|ORDER|REQUEST|RICH_ONE|CUT_ONE|TOP_UP|TRANSFER|FIRST_DAY|LAST_DAY)\b/;
+  /\b(?:ACCOUNT|ACTION|EVENT|MERCHANT|APPROVAL|REQUEST|RICH_ONE|CUT_ONE|TOP_UP|TRANSFER|FIRST_DAY|LAST_DAY)\b/;
 
 /** The address of a page, with the names of its rows replaced by their ids. */
 export function addressOf(path: string, rows: Readonly<Record<string, string>>): string {

@@ -9,7 +9,7 @@ import { BillingService } from "../../src/client/client.ts";
 import { daysLater, dayOf } from "../../src/dashboard/i18n/days.ts";
 import type { Database } from "../../src/database/database.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { carryOutOrStore } from "../../src/operator/second-person/pending-orders.ts";
+import { carryOutOrStore } from "../../src/operator/second-person/approvals.ts";
 import { createOperatorClient, type OperatorClient } from "../setup/operator-client.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
 import { billRichRequest, CUT_REQUEST } from "./rich-request.ts";
@@ -50,7 +50,7 @@ export async function makeSeededSetup(dashboard: Dashboard, visit: Visit): Promi
   const { actions } = await operator.listOperatorActions({});
   const by = { database, operator: "budi@saldo.example" };
   const wanted = { accountId, amount: 7_500_000n * 1_000_000n, reason: "Transfer bank 4711", reference: uuidv7() };
-  const { pendingOrderId } = await carryOutOrStore({ by, rule: { above: {} } }, "account adjust", wanted);
+  const { pendingApprovalId } = await carryOutOrStore({ by, rule: { above: {} } }, "account adjust", wanted);
   const scopes = [TokenScope.READ, TokenScope.KEYS];
   await createClient(AccountsService, session).createServiceToken({ name: "laporan-harian", accountId, scopes });
   const today = dayOf(new Date());
@@ -59,7 +59,7 @@ export async function makeSeededSetup(dashboard: Dashboard, visit: Visit): Promi
     ACTION: actions[0]?.id ?? "",
     EVENT: await recordSignIn(database, accountId),
     MERCHANT: merchantId,
-    ORDER: pendingOrderId,
+    APPROVAL: pendingApprovalId,
     REQUEST: requestId,
     RICH_ONE: richRequestId,
     CUT_ONE: cutRequestId,

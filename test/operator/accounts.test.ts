@@ -47,28 +47,33 @@ describe("accounts", () => {
     const { operator } = served;
     const accountId = await served.newCustomer();
     const requestId = await billRequest(served.database, { accountId, charge: rupiah("5") });
-    const order = { accountId: accountId.toUpperCase(), amount: "100.5", reason: "a transfer", idempotencyKey: "k-1" };
-    const clicks = await Promise.all([operator.creditAccount(order), operator.creditAccount(order)]);
-    expect(clicks.filter((click) => click.order?.isNew)).toHaveLength(1);
-    expect(new Set(clicks.map((click) => click.order?.postingId)).size).toBe(1);
-    expect(await refusal(operator.creditAccount({ ...order, amount: "7" }))).toMatchObject({
+    const command = {
+      accountId: accountId.toUpperCase(),
+      amount: "100.5",
+      reason: "a transfer",
+      idempotencyKey: "k-1",
+    };
+    const clicks = await Promise.all([operator.creditAccount(command), operator.creditAccount(command)]);
+    expect(clicks.filter((click) => click.posting?.isNew)).toHaveLength(1);
+    expect(new Set(clicks.map((click) => click.posting?.postingId)).size).toBe(1);
+    expect(await refusal(operator.creditAccount({ ...command, amount: "7" }))).toMatchObject({
       rules: ["idempotencyKey credit.reference"],
     });
     // A correction with the key of a credit is a command of its own.
     const same = { accountId, amount: "100.5", reason: "once more", idempotencyKey: "k-1" };
-    expect((await operator.adjustAccount(same)).order).toMatchObject({ isNew: true, available: "201" });
+    expect((await operator.adjustAccount(same)).posting).toMatchObject({ isNew: true, available: "201" });
     await operator.adjustAccount({ ...same, amount: "-100.5", idempotencyKey: "k-1-back" });
     const slip = { accountId, amount: "-0.5", reason: "a slip", idempotencyKey: "k-2" };
-    expect((await operator.adjustAccount(slip)).order?.available).toBe("100");
+    expect((await operator.adjustAccount(slip)).posting?.available).toBe("100");
     const tooMuch = operator.adjustAccount({ ...slip, amount: "-100.000001", idempotencyKey: "k-3" });
     expect(await refusal(tooMuch)).toMatchObject({ code: "insufficient_balance" });
     for (const amount of ["0", "-1", "1.0000001", "1e3", "", "1000000000000.1"]) {
-      expect((await refusal(operator.creditAccount({ ...order, amount, idempotencyKey: "k-4" }))).code, amount).toBe(
+      expect((await refusal(operator.creditAccount({ ...command, amount, idempotencyKey: "k-4" }))).code, amount).toBe(
         "validation_error",
       );
     }
     for (const missing of [{ reason: "" }, { idempotencyKey: "" }]) {
-      expect((await refusal(operator.creditAccount({ ...order, ...missing }))).code).toBe("validation_error");
+      expect((await refusal(operator.creditAccount({ ...command, ...missing }))).code).toBe("validation_error");
     }
     await operator.freezeAccount({ accountId, reason: "a stolen card" });
     await operator.setAccountLimit({ accountId, maxOpenRequests: 3 });

@@ -8,7 +8,7 @@ import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
 import { createMerchant, creditMerchant } from "../../src/operator/commands/merchants.ts";
-import { carryOutOrStore } from "../../src/operator/second-person/pending-orders.ts";
+import { carryOutOrStore } from "../../src/operator/second-person/approvals.ts";
 import { setLimits } from "../../src/operator/commands/transfers.ts";
 import { services } from "../../src/transport/calls/services.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
@@ -29,7 +29,7 @@ let stoppedAt: Timestamp | undefined;
 /** Two that wait for approval. */
 let transferIds: string[];
 /** Pending commands of another operator. */
-let orderIds: string[];
+let approvalIds: string[];
 beforeAll(async () => {
   served = await serveOperator();
   accountId = await served.newCustomer();
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "0", reason: "set-up" };
   await setLimits(by, { merchantId, ...limits });
   transferIds = [await orderWaiting(), await orderWaiting()];
-  orderIds = [await storeOrder(), await storeOrder(), await storeOrder(), await storeOrder()];
+  approvalIds = [await storeCommand(), await storeCommand(), await storeCommand(), await storeCommand()];
   await stopWallet();
 });
 afterAll(() => served.stop());
@@ -59,10 +59,10 @@ async function orderWaiting(): Promise<string> {
 }
 
 /** A pending command of another operator. */
-async function storeOrder(): Promise<string> {
+async function storeCommand(): Promise<string> {
   const by = { database: served.database, operator: "set-up" };
   const wanted = { accountId, amount: 1n, reason: "set-up", reference: uuidv7() };
-  return (await carryOutOrStore({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
+  return (await carryOutOrStore({ by, rule: { above: {} } }, "account credit", wanted)).pendingApprovalId;
 }
 
 /** Stops the sandbox's wallet as if another program had used its key. */
@@ -107,9 +107,9 @@ const requests: Readonly<Record<string, () => unknown>> = {
   resumePayoutWallet: () => ({ chain: "sandbox", stoppedAt, reason: "it was us" }),
   stopPayouts: () => ({ chain: "bsc", reason: "an incident" }),
   startPayouts: () => ({ chain: "bsc", reason: "it is over" }),
-  listOrders: () => ({}),
-  approveOrder: () => ({ orderId: orderIds[0] }),
-  refuseOrder: () => ({ orderId: orderIds[1], reason: "the reason is unknown" }),
+  listApprovals: () => ({}),
+  grantApproval: () => ({ approvalId: approvalIds[0] }),
+  refuseApproval: () => ({ approvalId: approvalIds[1], reason: "the reason is unknown" }),
   listFees: () => ({}),
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),
@@ -143,8 +143,8 @@ const changing: Readonly<Record<string, () => Promise<object>>> = {
   setFee: async () => ({ merchantId, currencyCode: "TRX", terms: { flat: "2", rate: "0.01" } }),
   approveTransfer: async () => ({ transferId: await orderWaiting() }),
   rejectTransfer: async () => ({ transferId: await orderWaiting() }),
-  approveOrder: () => Promise.resolve({ orderId: orderIds[2] }),
-  refuseOrder: () => Promise.resolve({ orderId: orderIds[3] }),
+  grantApproval: () => Promise.resolve({ approvalId: approvalIds[2] }),
+  refuseApproval: () => Promise.resolve({ approvalId: approvalIds[3] }),
 };
 
 type Call = (request: unknown) => Promise<unknown>;
@@ -167,7 +167,7 @@ describe("every method of operators", () => {
       await callOf(served.operator, method)(requestOf(method));
       const { count, newest } = await served.actions();
       // An approved command has a line of its own, with the operator who gave it.
-      expect(count - before.count).toBe(isRead(method) ? 0 : name === "approveOrder" ? 2 : 1);
+      expect(count - before.count).toBe(isRead(method) ? 0 : name === "grantApproval" ? 2 : 1);
       expect(newest?.operator).toBe(count === before.count ? before.newest?.operator : OPERATOR);
     },
   );

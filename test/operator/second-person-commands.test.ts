@@ -7,7 +7,7 @@ import { readConfig } from "../../src/app/config/config.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { listLimits } from "../../src/merchant/merchants/limits.ts";
-import { carryOutOrStore } from "../../src/operator/second-person/pending-orders.ts";
+import { carryOutOrStore } from "../../src/operator/second-person/approvals.ts";
 import { serveOperator, type ServedOperator } from "./operator-calls.ts";
 
 let served: ServedOperator;
@@ -22,24 +22,30 @@ async function run(...words: string[]): Promise<Readonly<Record<string, unknown>
 }
 
 describe("the command line", () => {
-  test("lists stored orders, and approves and refuses those of others", async () => {
+  test("lists stored approvals, and approves and refuses those of others", async () => {
     const accountId = await served.newCustomer();
     const store = async (): Promise<string> => {
       const by = { database: served.database, operator: "ani@example.com" };
       const wanted = { accountId, amount: 5_000_000n, reason: "r", reference: uuidv7() };
-      return (await carryOutOrStore({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
+      return (await carryOutOrStore({ by, rule: { above: {} } }, "account credit", wanted)).pendingApprovalId;
     };
     const [first, second] = [await store(), await store()];
-    const { orders } = (await run("order", "list")) as { orders: { orderId: string; orderedBy: string }[] };
-    expect(orders.map(({ orderId, orderedBy }) => [orderId, orderedBy])).toEqual([
+    const { approvals } = (await run("approval", "list")) as {
+      approvals: { approvalId: string; requestedBy: string }[];
+    };
+    expect(approvals.map(({ approvalId, requestedBy }) => [approvalId, requestedBy])).toEqual([
       [second, "ani@example.com"],
       [first, "ani@example.com"],
     ]);
-    expect(await run("order", "approve", "--order", first)).toEqual({ orderId: first, state: "approved", isNew: true });
-    const refusal = await run("order", "refuse", "--order", second, "--reason", "a slip");
-    expect(refusal).toEqual({ orderId: second, state: "refused", isNew: true });
+    expect(await run("approval", "grant", "--approval", first)).toEqual({
+      approvalId: first,
+      state: "approved",
+      isNew: true,
+    });
+    const refusal = await run("approval", "refuse", "--approval", second, "--reason", "a slip");
+    expect(refusal).toEqual({ approvalId: second, state: "refused", isNew: true });
     expect((await served.operator.getAccount({ accountId })).account?.balance?.available).toBe("5");
-    expect(await run("order", "list")).toEqual({ orders: [] });
+    expect(await run("approval", "list")).toEqual({ approvals: [] });
   });
 
   test("stops and starts payouts, and shows both in the status", async () => {

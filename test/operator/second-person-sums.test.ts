@@ -20,14 +20,14 @@ afterAll(() => served.stop());
 
 const available = async (): Promise<number> =>
   Number((await served.operator.getAccount({ accountId })).account?.balance?.available);
-const order = (amount: string) => ({ accountId, amount, reason: "a bank transfer", idempotencyKey: uuidv7() });
+const command = (amount: string) => ({ accountId, amount, reason: "a bank transfer", idempotencyKey: uuidv7() });
 const forgetDay = () => served.asOwner("DELETE FROM ordered_alone");
 
 test("an operator goes on alone up to the sum", async () => {
   await forgetDay();
   const before = await available();
   for (const amount of ["1", "999"]) {
-    expect((await served.operator.creditAccount(order(amount))).pendingOrderId).toBe("");
+    expect((await served.operator.creditAccount(command(amount))).pendingApprovalId).toBe("");
   }
   expect(await available()).toBe(before + 1000);
 });
@@ -35,37 +35,37 @@ test("an operator goes on alone up to the sum", async () => {
 test("orders of one operator count together, whatever kind they are, and the one that passes the sum waits", async () => {
   await forgetDay();
   const before = await available();
-  const first = order("600");
-  expect((await served.operator.creditAccount(first)).pendingOrderId).toBe("");
-  expect((await served.operator.adjustAccount(order("-300"))).pendingOrderId).toBe("");
+  const first = command("600");
+  expect((await served.operator.creditAccount(first)).pendingApprovalId).toBe("");
+  expect((await served.operator.adjustAccount(command("-300"))).pendingApprovalId).toBe("");
   const requestId = await billRequest(served.database, { accountId, charge: parseMoney("200", IDR).units });
   const billed = await available();
   const noted = await served.operator.creditUsage({ requestId, reason: "a wrong answer" });
-  expect(noted.pendingOrderId).not.toBe("");
-  const last = order("101");
-  const { pendingOrderId: orderId } = await served.operator.creditAccount(last);
-  expect(orderId).not.toBe("");
+  expect(noted.pendingApprovalId).not.toBe("");
+  const last = command("101");
+  const { pendingApprovalId: approvalId } = await served.operator.creditAccount(last);
+  expect(approvalId).not.toBe("");
   expect(await available()).toBe(billed);
   expect(billed).toBeGreaterThanOrEqual(before + 300 - 200);
   // A command that was carried out keeps its result under its name, and up to the limit the operator needs no approval.
-  expect((await served.operator.creditAccount(first)).order?.isNew).toBe(false);
-  expect((await served.operator.creditAccount(order("100"))).pendingOrderId).toBe("");
+  expect((await served.operator.creditAccount(first)).posting?.isNew).toBe(false);
+  expect((await served.operator.creditAccount(command("100"))).pendingApprovalId).toBe("");
   // Another operator has a limit of the own, and approved commands count for neither.
-  expect((await served.second.approveOrder({ orderId })).isNew).toBe(true);
-  expect((await served.second.creditAccount(order("1000"))).pendingOrderId).toBe("");
+  expect((await served.second.grantApproval({ approvalId })).isNew).toBe(true);
+  expect((await served.second.creditAccount(command("1000"))).pendingApprovalId).toBe("");
 });
 
 test("orders of one operator at once do not pass the sum together", async () => {
   await forgetDay();
   const before = await available();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => served.operator.creditAccount(order("300"))));
-  expect(answers.filter(({ pendingOrderId }) => pendingOrderId === "")).toHaveLength(3);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => served.operator.creditAccount(command("300"))));
+  expect(answers.filter(({ pendingApprovalId }) => pendingApprovalId === "")).toHaveLength(3);
   expect(await available()).toBe(before + 900);
 });
 
 test("an order waits for another one of its operator that takes long", async () => {
   await forgetDay();
-  await served.operator.creditAccount(order("1"));
+  await served.operator.creditAccount(command("1"));
   const held = Promise.withResolvers<void>();
   const other = withTransaction(served.database, async (client) => {
     await client.query("SELECT FROM ordered_alone FOR UPDATE");
@@ -74,32 +74,32 @@ test("an order waits for another one of its operator that takes long", async () 
     await client.query("SELECT pg_sleep(0.6)");
   });
   await held.promise;
-  expect((await served.operator.creditAccount(order("1"))).pendingOrderId).toBe("");
+  expect((await served.operator.creditAccount(command("1"))).pendingApprovalId).toBe("");
   await other;
 });
 
 test("orders count for 24 hours", async () => {
   await forgetDay();
-  expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");
+  expect((await served.operator.creditAccount(command("1000"))).pendingApprovalId).toBe("");
   const age = (span: string) =>
     served.asOwner(`UPDATE ordered_alone SET minutes = ARRAY[clock_timestamp() - interval '${span}']`);
   await age("23 hours 59 minutes");
-  expect((await served.operator.creditAccount(order("1"))).pendingOrderId).not.toBe("");
+  expect((await served.operator.creditAccount(command("1"))).pendingApprovalId).not.toBe("");
   await age("24 hours 2 minutes");
-  expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");
+  expect((await served.operator.creditAccount(command("1000"))).pendingApprovalId).toBe("");
 });
 
 test("an order that waited for the sum is not carried out alone a day later, and never after it was refused", async () => {
   await forgetDay();
-  await served.operator.creditAccount(order("900"));
-  const [waiting, refused] = [order("200"), order("200")];
-  const { pendingOrderId } = await served.operator.creditAccount(waiting);
-  const { pendingOrderId: orderId } = await served.operator.creditAccount(refused);
-  await served.second.refuseOrder({ orderId, reason: "unknown" });
+  await served.operator.creditAccount(command("900"));
+  const [waiting, refused] = [command("200"), command("200")];
+  const { pendingApprovalId } = await served.operator.creditAccount(waiting);
+  const { pendingApprovalId: approvalId } = await served.operator.creditAccount(refused);
+  await served.second.refuseApproval({ approvalId, reason: "unknown" });
   await forgetDay();
   const before = await available();
-  expect((await served.operator.creditAccount(waiting)).pendingOrderId).toBe(pendingOrderId);
-  expect((await refusal(served.operator.creditAccount(refused))).rules).toEqual(["idempotencyKey order.state"]);
+  expect((await served.operator.creditAccount(waiting)).pendingApprovalId).toBe(pendingApprovalId);
+  expect((await refusal(served.operator.creditAccount(refused))).rules).toEqual(["idempotencyKey approval.state"]);
   expect(await available()).toBe(before);
 });
 
@@ -113,13 +113,13 @@ test("approvals of transfers count together by currency", async () => {
   const approve = async (amountText: string): Promise<string> => {
     const wanted = { merchantId, environment: "production", currencyCode: "USDT", amountText } as const;
     const { transferId } = (await orderTransfer(served.database, wanted)).transfer;
-    return (await served.operator.approveTransfer({ transferId, reason: "known" })).pendingOrderId;
+    return (await served.operator.approveTransfer({ transferId, reason: "known" })).pendingApprovalId;
   };
   expect(await approve("6")).toBe("");
-  const orderId = await approve("6");
-  expect(orderId).not.toBe("");
+  const approvalId = await approve("6");
+  expect(approvalId).not.toBe("");
   expect(await approve("4")).toBe("");
-  expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");
-  expect((await served.second.approveOrder({ orderId })).order?.decidedBy).toBe(SECOND);
-  expect((await served.second.listOrders({})).orders[0]?.orderedBy).toBe(OPERATOR);
+  expect((await served.operator.creditAccount(command("1000"))).pendingApprovalId).toBe("");
+  expect((await served.second.grantApproval({ approvalId })).approval?.decidedBy).toBe(SECOND);
+  expect((await served.second.listApprovals({})).approvals[0]?.requestedBy).toBe(OPERATOR);
 });

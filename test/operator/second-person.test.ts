@@ -2,7 +2,7 @@
 // otherwise.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OrderState } from "#gen/saldo/operator/v1/order_pb.ts";
+import { ApprovalCommand, ApprovalState } from "#gen/saldo/operator/v1/approval_pb.ts";
 import { createCustomer } from "../../src/identity/customers.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
@@ -36,48 +36,48 @@ describe("an order above the sum", () => {
   test("waits, is listed with who asked, and takes effect once another operator approves", async () => {
     const accountId = await served.newCustomer();
     const request = credit(accountId);
-    const { pendingOrderId, order } = await served.operator.creditAccount(request);
-    expect(order).toBeUndefined();
+    const { pendingApprovalId, posting } = await served.operator.creditAccount(request);
+    expect(posting).toBeUndefined();
     expect(await available(accountId)).toBe("0");
     // A repeated command is the same one.
-    expect((await served.operator.creditAccount(request)).pendingOrderId).toBe(pendingOrderId);
-    const [listed] = (await served.second.listOrders({ state: OrderState.PENDING })).orders;
+    expect((await served.operator.creditAccount(request)).pendingApprovalId).toBe(pendingApprovalId);
+    const [listed] = (await served.second.listApprovals({ state: ApprovalState.PENDING })).approvals;
     expect(listed).toMatchObject({
-      id: pendingOrderId,
-      action: "account credit",
+      id: pendingApprovalId,
+      command: ApprovalCommand.ACCOUNT_CREDIT,
       subject: accountId,
       currencyCode: "IDR",
       amount: "1001",
       reason: "a bank transfer",
-      orderedBy: OPERATOR,
+      requestedBy: OPERATOR,
       isOwn: false,
     });
-    const own = await refusal(served.operator.approveOrder({ orderId: pendingOrderId }));
-    expect(own).toEqual({ code: "validation_error", rules: ["orderId order.second_person"] });
+    const own = await refusal(served.operator.grantApproval({ approvalId: pendingApprovalId }));
+    expect(own).toEqual({ code: "validation_error", rules: ["approvalId approval.second_person"] });
     expect(await available(accountId)).toBe("0");
     const [first, again] = [
-      await served.second.approveOrder({ orderId: pendingOrderId, reason: "seen at the bank" }),
-      await served.second.approveOrder({ orderId: pendingOrderId }),
+      await served.second.grantApproval({ approvalId: pendingApprovalId, reason: "seen at the bank" }),
+      await served.second.grantApproval({ approvalId: pendingApprovalId }),
     ];
-    expect([first.isNew, again.isNew, first.order?.state]).toEqual([true, false, OrderState.APPROVED]);
+    expect([first.isNew, again.isNew, first.approval?.state]).toEqual([true, false, ApprovalState.APPROVED]);
     expect(await available(accountId)).toBe("1001");
     // Now its first name returns its result.
     expect(await served.operator.creditAccount(request)).toMatchObject({
-      pendingOrderId: "",
-      order: { isNew: false, available: "1001" },
+      pendingApprovalId: "",
+      posting: { isNew: false, available: "1001" },
     });
     expect(await served.linesOf(accountId)).toEqual([
       { operator: OPERATOR, action: "account credit", reason: "a bank transfer" },
     ]);
-    expect(await served.linesOf(pendingOrderId)).toEqual([
-      { operator: SECOND, action: "order approve", reason: "seen at the bank" },
-      { operator: OPERATOR, action: "order create", reason: "a bank transfer" },
+    expect(await served.linesOf(pendingApprovalId)).toEqual([
+      { operator: SECOND, action: "approval grant", reason: "seen at the bank" },
+      { operator: OPERATOR, action: "approval request", reason: "a bank transfer" },
     ]);
   });
 
   test("and one that is not above it is carried out at once, as is one by the command line", async () => {
     const accountId = await served.newCustomer();
-    expect(await served.operator.creditAccount(credit(accountId, "1000"))).toMatchObject({ pendingOrderId: "" });
+    expect(await served.operator.creditAccount(credit(accountId, "1000"))).toMatchObject({ pendingApprovalId: "" });
     const amount = parseMoney("5000", IDR).units;
     const by = { database: served.database, operator: "root@host" };
     await creditAccount(by, { accountId, amount, reason: "r", reference: uuidv7() });
@@ -86,8 +86,8 @@ describe("an order above the sum", () => {
 
   test("is carried out once though two operators approve at once", async () => {
     const accountId = await served.newCustomer();
-    const { pendingOrderId: orderId } = await served.operator.creditAccount(credit(accountId));
-    const approved = await Promise.all([1, 2, 3].map(() => served.second.approveOrder({ orderId })));
+    const { pendingApprovalId: approvalId } = await served.operator.creditAccount(credit(accountId));
+    const approved = await Promise.all([1, 2, 3].map(() => served.second.grantApproval({ approvalId })));
     expect(approved.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await available(accountId)).toBe("1001");
   });
@@ -95,32 +95,32 @@ describe("an order above the sum", () => {
   test("is refused with a reason, by its own operator too, and takes effect no more", async () => {
     const accountId = await served.newCustomer();
     const request = credit(accountId);
-    const { pendingOrderId: orderId } = await served.operator.creditAccount(request);
-    const { order, isNew } = await served.operator.refuseOrder({ orderId, reason: "a slip" });
-    expect([order?.state, order?.decidedBy, order?.decisionReason, isNew]).toEqual([
-      OrderState.REFUSED,
+    const { pendingApprovalId: approvalId } = await served.operator.creditAccount(request);
+    const { approval, isNew } = await served.operator.refuseApproval({ approvalId, reason: "a slip" });
+    expect([approval?.state, approval?.decidedBy, approval?.decisionReason, isNew]).toEqual([
+      ApprovalState.REFUSED,
       OPERATOR,
       "a slip",
       true,
     ]);
-    expect((await served.second.refuseOrder({ orderId, reason: "a slip" })).isNew).toBe(false);
-    const rules = ["orderId order.state"];
-    expect(await refusal(served.second.approveOrder({ orderId }))).toEqual({ code: "validation_error", rules });
-    expect((await refusal(served.operator.creditAccount(request))).rules).toEqual(["idempotencyKey order.state"]);
+    expect((await served.second.refuseApproval({ approvalId, reason: "a slip" })).isNew).toBe(false);
+    const rules = ["approvalId approval.state"];
+    expect(await refusal(served.second.grantApproval({ approvalId }))).toEqual({ code: "validation_error", rules });
+    expect((await refusal(served.operator.creditAccount(request))).rules).toEqual(["idempotencyKey approval.state"]);
     expect(await available(accountId)).toBe("0");
   });
 
   test("expires", async () => {
     const accountId = await served.newCustomer();
-    const { pendingOrderId: orderId } = await served.operator.creditAccount(credit(accountId));
+    const { pendingApprovalId: approvalId } = await served.operator.creditAccount(credit(accountId));
     await served.asOwner(
       `ALTER TABLE operator_order DISABLE TRIGGER same_order;
-       UPDATE operator_order SET expires_at = clock_timestamp() WHERE id = '${orderId}';
+       UPDATE operator_order SET expires_at = clock_timestamp() WHERE id = '${approvalId}';
        ALTER TABLE operator_order ENABLE ALWAYS TRIGGER same_order`,
     );
-    expect((await refusal(served.second.approveOrder({ orderId }))).rules).toEqual(["orderId order.state"]);
-    const { orders } = await served.operator.listOrders({ state: OrderState.EXPIRED });
-    expect(orders.map(({ id }) => id)).toEqual([orderId]);
+    expect((await refusal(served.second.grantApproval({ approvalId }))).rules).toEqual(["approvalId approval.state"]);
+    const { approvals } = await served.operator.listApprovals({ state: ApprovalState.EXPIRED });
+    expect(approvals.map(({ id }) => id)).toEqual([approvalId]);
     expect(await available(accountId)).toBe("0");
   });
 
@@ -134,24 +134,24 @@ describe("an order above the sum", () => {
 
   test("that cannot be carried out stays pending, and shows why", async () => {
     const accountId = await served.newCustomer();
-    const order = { ...credit(accountId, "-2000"), idempotencyKey: uuidv7() };
-    const { pendingOrderId: orderId } = await served.operator.adjustAccount(order);
-    expect((await refusal(served.second.approveOrder({ orderId }))).code).toBe("insufficient_balance");
-    const { orders } = await served.second.listOrders({ state: OrderState.PENDING });
-    expect(orders.map(({ id }) => id)).toContain(orderId);
+    const command = { ...credit(accountId, "-2000"), idempotencyKey: uuidv7() };
+    const { pendingApprovalId: approvalId } = await served.operator.adjustAccount(command);
+    expect((await refusal(served.second.grantApproval({ approvalId }))).code).toBe("insufficient_balance");
+    const { approvals } = await served.second.listApprovals({ state: ApprovalState.PENDING });
+    expect(approvals.map(({ id }) => id)).toContain(approvalId);
   });
 
   test("cannot be decided by the database's own serving role against its operator", async () => {
     const accountId = await served.newCustomer();
-    const { pendingOrderId: orderId } = await served.operator.creditAccount(credit(accountId));
+    const { pendingApprovalId: approvalId } = await served.operator.creditAccount(credit(accountId));
     const approve = (by: string) =>
       served.database.pool.query(
         "UPDATE operator_order SET state = 'approved', decided_by = $2, decided_at = now() WHERE id = $1",
-        [orderId, by],
+        [approvalId, by],
       );
     await expect(approve(OPERATOR.toUpperCase())).rejects.toThrow("operator_order_second");
     const other = "UPDATE operator_order SET payload = '{}' WHERE id = $1";
-    await expect(served.database.pool.query(other, [orderId])).rejects.toThrow("permission denied");
+    await expect(served.database.pool.query(other, [approvalId])).rejects.toThrow("permission denied");
   });
 
   test("is a credit note, too, whatever it is written as", async () => {
@@ -161,10 +161,10 @@ describe("an order above the sum", () => {
     const before = await available(accountId);
     const first = await served.operator.creditUsage({ requestId, reason: "a wrong answer" });
     const again = await served.operator.creditUsage({ requestId, reason: "a wrong answer" });
-    expect(first.pendingOrderId).not.toBe("");
-    expect(again.pendingOrderId).toBe(first.pendingOrderId);
+    expect(first.pendingApprovalId).not.toBe("");
+    expect(again.pendingApprovalId).toBe(first.pendingApprovalId);
     expect(await available(accountId)).toBe(before);
-    await served.second.approveOrder({ orderId: first.pendingOrderId });
+    await served.second.grantApproval({ approvalId: first.pendingApprovalId });
     expect(Number(await available(accountId)) - Number(before)).toBe(1500);
   });
 });
@@ -180,16 +180,16 @@ describe("a merchant's credit", () => {
 
   test("in production waits, however small it is", async () => {
     const merchantId = await merchantOf(await served.newCustomer());
-    const { pendingOrderId: orderId } = await served.operator.creditMerchant(coins(merchantId));
+    const { pendingApprovalId: approvalId } = await served.operator.creditMerchant(coins(merchantId));
     expect(await listBalances(served.database, merchantId)).toEqual([]);
-    await served.second.approveOrder({ orderId });
+    await served.second.grantApproval({ approvalId });
     expect(await listBalances(served.database, merchantId)).toMatchObject([{ currencyCode: "USDT", available: "0.5" }]);
   });
 
   test("in the sandbox does not", async () => {
     const merchantId = await merchantOf(await served.newCustomer(), "sandbox");
     expect(await served.operator.creditMerchant(coins(merchantId))).toMatchObject({
-      pendingOrderId: "",
+      pendingApprovalId: "",
       available: "0.5",
     });
   });
@@ -199,14 +199,14 @@ describe("a merchant's limit", () => {
   test("in the sandbox is set at once, and a looser one in production waits", async () => {
     const wanted = { currencyCode: "USDT", daily: "7.50", approvalAbove: "0" };
     const inSandbox = await merchantOf(await served.newCustomer(), "sandbox");
-    const { limit, pendingOrderId } = await served.operator.setLimit({ ...wanted, merchantId: inSandbox });
+    const { limit, pendingApprovalId } = await served.operator.setLimit({ ...wanted, merchantId: inSandbox });
     expect(limit).toMatchObject({ daily: "7.5", approvalAbove: "0", usedToday: "0" });
-    expect([limit?.perTransfer, pendingOrderId]).toEqual([undefined, ""]);
+    expect([limit?.perTransfer, pendingApprovalId]).toEqual([undefined, ""]);
     const merchantId = await merchantOf(await served.newCustomer());
     await served.operator.setLimit({ ...wanted, merchantId });
     const looser = await served.operator.setLimit({ ...wanted, merchantId, daily: "8" });
     expect(looser.limit).toBeUndefined();
-    await served.second.approveOrder({ orderId: looser.pendingOrderId });
+    await served.second.grantApproval({ approvalId: looser.pendingApprovalId });
     const limits = await listLimits(served.database, merchantId);
     expect(limits.find(({ currencyCode }) => currencyCode === "USDT")).toMatchObject({ daily: "8" });
   });
@@ -226,13 +226,13 @@ describe("a transfer that waits for approval", () => {
     const merchantId = await merchantOf(await served.newCustomer());
     const [small, large] = [await waiting(merchantId, "10"), await waiting(merchantId, "10.01")];
     const done = await served.operator.approveTransfer({ transferId: small, reason: "known" });
-    expect([done.pendingOrderId, done.transfer?.transfer?.status]).toEqual(["", "PENDING"]);
-    const { pendingOrderId: orderId, transfer } = await served.operator.approveTransfer({
+    expect([done.pendingApprovalId, done.transfer?.transfer?.status]).toEqual(["", "PENDING"]);
+    const { pendingApprovalId: approvalId, transfer } = await served.operator.approveTransfer({
       transferId: large,
       reason: "known",
     });
-    expect([orderId === "", transfer?.transfer?.status, transfer?.awaitsApproval]).toEqual([false, "WAITING", true]);
-    await served.second.approveOrder({ orderId });
+    expect([approvalId === "", transfer?.transfer?.status, transfer?.awaitsApproval]).toEqual([false, "WAITING", true]);
+    await served.second.grantApproval({ approvalId });
     const shown = await served.operator.getTransfer({ transferId: large });
     expect(shown.transfer?.transfer?.status).toBe("PENDING");
   });
@@ -242,8 +242,8 @@ describe("a transfer that waits for approval", () => {
     const { accountId } = await withTransaction(served.database, (client) => createCustomer(client, create));
     const transferId = await waiting(await merchantOf(accountId), "5");
     const refused = await refusal(served.operator.approveTransfer({ transferId, reason: "mine" }));
-    expect(refused).toEqual({ code: "validation_error", rules: ["transferId order.second_person"] });
-    expect((await served.second.approveTransfer({ transferId, reason: "not mine" })).pendingOrderId).toBe("");
+    expect(refused).toEqual({ code: "validation_error", rules: ["transferId approval.second_person"] });
+    expect((await served.second.approveTransfer({ transferId, reason: "not mine" })).pendingApprovalId).toBe("");
   });
 });
 

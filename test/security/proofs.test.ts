@@ -40,7 +40,7 @@ const OPERATORS_STALE = [
   "AccountService/FreezeAccount",
   "SystemService/StopAdmission",
   "PayoutService/StopPayouts",
-  "OrderService/RefuseOrder",
+  "ApprovalService/RefuseApproval",
   "BillingService/ExportUsage",
   "BillingService/ExportLedger",
 ];

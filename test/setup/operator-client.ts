@@ -5,7 +5,7 @@ import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
-import { OrderService } from "#gen/saldo/operator/v1/order_service_pb.ts";
+import { ApprovalService } from "#gen/saldo/operator/v1/approval_service_pb.ts";
 import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
 import { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
 import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
@@ -19,7 +19,7 @@ export function createOperatorClient(transport: Transport) {
     ...createClient(CatalogService, transport),
     ...createClient(LedgerService, transport),
     ...createClient(MerchantAdminService, transport),
-    ...createClient(OrderService, transport),
+    ...createClient(ApprovalService, transport),
     ...createClient(PayoutService, transport),
     ...createClient(SystemService, transport),
     ...createClient(TopUpService, transport),

@@ -1,4 +1,4 @@
-// What operators look at and order, built from the parts of a serving process.
+// What operators read and command, built from the parts of a serving process.
 
 import { recordAction } from "../../operator/audit-log/operator-actions.ts";
 import { presetCatalog } from "./catalog.ts";

@@ -14,7 +14,7 @@ import { assetOf, type Coin, findCoin, type Network } from "../../merchant/chain
 import type { DailyCaps } from "../../merchant/payouts/daily-cap.ts";
 import { createSandboxChain } from "../../merchant/chains/sandbox/sandbox-chain.ts";
 import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../merchant/payouts/payout-engine.ts";
-import { countPending } from "../../operator/second-person/order-store.ts";
+import { countPending } from "../../operator/second-person/approval-store.ts";
 import type { Floor, IsServed } from "../../merchant/transfers/quote.ts";
 import { type PayoutFacts, payoutTicks } from "../../merchant/jobs/payouts.ts";
 import type { Tick } from "../../workers/tick.ts";
@@ -95,7 +95,7 @@ export async function createPayouts(options: {
     ownAddresses: real.flatMap(({ network, chain }) => chain.ownAddresses.map((address) => ({ network, address }))),
     chains: [sandbox, ...real.map(({ chain }) => chain)],
     dailyCaps: Object.fromEntries(real.map(({ chain, policy }) => [chain.name, policy.dailyCaps])),
-    ...payoutTicks({ pool: database.pool, engines, countOrders: () => countPending(database.pool) }),
+    ...payoutTicks({ pool: database.pool, engines, countApprovals: () => countPending(database.pool) }),
     troubles: counts,
     stop: async () => {
       await Promise.all(engines.map((engine) => engine.resign()));
@@ -279,8 +279,8 @@ export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<P
     ["chain", "currency"],
     ({ dayShares }) => dayShares.map(({ chain, currency, share }) => [{ chain, currency }, share]),
   );
-  gauge("saldo_orders_pending", "Orders that wait for a second operator", [], ({ pendingOrders }) => [
-    [{}, pendingOrders],
+  gauge("saldo_approvals_pending", "Commands that wait for a second operator", [], ({ pendingApprovals }) => [
+    [{}, pendingApprovals],
   ]);
   ofWallets("saldo_transfers_waiting", "Transfers that wait for the wallet to be refilled", ({ waiting }) => waiting);
   gauge("saldo_wallet_float", "What a wallet has, in whole coins", ["chain", "currency"], ({ floats }) =>

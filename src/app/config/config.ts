@@ -102,7 +102,7 @@ export type Config = {
   readonly payments: PaymentSettings;
   /** The chains of production transfers. */
   readonly chains: readonly ChainConfig[];
-  /** Above which sums, in rupiah and whole coins, a second operator approves an order. Null: never. */
+  /** Above which sums, in rupiah and whole coins, a second operator approves a command. Null: never. */
   readonly secondPerson: { readonly above: Readonly<Record<string, string>> } | null;
   /** Whether sandbox merchants may have this machine called back, for trials. */
   readonly callbacksToLoopback: boolean;
@@ -202,7 +202,7 @@ export function readConfig(environment: Environment = process.env): Config {
   };
 }
 
-/** What one operator may order alone in production, in rupiah and whole coins. */
+/** What one operator may command alone in production, in rupiah and whole coins. */
 const SECOND_PERSON_ABOVE = {
   IDR: "5000000",
   USDT: "5000",

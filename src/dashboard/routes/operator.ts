@@ -76,11 +76,11 @@ const operatorServiceTokens = createRoute({
   path: "/service-tokens",
   component: lazyPage(() => import("../pages/operator/service-tokens/service-tokens-page.tsx"), "ServiceTokensPage"),
 });
-const operatorOrders = createRoute({
+const operatorApprovals = createRoute({
   getParentRoute: () => operator,
-  path: "/orders",
-  validateSearch: texts("state", "order"),
-  component: lazyPage(() => import("../pages/operator/orders/orders-page.tsx"), "OrdersPage"),
+  path: "/approvals",
+  validateSearch: texts("state", "approval"),
+  component: lazyPage(() => import("../pages/operator/approvals/approvals-page.tsx"), "ApprovalsPage"),
 });
 const operatorFees = createRoute({
   getParentRoute: () => operator,
@@ -109,7 +109,7 @@ export const operatorPages = operator.addChildren([
   operatorLedger,
   operatorTopUps,
   operatorTransfers,
-  operatorOrders,
+  operatorApprovals,
   operatorFees,
   operatorService,
   operatorMargin,

@@ -20,8 +20,8 @@ export type PayoutFacts = {
   readonly floats: readonly { readonly chain: string; readonly currency: string; readonly coins: number }[];
   /** Today's payouts as a share of each cap, rounded. */
   readonly dayShares: readonly { readonly chain: string; readonly currency: string; readonly share: number }[];
-  /** Orders that wait for a second operator. */
-  readonly pendingOrders: number;
+  /** Commands that wait for a second operator. */
+  readonly pendingApprovals: number;
   /** When each chain last answered, on the clock of `performance.now()`. */
   readonly answeredAtMs: ReadonlyMap<string, number>;
 };
@@ -30,11 +30,11 @@ export type PayoutFacts = {
 export function payoutTicks({
   pool,
   engines,
-  countOrders,
+  countApprovals,
 }: {
   pool: Pool;
   engines: readonly PayoutEngine[];
-  countOrders: () => Promise<number>;
+  countApprovals: () => Promise<number>;
 }): {
   readonly ticks: Tick[];
   readonly facts: () => PayoutFacts | null;
@@ -52,7 +52,7 @@ export function payoutTicks({
     run: async () => {
       // The database's part is reported even while a chain is away.
       const wallets = await readWalletFacts(pool);
-      const shares = { dayShares: await dayShares(pool, engines), pendingOrders: await countOrders() };
+      const shares = { dayShares: await dayShares(pool, engines), pendingApprovals: await countApprovals() };
       facts = { wallets, ...shares, floats: facts?.floats ?? [], answeredAtMs };
       const floats = await Promise.all(
         engines.map(async ({ chain }) => {

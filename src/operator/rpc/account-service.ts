@@ -12,7 +12,7 @@ import { readGlances } from "../../ledger/accounts.ts";
 import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { findMerchants } from "../../merchant/merchants/listings.ts";
 import { freezeAccount, limitAccount, recountAccount, unfreezeAccount } from "../commands/accounts.ts";
-import { carryOutOrStore, type Ordered } from "../second-person/pending-orders.ts";
+import { carryOutOrStore, type Requested } from "../second-person/approvals.ts";
 import { type PageRange, readPage } from "./paging.ts";
 import { toProtoMerchant } from "./merchant-admin-service.ts";
 import { fromRupiah, keyed, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
@@ -88,14 +88,14 @@ export function createAccountService({
 
     async creditAccount({ accountId, amount, reason, idempotencyKey }, context) {
       const command = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
-      return toProtoOrdered(
+      return toProtoRequested(
         await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account credit", command)),
       );
     },
 
     async adjustAccount({ accountId, amount, reason, idempotencyKey }, context) {
       const command = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
-      return toProtoOrdered(
+      return toProtoRequested(
         await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "account adjust", command)),
       );
     },
@@ -121,14 +121,14 @@ export function createAccountService({
     },
 
     async creditUsage({ requestId, amount, reason, name }, context) {
-      const ordered = await carryOutOrStore({ by: operatorContext(context), rule }, "usage credit", {
+      const requested = await carryOutOrStore({ by: operatorContext(context), rule }, "usage credit", {
         requestId,
         amount: amount === "" ? null : fromRupiah(amount),
         note: reason,
         name: orNull(name),
       });
-      if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
-      const note = ordered.outcome;
+      if (requested.outcome === null) return { pendingApprovalId: requested.pendingApprovalId };
+      const note = requested.outcome;
       const { postingId, accountId, isNew } = note;
       const money = { amount: rupiah(note.amount), credited: rupiah(note.credited), left: rupiah(note.left) };
       return { postingId, accountId, isNew, ...money };
@@ -136,11 +136,11 @@ export function createAccountService({
   };
 }
 
-function toProtoOrdered({ outcome, pendingOrderId }: Ordered<PostedMove>) {
-  return outcome === null ? { pendingOrderId } : { order: toProtoOrder(outcome) };
+function toProtoRequested({ outcome, pendingApprovalId }: Requested<PostedMove>) {
+  return outcome === null ? { pendingApprovalId } : { posting: toProtoPosting(outcome) };
 }
 
-function toProtoOrder({ postingId, available, isNew }: PostedMove) {
+function toProtoPosting({ postingId, available, isNew }: PostedMove) {
   return { postingId, available: rupiah(available), isNew };
 }
 

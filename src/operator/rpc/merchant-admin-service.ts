@@ -10,7 +10,7 @@ import type { Quote } from "../../merchant/transfers/quote.ts";
 import { findFees, type ScheduledFee } from "../../merchant/merchants/fee-store.ts";
 import { findMerchants, type ListedMerchant } from "../../merchant/merchants/listings.ts";
 import { setFee, termTexts } from "../commands/merchants.ts";
-import { carryOutOrStore } from "../second-person/pending-orders.ts";
+import { carryOutOrStore } from "../second-person/approvals.ts";
 import { readPage } from "./paging.ts";
 import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
 
@@ -76,20 +76,22 @@ export function createMerchantAdminService({
         reason,
         reference: idempotencyKey,
       };
-      const ordered = await keyed(carryOutOrStore({ by: operatorContext(context), rule }, "merchant credit", command));
-      if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
-      const { postingId, available, isNew } = ordered.outcome;
+      const requested = await keyed(
+        carryOutOrStore({ by: operatorContext(context), rule }, "merchant credit", command),
+      );
+      if (requested.outcome === null) return { pendingApprovalId: requested.pendingApprovalId };
+      const { postingId, available, isNew } = requested.outcome;
       return { postingId, available, isNew };
     },
 
     async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
       const command = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
-      const { outcome, pendingOrderId } = await carryOutOrStore(
+      const { outcome, pendingApprovalId } = await carryOutOrStore(
         { by: operatorContext(context), rule },
         "merchant limit",
         command,
       );
-      return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingOrderId };
+      return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingApprovalId };
     },
   };
 }

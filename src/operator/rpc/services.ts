@@ -1,11 +1,11 @@
-// The operators' services: one file for each, which translates its contract. Orders and rules are elsewhere.
+// The operators' services: one file for each, which translates its contract. Commands and rules are elsewhere.
 
 import type { HandlerContext } from "@connectrpc/connect";
 import { createAccountService } from "./account-service.ts";
 import { createCatalogService } from "./catalog-service.ts";
 import { createLedgerService } from "./ledger-service.ts";
 import { createMerchantAdminService } from "./merchant-admin-service.ts";
-import { createOrderService } from "./order-service.ts";
+import { createApprovalService } from "./approval-service.ts";
 import { createPayoutService } from "./payout-service.ts";
 import type { Parts } from "./proto-parts.ts";
 import { createSystemService } from "./system-service.ts";
@@ -13,7 +13,7 @@ import { createTopUpService } from "./top-up-service.ts";
 import { createTransferService } from "./transfer-service.ts";
 
 export type OperatorServicesDependencies = Omit<Parts, "operatorContext" | "secondPerson"> & {
-  /** When another operator has to approve an order. Absent: never. */
+  /** When another operator has to approve a command. Absent: never. */
   readonly secondPerson?: Parts["secondPerson"];
   /** The person who calls. */
   readonly operatorOf: (context: HandlerContext) => { readonly email: string };
@@ -32,7 +32,7 @@ export function createOperatorServices({ operatorOf, ...dependencies }: Operator
     operatorPayout: createPayoutService(parts),
     operatorMerchant: createMerchantAdminService(parts),
     operatorLedger: createLedgerService(parts),
-    operatorOrder: createOrderService(parts),
+    operatorApproval: createApprovalService(parts),
     operatorSystem: createSystemService(parts),
   };
 }

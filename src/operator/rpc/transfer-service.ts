@@ -13,7 +13,7 @@ import {
   readOwnedTransfer,
 } from "../../merchant/transfers/transfer-search-store.ts";
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
-import { carryOutOrStore } from "../second-person/pending-orders.ts";
+import { carryOutOrStore } from "../second-person/approvals.ts";
 import { readPage } from "./paging.ts";
 import { orNull, type Parts } from "./proto-parts.ts";
 import { rejectTransfer } from "../commands/transfers.ts";
@@ -70,9 +70,12 @@ export function createTransferService({
 
     async approveTransfer({ transferId, reason }, context) {
       const by = operatorContext(context);
-      const ordered = await carryOutOrStore({ by, rule }, "transfer approve", { transferId, note: reason });
-      if (ordered.outcome !== null) return moved(ordered.outcome);
-      return { transfer: toProtoAccountTransfer(await find(transferId)), pendingOrderId: ordered.pendingOrderId };
+      const requested = await carryOutOrStore({ by, rule }, "transfer approve", { transferId, note: reason });
+      if (requested.outcome !== null) return moved(requested.outcome);
+      return {
+        transfer: toProtoAccountTransfer(await find(transferId)),
+        pendingApprovalId: requested.pendingApprovalId,
+      };
     },
 
     async rejectTransfer({ transferId, reason }, context) {

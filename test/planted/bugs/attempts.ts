@@ -39,11 +39,7 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
   {
     name: "a request whose tokens were counted is repeated behind an error",
     edits: [
-      gateway(
-        "upstreams/http/announced-errors.ts",
-        "reportsTokens(isObject(usage) ? usage : null, reader)",
-        "false",
-      ),
+      gateway("upstreams/http/announced-errors.ts", "reportsTokens(isObject(usage) ? usage : null, reader)", "false"),
     ],
     noticedBy: failures("are not retried when the upstream has perhaps worked on the request: "),
   },

@@ -11,12 +11,12 @@ const second = (test: string) => ({ file: "test/operator/second-person.test.ts",
 
 export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
   {
-    name: "a person approves an own order",
+    name: "a person approves an own command",
     edits: [
       edit(
-        "operator/second-person/pending-orders.ts",
-        "if (found.orderedBy.toLowerCase() === by.operator.toLowerCase()) {",
-        "if (found.orderedBy === '') {",
+        "operator/second-person/approvals.ts",
+        "if (found.requestedBy.toLowerCase() === by.operator.toLowerCase()) {",
+        "if (found.requestedBy === '') {",
       ),
       edit(
         "database/migrations/0001-baseline/11-operator.sql",
@@ -27,49 +27,49 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     noticedBy: second("takes effect once another operator approves"),
   },
   {
-    name: "an order above the sum is carried out at once",
+    name: "a command above the sum is carried out at once",
     edits: [
-      edit("operator/second-person/pending-orders.ts", " && !isAboveSum(rule, look.amount)", ""),
+      edit("operator/second-person/approvals.ts", " && !isAboveSum(rule, look.amount)", ""),
       edit(
-        "operator/second-person/ordered-alone.ts",
-        "if (isAboveSum(rule, ordered, sum))",
-        "if (isAboveSum(rule, ordered, sum) && sum === '')",
+        "operator/second-person/carried-out-alone.ts",
+        "if (isAboveSum(rule, commanded, sum))",
+        "if (isAboveSum(rule, commanded, sum) && sum === '')",
       ),
     ],
     noticedBy: second("takes effect once another operator approves"),
   },
   {
     name: "an operator's command does not wait for the row of its day",
-    edits: [edit("operator/second-person/ordered-alone.ts", "await waitForLocks(client);", "void waitForLocks;")],
+    edits: [edit("operator/second-person/carried-out-alone.ts", "await waitForLocks(client);", "void waitForLocks;")],
     noticedBy: sums("an order waits for another one of its operator that takes long"),
   },
   {
-    name: "many orders below the sum pass it",
+    name: "many commands below the sum pass it",
     edits: [
       edit(
-        "operator/second-person/ordered-alone.ts",
-        "if (isAboveSum(rule, ordered, sum))",
-        "if (isAboveSum(rule, ordered))",
+        "operator/second-person/carried-out-alone.ts",
+        "if (isAboveSum(rule, commanded, sum))",
+        "if (isAboveSum(rule, commanded))",
       ),
     ],
     noticedBy: sums("orders of one operator count together"),
   },
   {
-    name: "an order that waits is carried out alone once the day has room for it",
+    name: "a command that waits is carried out alone once the day has room for it",
     edits: [
       edit(
-        "operator/second-person/pending-orders.ts",
+        "operator/second-person/approvals.ts",
         "if ((await readStored(pool, wanted)) === undefined) {",
-        "if (wanted.orderId !== '') {",
+        "if (wanted.approvalId !== '') {",
       ),
     ],
     noticedBy: sums("is not carried out alone a day later"),
   },
   {
-    name: "parallel orders of an operator do not wait for each other",
+    name: "parallel commands of an operator do not wait for each other",
     edits: [
       edit(
-        "operator/second-person/ordered-alone.ts",
+        "operator/second-person/carried-out-alone.ts",
         "await client.query<{ sum: string }>(LOCK",
         "await by.database.pool.query<{ sum: string }>(LOCK",
       ),
@@ -77,10 +77,10 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     noticedBy: sums("orders of one operator at once do not pass the sum together"),
   },
   {
-    name: "an expired order is carried out",
+    name: "an expired command is carried out",
     edits: [
       edit(
-        "operator/second-person/pending-orders.ts",
+        "operator/second-person/approvals.ts",
         'if (state === "pending") return;',
         'if (state === "pending" || state === "expired") return;',
       ),
@@ -91,9 +91,9 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     name: "a credit of a production merchant needs nobody",
     edits: [
       edit(
-        "operator/second-person/order-kinds.ts",
-        '(await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
-        '(await requireMerchant(pool, order.merchantId)) === "sandbox" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
+        "operator/second-person/command-kinds.ts",
+        '(await requireMerchant(pool, command.merchantId)) === "production" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
+        '(await requireMerchant(pool, command.merchantId)) === "sandbox" ? "two operators" : "one operator",\n    carryOut: creditMerchant',
       ),
     ],
     noticedBy: second("in production waits, however small"),

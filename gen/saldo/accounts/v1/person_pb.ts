@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/accounts/v1/person.proto.
  */
 export const file_saldo_accounts_v1_person: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9hY2NvdW50cy92MS9wZXJzb24ucHJvdG8SEXNhbGRvLmFjY291bnRzLnYxIoUBCgZQZXJzb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgEIAEoCBImCgVyb2xlcxgFIAMoDjIXLnNhbGRvLmFjY291bnRzLnYxLlJvbGUSEgoKYWNjb3VudF9pZBgGIAEoCSJKCgxTZWNvbmRGYWN0b3ISEwoLaXNfcmVxdWlyZWQYASABKAgSEQoJaXNfc2V0X3VwGAIgASgIEhIKCmlzX21pc3NpbmcYAyABKAgiTAoIU2V0dGluZ3MSLQoIbGFuZ3VhZ2UYASABKA4yGy5zYWxkby5hY2NvdW50cy52MS5MYW5ndWFnZRIRCgl0aW1lX3pvbmUYAiABKAki4AEKB1Nlc3Npb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhZGRyZXNzGAUgASgJEhIKCnVzZXJfYWdlbnQYBiABKAkSEgoKaXNfY3VycmVudBgHIAEoCCLPAgoMU2VydmljZVRva2VuEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKYWNjb3VudF9pZBgDIAEoCRIOCgZwcmVmaXgYBCABKAkSEQoJbGFzdF9mb3VyGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKBnNjb3BlcxgIIAMoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZRIuCgpleHBpcmVzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIosCCg1TZWN1cml0eUV2ZW50EgoKAmlkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEjMKB291dGNvbWUYBCABKA4yIi5zYWxkby5hY2NvdW50cy52MS5TZWN1cml0eU91dGNvbWUSEQoJcGVyc29uX2lkGAUgASgJEhIKCmVtYWlsX2hhc2gYBiABKAkSDwoHbmV0d29yaxgHIAEoCRIPCgdzdWJqZWN0GAggASgJEg4KBmRldGFpbBgJIAEoCRINCgV0aW1lcxgKIAEoDRISCgphY2NvdW50X2lkGAsgASgJKkAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9PUEVSQVRPUhACKlMKCExhbmd1YWdlEhgKFExBTkdVQUdFX1VOU1BFQ0lGSUVEEAASFwoTTEFOR1VBR0VfSU5ET05FU0lBThABEhQKEExBTkdVQUdFX0VOR0xJU0gQAipxCg9TZWN1cml0eU91dGNvbWUSIAocU0VDVVJJVFlfT1VUQ09NRV9VTlNQRUNJRklFRBAAEh4KGlNFQ1VSSVRZX09VVENPTUVfU1VDQ0VFREVEEAESHAoYU0VDVVJJVFlfT1VUQ09NRV9SRUZVU0VEEAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_saldo_options_v1_options]);
+  fileDesc("Ch5zYWxkby9hY2NvdW50cy92MS9wZXJzb24ucHJvdG8SEXNhbGRvLmFjY291bnRzLnYxIoUBCgZQZXJzb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgEIAEoCBImCgVyb2xlcxgFIAMoDjIXLnNhbGRvLmFjY291bnRzLnYxLlJvbGUSEgoKYWNjb3VudF9pZBgGIAEoCSJKCgxTZWNvbmRGYWN0b3ISEwoLaXNfcmVxdWlyZWQYASABKAgSEQoJaXNfc2V0X3VwGAIgASgIEhIKCmlzX21pc3NpbmcYAyABKAgiTAoIU2V0dGluZ3MSLQoIbGFuZ3VhZ2UYASABKA4yGy5zYWxkby5hY2NvdW50cy52MS5MYW5ndWFnZRIRCgl0aW1lX3pvbmUYAiABKAki4AEKB1Nlc3Npb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhZGRyZXNzGAUgASgJEhIKCnVzZXJfYWdlbnQYBiABKAkSEgoKaXNfY3VycmVudBgHIAEoCCLPAgoMU2VydmljZVRva2VuEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKYWNjb3VudF9pZBgDIAEoCRIOCgZwcmVmaXgYBCABKAkSEQoJbGFzdF9mb3VyGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKBnNjb3BlcxgIIAMoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZRIuCgpleHBpcmVzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrECCg1TZWN1cml0eUV2ZW50EgoKAmlkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgRraW5kGAMgASgOMiQuc2FsZG8uYWNjb3VudHMudjEuU2VjdXJpdHlFdmVudEtpbmQSMwoHb3V0Y29tZRgEIAEoDjIiLnNhbGRvLmFjY291bnRzLnYxLlNlY3VyaXR5T3V0Y29tZRIRCglwZXJzb25faWQYBSABKAkSEgoKZW1haWxfaGFzaBgGIAEoCRIPCgduZXR3b3JrGAcgASgJEg8KB3N1YmplY3QYCCABKAkSDgoGZGV0YWlsGAkgASgJEg0KBXRpbWVzGAogASgNEhIKCmFjY291bnRfaWQYCyABKAkqQAoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9NRU1CRVIQARIRCg1ST0xFX09QRVJBVE9SEAIqUwoITGFuZ3VhZ2USGAoUTEFOR1VBR0VfVU5TUEVDSUZJRUQQABIXChNMQU5HVUFHRV9JTkRPTkVTSUFOEAESFAoQTEFOR1VBR0VfRU5HTElTSBACKqwGChFTZWN1cml0eUV2ZW50S2luZBIjCh9TRUNVUklUWV9FVkVOVF9LSU5EX1VOU1BFQ0lGSUVEEAASHwobU0VDVVJJVFlfRVZFTlRfS0lORF9TSUdOX0lOEAESHwobU0VDVVJJVFlfRVZFTlRfS0lORF9TSUdOX1VQEAISKgomU0VDVVJJVFlfRVZFTlRfS0lORF9FTUFJTF9WRVJJRklDQVRJT04QAxImCiJTRUNVUklUWV9FVkVOVF9LSU5EX1BBU1NXT1JEX1JFU0VUEAQSJwojU0VDVVJJVFlfRVZFTlRfS0lORF9QQVNTV09SRF9DSEFOR0UQBRIjCh9TRUNVUklUWV9FVkVOVF9LSU5EX1NFU1NJT05fRU5EEAYSJQohU0VDVVJJVFlfRVZFTlRfS0lORF9TRUNPTkRfRkFDVE9SEAcSLAooU0VDVVJJVFlfRVZFTlRfS0lORF9TRUNPTkRfRkFDVE9SX0NIQU5HRRAIEh8KG1NFQ1VSSVRZX0VWRU5UX0tJTkRfU1RFUF9VUBAJEiUKIVNFQ1VSSVRZX0VWRU5UX0tJTkRfUkVDT1ZFUllfQ09ERRAKEh8KG1NFQ1VSSVRZX0VWRU5UX0tJTkRfUEFTU0tFWRALEiUKIVNFQ1VSSVRZX0VWRU5UX0tJTkRfT1BFUkFUT1JfUk9MRRAMEiUKIVNFQ1VSSVRZX0VWRU5UX0tJTkRfT1BFUkFUT1JfUkVBRBANEioKJlNFQ1VSSVRZX0VWRU5UX0tJTkRfS0VZX0FVVEhFTlRJQ0FUSU9OEA4SKwonU0VDVVJJVFlfRVZFTlRfS0lORF9QQUlSX0FVVEhFTlRJQ0FUSU9OEA8SLAooU0VDVVJJVFlfRVZFTlRfS0lORF9UT0tFTl9BVVRIRU5USUNBVElPThAQEi4KKlNFQ1VSSVRZX0VWRU5UX0tJTkRfU0VTU0lPTl9BVVRIRU5USUNBVElPThAREiIKHlNFQ1VSSVRZX0VWRU5UX0tJTkRfUkFURV9MSU1JVBASEicKI1NFQ1VSSVRZX0VWRU5UX0tJTkRfRVZFTlRTX0xFRlRfT1VUEBMqcQoPU2VjdXJpdHlPdXRjb21lEiAKHFNFQ1VSSVRZX09VVENPTUVfVU5TUEVDSUZJRUQQABIeChpTRUNVUklUWV9PVVRDT01FX1NVQ0NFRURFRBABEhwKGFNFQ1VSSVRZX09VVENPTUVfUkVGVVNFRBACYgZwcm90bzM", [file_google_protobuf_timestamp, file_saldo_options_v1_options]);
 
 /**
  * A person.
@@ -305,12 +305,11 @@ export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
   occurredAt?: Timestamp | undefined;
 
   /**
-   * What happened, such as `sign_in`, `password_reset`, `key_authentication` or `operator_read`.
-   * New kinds may appear.
+   * What happened. New kinds may appear.
    *
-   * @generated from field: string kind = 3;
+   * @generated from field: saldo.accounts.v1.SecurityEventKind kind = 3;
    */
-  kind: string;
+  kind: SecurityEventKind;
 
   /**
    * The outcome.
@@ -459,6 +458,166 @@ export const LanguageSchema: GenEnum<Language> = /*@__PURE__*/
   enumDesc(file_saldo_accounts_v1_person, 1);
 
 /**
+ * What a line of the security log is about.
+ *
+ * @generated from enum saldo.accounts.v1.SecurityEventKind
+ */
+export const SecurityEventKind = {
+  /**
+   * Not a kind. In a request: all of them.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A person signed in.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_SIGN_IN = 1;
+   */
+  SIGN_IN: 1,
+
+  /**
+   * A person signed up.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_SIGN_UP = 2;
+   */
+  SIGN_UP: 2,
+
+  /**
+   * An e-mail address was verified.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_EMAIL_VERIFICATION = 3;
+   */
+  EMAIL_VERIFICATION: 3,
+
+  /**
+   * A password was set by a link from a mail.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_PASSWORD_RESET = 4;
+   */
+  PASSWORD_RESET: 4,
+
+  /**
+   * A person changed the own password.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_PASSWORD_CHANGE = 5;
+   */
+  PASSWORD_CHANGE: 5,
+
+  /**
+   * Sessions ended.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_SESSION_END = 6;
+   */
+  SESSION_END: 6,
+
+  /**
+   * A second factor was checked.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_SECOND_FACTOR = 7;
+   */
+  SECOND_FACTOR: 7,
+
+  /**
+   * A second factor was set up or removed.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_SECOND_FACTOR_CHANGE = 8;
+   */
+  SECOND_FACTOR_CHANGE: 8,
+
+  /**
+   * A signed-in person proved again who it is.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_STEP_UP = 9;
+   */
+  STEP_UP: 9,
+
+  /**
+   * A recovery code was used, or new ones were made.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_RECOVERY_CODE = 10;
+   */
+  RECOVERY_CODE: 10,
+
+  /**
+   * A passkey was added or removed.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_PASSKEY = 11;
+   */
+  PASSKEY: 11,
+
+  /**
+   * The operator role was given or taken away.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_OPERATOR_ROLE = 12;
+   */
+  OPERATOR_ROLE: 12,
+
+  /**
+   * An operator read data of others.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_OPERATOR_READ = 13;
+   */
+  OPERATOR_READ: 13,
+
+  /**
+   * An API key was checked.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_KEY_AUTHENTICATION = 14;
+   */
+  KEY_AUTHENTICATION: 14,
+
+  /**
+   * A merchant's key pair was checked.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_PAIR_AUTHENTICATION = 15;
+   */
+  PAIR_AUTHENTICATION: 15,
+
+  /**
+   * A service token was checked.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_TOKEN_AUTHENTICATION = 16;
+   */
+  TOKEN_AUTHENTICATION: 16,
+
+  /**
+   * A session was checked.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_SESSION_AUTHENTICATION = 17;
+   */
+  SESSION_AUTHENTICATION: 17,
+
+  /**
+   * A rate limit refused a caller.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_RATE_LIMIT = 18;
+   */
+  RATE_LIMIT: 18,
+
+  /**
+   * Lines were left out, because there were too many at once; `times` is how many.
+   *
+   * @generated from enum value: SECURITY_EVENT_KIND_EVENTS_LEFT_OUT = 19;
+   */
+  EVENTS_LEFT_OUT: 19,
+} as const;
+
+/**
+ * What a line of the security log is about.
+ *
+ * @generated from enum saldo.accounts.v1.SecurityEventKind
+ */
+export type SecurityEventKind = (typeof SecurityEventKind)[keyof typeof SecurityEventKind] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.accounts.v1.SecurityEventKind.
+ */
+export const SecurityEventKindSchema: GenEnum<SecurityEventKind> = /*@__PURE__*/
+  enumDesc(file_saldo_accounts_v1_person, 2);
+
+/**
  * The outcome of what a line of the security log is about.
  *
  * @generated from enum saldo.accounts.v1.SecurityOutcome
@@ -497,5 +656,5 @@ export type SecurityOutcome = (typeof SecurityOutcome)[keyof typeof SecurityOutc
  * Describes the enum saldo.accounts.v1.SecurityOutcome.
  */
 export const SecurityOutcomeSchema: GenEnum<SecurityOutcome> = /*@__PURE__*/
-  enumDesc(file_saldo_accounts_v1_person, 2);
+  enumDesc(file_saldo_accounts_v1_person, 3);
 

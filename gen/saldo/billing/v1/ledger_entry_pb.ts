@@ -51,7 +51,8 @@ export type LedgerEntry = Message<"saldo.billing.v1.LedgerEntry"> & {
   runningBalance: string;
 
   /**
-   * Why, such as `usage`, `top_up` or `operator_credit`.
+   * Why, such as `usage`, `top_up` or `operator_credit`. A string, because lines are kept for ever and every version of the service
+   * adds reasons.
    *
    * @generated from field: string reason = 5;
    */

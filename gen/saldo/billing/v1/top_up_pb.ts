@@ -72,8 +72,8 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
   paidAt?: Timestamp | undefined;
 
   /**
-   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes. New names may
-   * appear.
+   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes. A string, because top-ups of providers that are no
+   * longer known are kept.
    *
    * @generated from field: string provider = 8;
    */

@@ -93,7 +93,7 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   transferId: string;
 
   /**
-   * The status the transfer came to, as the callback spells it.
+   * The status the transfer came to, spelled as `Transfer.status`.
    *
    * @generated from field: string status = 4;
    */

@@ -253,7 +253,7 @@ export type ListTransfersRequest = Message<"saldo.merchant.v1.ListTransfersReque
   toDate: string;
 
   /**
-   * Only this status. Empty: all.
+   * Only this status, spelled as `Transfer.status`. Empty: all.
    *
    * @generated from field: string status = 5;
    */

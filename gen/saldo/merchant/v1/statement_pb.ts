@@ -95,7 +95,7 @@ export type TransferLedgerEntry = Message<"saldo.merchant.v1.TransferLedgerEntry
   amount: string;
 
   /**
-   * Why, in a word such as `transfer_fee`.
+   * Why, in a word such as `transfer_fee`. A string, because lines are kept for ever and every version of the service adds reasons.
    *
    * @generated from field: string reason = 4;
    */

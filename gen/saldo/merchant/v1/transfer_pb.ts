@@ -95,7 +95,8 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
   externalId: string;
 
   /**
-   * `PENDING`, `WAITING`, `SUBMITTED`, `CONFIRMED`, `REJECTED` or `CANCELED`.
+   * `PENDING`, `WAITING`, `SUBMITTED`, `CONFIRMED`, `REJECTED` or `CANCELED`. A string, because the merchants' REST API has these
+   * words.
    *
    * @generated from field: string status = 4;
    */
@@ -165,7 +166,7 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
   confirmations: number;
 
   /**
-   * `BALANCE`: paid from the merchant's balance.
+   * `BALANCE`: paid from the merchant's balance. A string, because the merchants' REST API has this word.
    *
    * @generated from field: string payment_type = 14;
    */
@@ -235,7 +236,7 @@ export type TransferEvent = Message<"saldo.merchant.v1.TransferEvent"> & {
   id: string;
 
   /**
-   * The status.
+   * The status, spelled as `Transfer.status`.
    *
    * @generated from field: string status = 2;
    */

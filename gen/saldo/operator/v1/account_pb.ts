@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/account.proto.
  */
 export const file_saldo_operator_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9hY2NvdW50LnByb3RvEhFzYWxkby5vcGVyYXRvci52MSLMAQoOQWNjb3VudFN1bW1hcnkSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoHYmFsYW5jZRgEIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZRItCglmcm96ZW5fYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtpbmdfa2V5cxgGIAEoDSJwCg1BY2NvdW50TGltaXRzEi0KCWZyb3plbl9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRbWF4X29wZW5fcmVxdWVzdHMYAiABKA0SFQoNb3Blbl9yZXF1ZXN0cxgDIAEoDSJDCgpNb25leU9yZGVyEhIKCnBvc3RpbmdfaWQYASABKAkSEQoJYXZhaWxhYmxlGAIgASgJEg4KBmlzX25ldxgDIAEoCCJpChNMaXN0QWNjb3VudHNSZXF1ZXN0EhcKBXF1ZXJ5GAEgASgJQgi6SAVyAxjAAhIbCglwYWdlX3NpemUYAiABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGMgBImQKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjEKEUdldEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBIuQBChJHZXRBY2NvdW50UmVzcG9uc2USMgoHYWNjb3VudBgBIAEoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRTdW1tYXJ5EjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMSMQoNbGFzdF91c2FnZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoJbWVyY2hhbnRzGAQgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuTWVyY2hhbnRTdW1tYXJ5IrIBChRDcmVkaXRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARI8CgZhbW91bnQYAiABKAlCLLpIKXInMiVeKDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJfChVDcmVkaXRBY2NvdW50UmVzcG9uc2USLAoFb3JkZXIYASABKAsyHS5zYWxkby5vcGVyYXRvci52MS5Nb25leU9yZGVyEhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAkitAEKFEFkanVzdEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEj4KBmFtb3VudBgCIAEoCUIuukgrcikyJ14tPygwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/JBIaCgZyZWFzb24YAyABKAlCCrpIB3IFEAEY9AMSIgoPaWRlbXBvdGVuY3lfa2V5GAQgASgJQgm6SAZyBBABGGQiXwoVQWRqdXN0QWNjb3VudFJlc3BvbnNlEiwKBW9yZGVyGAEgASgLMh0uc2FsZG8ub3BlcmF0b3IudjEuTW9uZXlPcmRlchIYChBwZW5kaW5nX29yZGVyX2lkGAIgASgJIlAKFEZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJJChVGcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJQChZVbmZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiSwoXVW5mcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJ2ChZTZXRBY2NvdW50TGltaXRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEiQKEW1heF9vcGVuX3JlcXVlc3RzGAIgASgNQgm6SAYqBBjAhD0SGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyJLChdTZXRBY2NvdW50TGltaXRSZXNwb25zZRIwCgZsaW1pdHMYASABKAsyIC5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50TGltaXRzIk8KFVJlY291bnRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIlcKFlJlY291bnRBY2NvdW50UmVzcG9uc2USCwoDd2FzGAEgASgNEjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMipgEKEkNyZWRpdFVzYWdlUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABARI/CgZhbW91bnQYAiABKAlCL7pILHIqMiheKCgwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIVCgRuYW1lGAQgASgJQge6SARyAhhkIpcBChNDcmVkaXRVc2FnZVJlc3BvbnNlEhIKCnBvc3RpbmdfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAkSEAoIY3JlZGl0ZWQYBCABKAkSDAoEbGVmdBgFIAEoCRIOCgZpc19uZXcYBiABKAgSGAoQcGVuZGluZ19vcmRlcl9pZBgHIAEoCWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_balance, file_saldo_operator_v1_merchant]);
+  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9hY2NvdW50LnByb3RvEhFzYWxkby5vcGVyYXRvci52MSLMAQoOQWNjb3VudFN1bW1hcnkSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoHYmFsYW5jZRgEIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZRItCglmcm96ZW5fYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtpbmdfa2V5cxgGIAEoDSJwCg1BY2NvdW50TGltaXRzEi0KCWZyb3plbl9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRbWF4X29wZW5fcmVxdWVzdHMYAiABKA0SFQoNb3Blbl9yZXF1ZXN0cxgDIAEoDSJGCg1NYW51YWxQb3N0aW5nEhIKCnBvc3RpbmdfaWQYASABKAkSEQoJYXZhaWxhYmxlGAIgASgJEg4KBmlzX25ldxgDIAEoCCJpChNMaXN0QWNjb3VudHNSZXF1ZXN0EhcKBXF1ZXJ5GAEgASgJQgi6SAVyAxjAAhIbCglwYWdlX3NpemUYAiABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGMgBImQKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjEKEUdldEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBIuQBChJHZXRBY2NvdW50UmVzcG9uc2USMgoHYWNjb3VudBgBIAEoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRTdW1tYXJ5EjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMSMQoNbGFzdF91c2FnZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoJbWVyY2hhbnRzGAQgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuTWVyY2hhbnRTdW1tYXJ5IrIBChRDcmVkaXRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARI8CgZhbW91bnQYAiABKAlCLLpIKXInMiVeKDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJnChVDcmVkaXRBY2NvdW50UmVzcG9uc2USMQoHcG9zdGluZxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLk1hbnVhbFBvc3RpbmcSGwoTcGVuZGluZ19hcHByb3ZhbF9pZBgCIAEoCSK0AQoUQWRqdXN0QWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQESPgoGYW1vdW50GAIgASgJQi66SCtyKTInXi0/KDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJnChVBZGp1c3RBY2NvdW50UmVzcG9uc2USMQoHcG9zdGluZxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLk1hbnVhbFBvc3RpbmcSGwoTcGVuZGluZ19hcHByb3ZhbF9pZBgCIAEoCSJQChRGcmVlemVBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIaCgZyZWFzb24YAiABKAlCCrpIB3IFEAEY9AMiSQoVRnJlZXplQWNjb3VudFJlc3BvbnNlEjAKBmxpbWl0cxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMiUAoWVW5mcmVlemVBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIksKF1VuZnJlZXplQWNjb3VudFJlc3BvbnNlEjAKBmxpbWl0cxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMidgoWU2V0QWNjb3VudExpbWl0UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIkChFtYXhfb3Blbl9yZXF1ZXN0cxgCIAEoDUIJukgGKgQYwIQ9EhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMiSwoXU2V0QWNjb3VudExpbWl0UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJPChVSZWNvdW50QWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AyJXChZSZWNvdW50QWNjb3VudFJlc3BvbnNlEgsKA3dhcxgBIAEoDRIwCgZsaW1pdHMYAiABKAsyIC5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50TGltaXRzIqYBChJDcmVkaXRVc2FnZVJlcXVlc3QSHAoKcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQESPwoGYW1vdW50GAIgASgJQi+6SCxyKjIoXigoMHxbMS05XVswLTldezAsMTJ9KShcLlswLTldezEsNn0pPyk/JBIaCgZyZWFzb24YAyABKAlCCrpIB3IFEAEY9AMSFQoEbmFtZRgEIAEoCUIHukgEcgIYZCKaAQoTQ3JlZGl0VXNhZ2VSZXNwb25zZRISCgpwb3N0aW5nX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGYW1vdW50GAMgASgJEhAKCGNyZWRpdGVkGAQgASgJEgwKBGxlZnQYBSABKAkSDgoGaXNfbmV3GAYgASgIEhsKE3BlbmRpbmdfYXBwcm92YWxfaWQYByABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_balance, file_saldo_operator_v1_merchant]);
 
 /**
  * An account in a list.
@@ -115,9 +115,9 @@ export const AccountLimitsSchema: GenMessage<AccountLimits> = /*@__PURE__*/
 /**
  * Money that was put on an account or taken off it by hand.
  *
- * @generated from message saldo.operator.v1.MoneyOrder
+ * @generated from message saldo.operator.v1.ManualPosting
  */
-export type MoneyOrder = Message<"saldo.operator.v1.MoneyOrder"> & {
+export type ManualPosting = Message<"saldo.operator.v1.ManualPosting"> & {
   /**
    * The posting, a UUID.
    *
@@ -133,7 +133,7 @@ export type MoneyOrder = Message<"saldo.operator.v1.MoneyOrder"> & {
   available: string;
 
   /**
-   * Whether this call did it; false where the same order was carried out before.
+   * Whether this call did it; false where the same command was carried out before.
    *
    * @generated from field: bool is_new = 3;
    */
@@ -141,10 +141,10 @@ export type MoneyOrder = Message<"saldo.operator.v1.MoneyOrder"> & {
 };
 
 /**
- * Describes the message saldo.operator.v1.MoneyOrder.
- * Use `create(MoneyOrderSchema)` to create a new message.
+ * Describes the message saldo.operator.v1.ManualPosting.
+ * Use `create(ManualPostingSchema)` to create a new message.
  */
-export const MoneyOrderSchema: GenMessage<MoneyOrder> = /*@__PURE__*/
+export const ManualPostingSchema: GenMessage<ManualPosting> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_account, 2);
 
 /**
@@ -301,7 +301,7 @@ export type CreditAccountRequest = Message<"saldo.operator.v1.CreditAccountReque
   reason: string;
 
   /**
-   * Names the order: the same name credits once, for ever, so that a second click does nothing.
+   * Names the command: the same name credits once, for ever, so that a second click does nothing.
    *
    * @generated from field: string idempotency_key = 4;
    */
@@ -322,18 +322,18 @@ export const CreditAccountRequestSchema: GenMessage<CreditAccountRequest> = /*@_
  */
 export type CreditAccountResponse = Message<"saldo.operator.v1.CreditAccountResponse"> & {
   /**
-   * The order.
+   * The posting. Unset: the command waits for an approval.
    *
-   * @generated from field: saldo.operator.v1.MoneyOrder order = 1;
+   * @generated from field: saldo.operator.v1.ManualPosting posting = 1;
    */
-  order?: MoneyOrder | undefined;
+  posting?: ManualPosting | undefined;
 
   /**
-   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   * The id of the approval that the command waits for; see ListApprovals. Empty: the command has taken effect.
    *
-   * @generated from field: string pending_order_id = 2;
+   * @generated from field: string pending_approval_id = 2;
    */
-  pendingOrderId: string;
+  pendingApprovalId: string;
 };
 
 /**
@@ -371,7 +371,7 @@ export type AdjustAccountRequest = Message<"saldo.operator.v1.AdjustAccountReque
   reason: string;
 
   /**
-   * Names the order: the same name is carried out once, for ever.
+   * Names the command: the same name is carried out once, for ever.
    *
    * @generated from field: string idempotency_key = 4;
    */
@@ -392,18 +392,18 @@ export const AdjustAccountRequestSchema: GenMessage<AdjustAccountRequest> = /*@_
  */
 export type AdjustAccountResponse = Message<"saldo.operator.v1.AdjustAccountResponse"> & {
   /**
-   * The order.
+   * The posting. Unset: the command waits for an approval.
    *
-   * @generated from field: saldo.operator.v1.MoneyOrder order = 1;
+   * @generated from field: saldo.operator.v1.ManualPosting posting = 1;
    */
-  order?: MoneyOrder | undefined;
+  posting?: ManualPosting | undefined;
 
   /**
-   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   * The id of the approval that the command waits for; see ListApprovals. Empty: the command has taken effect.
    *
-   * @generated from field: string pending_order_id = 2;
+   * @generated from field: string pending_approval_id = 2;
    */
-  pendingOrderId: string;
+  pendingApprovalId: string;
 };
 
 /**
@@ -714,11 +714,11 @@ export type CreditUsageResponse = Message<"saldo.operator.v1.CreditUsageResponse
   isNew: boolean;
 
   /**
-   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   * The id of the approval that the command waits for; see ListApprovals. Empty: the command has taken effect.
    *
-   * @generated from field: string pending_order_id = 7;
+   * @generated from field: string pending_approval_id = 7;
    */
-  pendingOrderId: string;
+  pendingApprovalId: string;
 };
 
 /**

@@ -94,7 +94,8 @@ export type Posting = Message<"saldo.operator.v1.Posting"> & {
   amount: string;
 
   /**
-   * Why, in a word such as `operator_credit`; `usage` for a billed request.
+   * Why, in a word such as `operator_credit`; `usage` for a billed request. A string, because postings are kept for ever and every
+   * version of the service adds reasons.
    *
    * @generated from field: string reason = 7;
    */

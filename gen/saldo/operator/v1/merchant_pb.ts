@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/merchant.proto.
  */
 export const file_saldo_operator_v1_merchant: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEilgEKD01lcmNoYW50U3VtbWFyeRIKCgJpZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEjMKC2Vudmlyb25tZW50GAMgASgOMh4uc2FsZG8ubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipQEKFExpc3RNZXJjaGFudHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiZwoVTGlzdE1lcmNoYW50c1Jlc3BvbnNlEjUKCW1lcmNoYW50cxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLk1lcmNoYW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkizQEKFUNyZWRpdE1lcmNoYW50UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESIAoNY3VycmVuY3lfY29kZRgCIAEoCUIJukgGcgQQARgQEhgKB25ldHdvcmsYAyABKAlCB7pIBHICGCASGQoGYW1vdW50GAQgASgJQgm6SAZyBBABGEASGgoGcmVhc29uGAUgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgGIAEoCUIJukgGcgQQARhkImkKFkNyZWRpdE1lcmNoYW50UmVzcG9uc2USEgoKcG9zdGluZ19pZBgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDgoGaXNfbmV3GAMgASgIEhgKEHBlbmRpbmdfb3JkZXJfaWQYBCABKAkiuAEKD1NldExpbWl0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSHQoMcGVyX3RyYW5zZmVyGAMgASgJQge6SARyAhhAEhYKBWRhaWx5GAQgASgJQge6SARyAhhAEh8KDmFwcHJvdmFsX2Fib3ZlGAUgASgJQge6SARyAhhAIl0KEFNldExpbWl0UmVzcG9uc2USLwoFbGltaXQYASABKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0EhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_merchant]);
+  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEilgEKD01lcmNoYW50U3VtbWFyeRIKCgJpZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEjMKC2Vudmlyb25tZW50GAMgASgOMh4uc2FsZG8ubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipQEKFExpc3RNZXJjaGFudHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiZwoVTGlzdE1lcmNoYW50c1Jlc3BvbnNlEjUKCW1lcmNoYW50cxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLk1lcmNoYW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkizQEKFUNyZWRpdE1lcmNoYW50UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESIAoNY3VycmVuY3lfY29kZRgCIAEoCUIJukgGcgQQARgQEhgKB25ldHdvcmsYAyABKAlCB7pIBHICGCASGQoGYW1vdW50GAQgASgJQgm6SAZyBBABGEASGgoGcmVhc29uGAUgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgGIAEoCUIJukgGcgQQARhkImwKFkNyZWRpdE1lcmNoYW50UmVzcG9uc2USEgoKcG9zdGluZ19pZBgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDgoGaXNfbmV3GAMgASgIEhsKE3BlbmRpbmdfYXBwcm92YWxfaWQYBCABKAkiuAEKD1NldExpbWl0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSHQoMcGVyX3RyYW5zZmVyGAMgASgJQge6SARyAhhAEhYKBWRhaWx5GAQgASgJQge6SARyAhhAEh8KDmFwcHJvdmFsX2Fib3ZlGAUgASgJQge6SARyAhhAImAKEFNldExpbWl0UmVzcG9uc2USLwoFbGltaXQYASABKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0EhsKE3BlbmRpbmdfYXBwcm92YWxfaWQYAiABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_merchant]);
 
 /**
  * A merchant of an account.
@@ -166,7 +166,7 @@ export type CreditMerchantRequest = Message<"saldo.operator.v1.CreditMerchantReq
   reason: string;
 
   /**
-   * Names the order: the same name credits once, for ever.
+   * Names the command: the same name credits once, for ever.
    *
    * @generated from field: string idempotency_key = 6;
    */
@@ -208,11 +208,11 @@ export type CreditMerchantResponse = Message<"saldo.operator.v1.CreditMerchantRe
   isNew: boolean;
 
   /**
-   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   * The id of the approval that the command waits for; see ListApprovals. Empty: the command has taken effect.
    *
-   * @generated from field: string pending_order_id = 4;
+   * @generated from field: string pending_approval_id = 4;
    */
-  pendingOrderId: string;
+  pendingApprovalId: string;
 };
 
 /**
@@ -285,11 +285,11 @@ export type SetLimitResponse = Message<"saldo.operator.v1.SetLimitResponse"> & {
   limit?: TransferLimit | undefined;
 
   /**
-   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   * The id of the approval that the command waits for; see ListApprovals. Empty: the command has taken effect.
    *
-   * @generated from field: string pending_order_id = 2;
+   * @generated from field: string pending_approval_id = 2;
    */
-  pendingOrderId: string;
+  pendingApprovalId: string;
 };
 
 /**

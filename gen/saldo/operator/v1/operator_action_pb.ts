@@ -94,7 +94,7 @@ export type OperatorActionFilter = Message<"saldo.operator.v1.OperatorActionFilt
   operator: string;
 
   /**
-   * Only this action, such as `account freeze`. Empty: all.
+   * Only this action, spelled as `OperatorAction.action`. Empty: all.
    *
    * @generated from field: string action = 2;
    */

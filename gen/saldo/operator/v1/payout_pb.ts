@@ -158,7 +158,7 @@ export const WalletCapSchema: GenMessage<WalletCap> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_payout, 1);
 
 /**
- * A stop of payouts that an operator ordered.
+ * A stop of payouts by an operator.
  *
  * @generated from message saldo.operator.v1.PayoutStop
  */
@@ -178,7 +178,7 @@ export type PayoutStop = Message<"saldo.operator.v1.PayoutStop"> & {
   address: string;
 
   /**
-   * Who ordered it.
+   * The operator who stopped them.
    *
    * @generated from field: string operator = 3;
    */
@@ -276,14 +276,14 @@ export const StopPayoutsResponseSchema: GenMessage<StopPayoutsResponse> = /*@__P
  */
 export type StartPayoutsRequest = Message<"saldo.operator.v1.StartPayoutsRequest"> & {
   /**
-   * As it was ordered. Empty: the stop of all payouts.
+   * The chain of the stop. Empty: the stop of all payouts.
    *
    * @generated from field: string chain = 1;
    */
   chain: string;
 
   /**
-   * As it was ordered.
+   * The wallet of the stop.
    *
    * @generated from field: string address = 2;
    */
@@ -389,7 +389,7 @@ export type ListPayoutWalletsResponse = Message<"saldo.operator.v1.ListPayoutWal
   wallets: PayoutWallet[];
 
   /**
-   * The stops that operators have ordered.
+   * The stops by operators.
    *
    * @generated from field: repeated saldo.operator.v1.PayoutStop stops = 2;
    */

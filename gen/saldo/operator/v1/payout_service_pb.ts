@@ -57,7 +57,7 @@ export const PayoutService: GenService<{
     output: typeof StopPayoutsResponseSchema;
   },
   /**
-   * Ends a stop of payouts that was ordered with the same scope. Other stops stay.
+   * Ends a stop of payouts with the same scope. Other stops stay.
    *
    * @generated from rpc saldo.operator.v1.PayoutService.StartPayouts
    */

@@ -21,7 +21,7 @@ export const file_saldo_operator_v1_system_service: GenFile = /*@__PURE__*/
 /**
  * Settings, admission of requests, and the record of what operators did. In every service of this package a method that
  * changes something records one action in the transaction of the change. A method without side effects records none.
- * An order that was carried out before changes nothing and records no second action.
+ * A command that was carried out before changes nothing and records no second action.
  *
  * @generated from service saldo.operator.v1.SystemService
  */

@@ -89,7 +89,7 @@ export type PaymentEvent = Message<"saldo.operator.v1.PaymentEvent"> & {
   eventKey: string;
 
   /**
-   * The status in the notification, in the words of the provider.
+   * The status in the notification. A string, because each provider has its own words.
    *
    * @generated from field: string status = 3;
    */
@@ -138,7 +138,7 @@ export type ListTopUpsRequest = Message<"saldo.operator.v1.ListTopUpsRequest"> &
   accountId: string;
 
   /**
-   * Only at this provider. Empty: at all.
+   * Only at this provider, spelled as the provider of a top-up. Empty: at all.
    *
    * @generated from field: string provider = 2;
    */

@@ -19,7 +19,7 @@ const SECTIONS: readonly Section[] = [
   { to: "/operator/ledger", name: "ledger" },
   { to: "/operator/top-ups", name: "topUps" },
   { to: "/operator/transfers", name: "transfers" },
-  { to: "/operator/orders", name: "orders" },
+  { to: "/operator/approvals", name: "approvals" },
   { to: "/operator/fees", name: "fees" },
   { to: "/operator/service", name: "service" },
   { to: "/operator/margin", name: "margin" },

@@ -7,37 +7,37 @@ import { useMessages } from "../../../i18n/language.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { useNotify } from "../../../components/notices.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
-import { OrderDialog, orderTexts, ReasonField, useOrder } from "../components/order.tsx";
+import { CommandDialog, commandTexts, ReasonField, useCommand } from "../components/command.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 const MOST_REQUESTS = 1_000_000;
 
 /** The change of an account's access. */
-export type AccessOrder = "freeze" | "unfreeze" | "limit" | "recount";
+export type AccessCommand = "freeze" | "unfreeze" | "limit" | "recount";
 
 type AccessDialogProps = {
-  readonly order: AccessOrder;
+  readonly command: AccessCommand;
   readonly accountId: string;
   readonly most: number;
   readonly onClose: () => void;
 };
 
 /** The dialog of such a change. */
-export function AccessDialog({ order, accountId, most, onClose }: AccessDialogProps) {
+export function AccessDialog({ command, accountId, most, onClose }: AccessDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
-  const freeze = useOrder(AccountService.method.freezeAccount);
-  const unfreeze = useOrder(AccountService.method.unfreezeAccount);
-  const limit = useOrder(AccountService.method.setAccountLimit);
-  const recount = useOrder(AccountService.method.recountAccount);
+  const freeze = useCommand(AccountService.method.freezeAccount);
+  const unfreeze = useCommand(AccountService.method.unfreezeAccount);
+  const limit = useCommand(AccountService.method.setAccountLimit);
+  const recount = useCommand(AccountService.method.recountAccount);
   const [reason, setReason] = useState("");
   const [atOnce, setAtOnce] = useState(String(most));
   const send = async () => {
-    if (order === "freeze") await freeze.mutateAsync({ accountId, reason });
-    else if (order === "unfreeze") await unfreeze.mutateAsync({ accountId, reason });
-    else if (order === "limit") await limit.mutateAsync({ accountId, maxOpenRequests: Number(atOnce), reason });
+    if (command === "freeze") await freeze.mutateAsync({ accountId, reason });
+    else if (command === "unfreeze") await unfreeze.mutateAsync({ accountId, reason });
+    else if (command === "limit") await limit.mutateAsync({ accountId, maxOpenRequests: Number(atOnce), reason });
     else {
       const { was, limits } = await recount.mutateAsync({ accountId, reason });
       notify(messages.recounted, `${formats.count(was)} → ${formats.count(limits?.openRequests ?? 0)}`);
@@ -46,8 +46,13 @@ export function AccessDialog({ order, accountId, most, onClose }: AccessDialogPr
     notify(shared.done);
   };
   return (
-    <OrderDialog {...orderTexts(messages, order)} onClose={onClose} isDanger={order === "freeze"} onOrder={send}>
-      {order === "limit" ? (
+    <CommandDialog
+      {...commandTexts(messages, command)}
+      onClose={onClose}
+      isDanger={command === "freeze"}
+      onCommand={send}
+    >
+      {command === "limit" ? (
         <TextField
           type="number"
           label={messages.limitField}
@@ -59,7 +64,7 @@ export function AccessDialog({ order, accountId, most, onClose }: AccessDialogPr
           onChange={({ target }) => setAtOnce(target.value)}
         />
       ) : null}
-      <ReasonField required={order === "freeze"} value={reason} onChange={setReason} />
-    </OrderDialog>
+      <ReasonField required={command === "freeze"} value={reason} onChange={setReason} />
+    </CommandDialog>
   );
 }

@@ -10,13 +10,13 @@ import { Card } from "../../../components/card.tsx";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { later } from "../components/later.tsx";
-import type { AccessOrder } from "./access-dialog.tsx";
+import type { AccessCommand } from "./access-dialog.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 const AccessDialog = later(() => import("./access-dialog.tsx"), "AccessDialog");
 const SignOutDialog = later(() => import("./sign-out-dialog.tsx"), "SignOutDialog");
 
-/** Whether the account is frozen, its concurrency limit, and the orders that change them. */
+/** Whether the account is frozen, its concurrency limit, and the commands that change them. */
 export function AccountAccess({
   account,
   limits,
@@ -27,10 +27,10 @@ export function AccountAccess({
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
-  const [order, setOrder] = useState<AccessOrder | "signOut" | null>(null);
+  const [command, setCommand] = useState<AccessCommand | "signOut" | null>(null);
   const isFrozen = account.frozenAt !== undefined;
   const most = limits?.maxOpenRequests;
-  const close = () => setOrder(null);
+  const close = () => setCommand(null);
   return (
     <Card
       title={messages.access}
@@ -45,24 +45,24 @@ export function AccountAccess({
       </Facts>
       <div className="mt-4 flex flex-wrap gap-2">
         {isFrozen ? (
-          <Button onClick={() => setOrder("unfreeze")}>{messages.unfreeze}</Button>
+          <Button onClick={() => setCommand("unfreeze")}>{messages.unfreeze}</Button>
         ) : (
-          <Button variant="danger" onClick={() => setOrder("freeze")}>
+          <Button variant="danger" onClick={() => setCommand("freeze")}>
             {messages.freeze}
           </Button>
         )}
-        <Button onClick={() => setOrder("limit")}>{messages.setLimit}</Button>
-        <Button onClick={() => setOrder("recount")}>{messages.recount}</Button>
-        <Button onClick={() => setOrder("signOut")}>{messages.signOut}</Button>
+        <Button onClick={() => setCommand("limit")}>{messages.setLimit}</Button>
+        <Button onClick={() => setCommand("recount")}>{messages.recount}</Button>
+        <Button onClick={() => setCommand("signOut")}>{messages.signOut}</Button>
       </div>
       <AccessDialog
         given={
-          order === null || order === "signOut"
+          command === null || command === "signOut"
             ? null
-            : { order, accountId: account.id, most: most ?? 0, onClose: close }
+            : { command, accountId: account.id, most: most ?? 0, onClose: close }
         }
       />
-      <SignOutDialog given={order === "signOut" ? { email: account.email, onClose: close } : null} />
+      <SignOutDialog given={command === "signOut" ? { email: account.email, onClose: close } : null} />
     </Card>
   );
 }

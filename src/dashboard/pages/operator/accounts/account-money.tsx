@@ -6,18 +6,18 @@ import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { later } from "../components/later.tsx";
-import { useOrderName } from "../components/order-name.tsx";
+import { useCommandKey } from "../components/command-key.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 import type { MoneyCommand } from "./money-dialog.tsx";
 
 const MoneyDialog = later(() => import("./money-dialog.tsx"), "MoneyDialog");
 const CreditNoteDialog = later(() => import("./credit-note.tsx"), "CreditNoteDialog");
 
-/** The orders that move money. */
+/** The commands that move money. */
 export function AccountMoney({ account }: { readonly account: AccountSummary }) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const [kind, setKind] = useState<MoneyCommand | "note" | null>(null);
-  const name = useOrderName();
+  const name = useCommandKey();
   const close = () => setKind(null);
   return (
     <Card title={messages.money}>

@@ -19,7 +19,7 @@ import { AccountAccess } from "./account-access.tsx";
 import { AccountMoney } from "./account-money.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
-/** One account: its balance, its access, and the orders that change either. */
+/** One account: its balance, its access, and the commands that change either. */
 export function AccountPage() {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const { accountId } = useParams({ from: "/inside/operator/accounts/$accountId" });

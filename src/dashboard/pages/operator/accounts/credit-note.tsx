@@ -10,7 +10,7 @@ import { TextField } from "../../../components/field.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { UUID_PATTERN } from "../components/amounts.ts";
 import { Fact, Mono } from "../../../components/facts.tsx";
-import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { CommandDialog, commandTexts, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
@@ -22,13 +22,13 @@ type CreditNoteDialogProps = {
   readonly of?: string;
 };
 
-/** Writes a credit note. The request and the order's name make it take effect once, however often it is sent. */
+/** Writes a credit note. The request and the command's name make it take effect once, however often it is sent. */
 export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
-  const note = useOrder(AccountService.method.creditUsage);
+  const note = useCommand(AccountService.method.creditUsage);
   const [requestId, setRequestId] = useState(of ?? "");
   const [typed, setTyped] = useState("");
   const amount = amountOf(typed, RUPIAH) ?? "";
@@ -40,10 +40,10 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
     notifyOutcome(answer, messages.noteDone, result);
   };
   return (
-    <OrderDialog
-      {...orderTexts(messages, "note")}
+    <CommandDialog
+      {...commandTexts(messages, "note")}
       onClose={onClose}
-      onOrder={send}
+      onCommand={send}
       review={() => (
         <Review>
           <Fact name={messages.requestId}>
@@ -77,6 +77,6 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
         onChange={({ target }) => setName(target.value)}
       />
       <ReasonField required value={reason} onChange={setReason} />
-    </OrderDialog>
+    </CommandDialog>
   );
 }

@@ -10,8 +10,8 @@ import { AmountField } from "../../../components/amount-field.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
-import { NewOrder, type OrderName, renew } from "../components/order-name.tsx";
-import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { NewCommand, type CommandKey, renew } from "../components/command-key.tsx";
+import { CommandDialog, commandTexts, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
@@ -21,35 +21,35 @@ export type MoneyCommand = "credit" | "adjust";
 type MoneyDialogProps = {
   readonly kind: MoneyCommand;
   readonly account: AccountSummary;
-  readonly name: OrderName;
+  readonly name: CommandKey;
   readonly onClose: () => void;
 };
 
-/** The order, shown for review before it is sent. */
+/** The command, shown for review before it is sent. */
 export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const credit = useOrder(AccountService.method.creditAccount);
-  const adjust = useOrder(AccountService.method.adjustAccount);
+  const credit = useCommand(AccountService.method.creditAccount);
+  const adjust = useCommand(AccountService.method.adjustAccount);
   const [direction, setDirection] = useState<"add" | "take">("add");
   const [typed, setTyped] = useState("");
   const amount = amountOf(typed, RUPIAH) ?? "";
   const [reason, setReason] = useState("");
   const signed = kind === "adjust" && direction === "take" ? `-${amount}` : amount;
   const send = async () => {
-    const order = { accountId: account.id, amount: signed, reason, idempotencyKey: name.current };
-    const answer = await (kind === "credit" ? credit : adjust).mutateAsync(order);
+    const command = { accountId: account.id, amount: signed, reason, idempotencyKey: name.current };
+    const answer = await (kind === "credit" ? credit : adjust).mutateAsync(command);
     renew(name);
-    notifyOutcome({ isNew: answer.order?.isNew, pendingOrderId: answer.pendingOrderId });
+    notifyOutcome({ isNew: answer.posting?.isNew, pendingApprovalId: answer.pendingApprovalId });
   };
   return (
-    <OrderDialog
-      {...orderTexts(messages, kind)}
+    <CommandDialog
+      {...commandTexts(messages, kind)}
       onClose={onClose}
       isDanger={signed.startsWith("-")}
-      onOrder={send}
+      onCommand={send}
       review={() => <Reviewed account={account} amount={signed} reason={reason} />}
-      onRefused={(error, clear) => <NewOrder error={error} name={name} onNew={clear} />}
+      onRefused={(error, clear) => <NewCommand error={error} name={name} onNew={clear} />}
     >
       {kind === "adjust" ? (
         <Segments
@@ -64,7 +64,7 @@ export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) 
       ) : null}
       <AmountField label={messages.amount} value={typed} onChange={setTyped} required />
       <ReasonField required value={reason} onChange={setReason} />
-    </OrderDialog>
+    </CommandDialog>
   );
 }
 
@@ -88,7 +88,7 @@ function Reviewed({
       </Fact>
       <Fact name={messages.available}>{formats.exactRupiah(account.balance?.available)}</Fact>
       <Fact name={messages.change}>
-        <strong className="text-lg font-semibold" data-testid="order-amount">
+        <strong className="text-lg font-semibold" data-testid="command-amount">
           {amount.startsWith("-") ? "" : "+"}
           {formats.exactRupiah(amount)}
         </strong>

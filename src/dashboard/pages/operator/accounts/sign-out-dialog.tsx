@@ -6,15 +6,15 @@ import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { useNotify } from "../../../components/notices.tsx";
-import { orderTexts, ReasonDialog, useOrder } from "../components/order.tsx";
+import { commandTexts, ReasonDialog, useCommand } from "../components/command.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
-/** The order. It only takes access away, so the server asks for no fresh proof. */
+/** The command. It only takes access away, so the server asks for no fresh proof. */
 export function SignOutDialog({ email, onClose }: { readonly email: string; readonly onClose: () => void }) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
-  const signOut = useOrder(AccountsService.method.signOutPerson);
+  const signOut = useCommand(AccountsService.method.signOutPerson);
   const send = async (reason: string) => {
     const { sessions } = await signOut.mutateAsync({ email, reason });
     notify(
@@ -24,10 +24,10 @@ export function SignOutDialog({ email, onClose }: { readonly email: string; read
   };
   return (
     <ReasonDialog
-      {...orderTexts(messages, "signOut")}
+      {...commandTexts(messages, "signOut")}
       onClose={onClose}
       isDanger
-      onOrder={send}
+      onCommand={send}
       onRefused={(error) => (isNotFound(error) ? <p className="text-muted">{messages.noPerson}</p> : null)}
     >
       <Facts>

@@ -13,7 +13,7 @@ import { Card } from "../../../components/card.tsx";
 import { TextArea } from "../../../components/field.tsx";
 import { useNotify } from "../../../components/notices.tsx";
 import { Empty } from "../../../components/states.tsx";
-import { OrderDialog } from "../components/order.tsx";
+import { CommandDialog } from "../components/command.tsx";
 import { Refused } from "../components/refused.tsx";
 import { CatalogConflict } from "./catalog-conflict.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
@@ -150,14 +150,14 @@ function Discard({ isKept, onDiscard }: { readonly isKept: boolean; readonly onD
   return (
     <>
       <Button onClick={() => setAsked(true)}>{messages.discard}</Button>
-      <OrderDialog
+      <CommandDialog
         open={isAsked}
         onClose={() => setAsked(false)}
         title={messages.discardTitle}
         about={messages.discardAbout}
         confirm={messages.discard}
         isDanger
-        onOrder={discard}
+        onCommand={discard}
       />
     </>
   );

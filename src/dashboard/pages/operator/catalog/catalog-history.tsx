@@ -19,7 +19,7 @@ import type { Column } from "../../../components/table.tsx";
 import { useChangeAddress } from "../components/address.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts } from "../../../components/facts.tsx";
-import { OrderDialog } from "../components/order.tsx";
+import { CommandDialog } from "../components/command.tsx";
 import { Rows } from "../components/rows.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
 import { CATALOG_MESSAGES } from "./catalog-messages.ts";
@@ -71,14 +71,14 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
         />
       </Dialog>
       {replacement === null ? null : (
-        <OrderDialog
+        <CommandDialog
           open
           onClose={() => setReplacement(null)}
           title={messages.replaceTitle}
           about={messages.replaceAbout}
           confirm={messages.replace}
           isDanger
-          onOrder={() => {
+          onCommand={() => {
             makeDraft(replacement);
             return Promise.resolve();
           }}

@@ -9,7 +9,7 @@ import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { useNotify } from "../../../components/notices.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../components/order.tsx";
+import { CommandDialog, ReasonField, useCommand } from "../components/command.tsx";
 import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 import type { Draft } from "./draft.ts";
 
@@ -28,7 +28,7 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
   const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
-  const publish = useOrder(CatalogService.method.publishCatalog);
+  const publish = useCommand(CatalogService.method.publishCatalog);
   const [isAsked, setAsked] = useState(false);
   const [reason, setReason] = useState("");
   const send = async () => {
@@ -53,13 +53,13 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
       <Button variant="action" onClick={() => setAsked(true)}>
         {messages.publish}
       </Button>
-      <OrderDialog
+      <CommandDialog
         open={isAsked}
         onClose={() => setAsked(false)}
         title={messages.publishTitle}
         about={messages.publishAbout}
         confirm={messages.confirmPublish}
-        onOrder={send}
+        onCommand={send}
       >
         <Facts>
           <Fact name={messages.added}>{formats.count(count(CatalogChangeKind.ADDED))}</Fact>
@@ -68,7 +68,7 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
         </Facts>
         <Retired changes={changes} />
         <ReasonField value={reason} onChange={setReason} />
-      </OrderDialog>
+      </CommandDialog>
     </>
   );
 }

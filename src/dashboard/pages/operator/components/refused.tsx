@@ -35,7 +35,7 @@ const MESSAGES = {
     amount_precision: "Too many decimals for this currency.",
     currency_unsupported: "This currency or network is not supported.",
     reused:
-      "This order was sent before with other contents. Look into the ledger first, then begin a new order if one is needed.",
+      "This command was sent before with other contents. Look into the ledger first, then begin a new command if one is needed.",
     unknown:
       "No answer arrived, so it is not certain whether this was carried out. Trying again with the same contents is safe: money is never moved twice.",
     failed: "It failed on our side. Try again.",
@@ -44,12 +44,12 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Whether an order's idempotency key was used before for another order. */
+/** Whether a command's idempotency key was used before for another command. */
 export function isReusedName(error: unknown): boolean {
   return factsOf(error)?.details.some(({ rule }) => rule === "credit.reference") ?? false;
 }
 
-/** The refusal of an order or of a filter. */
+/** The refusal of a command or of a filter. */
 export function Refused({ error }: { readonly error: unknown }) {
   const messages = useMessages(MESSAGES);
   const formats = useFormats();

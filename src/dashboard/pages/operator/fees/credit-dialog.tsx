@@ -9,8 +9,8 @@ import { AmountField } from "../../../components/amount-field.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
-import { NewOrder, type OrderName, renew } from "../components/order-name.tsx";
-import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { NewCommand, type CommandKey, renew } from "../components/command-key.tsx";
+import { CommandDialog, commandTexts, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { FEES_MESSAGES } from "./fees-messages.ts";
 
@@ -27,34 +27,34 @@ type Written = {
 
 type CreditDialogProps = {
   readonly merchantId: string;
-  readonly name: OrderName;
+  readonly name: CommandKey;
   readonly onClose: () => void;
 };
 
-/** The order, shown for review before it is sent. */
+/** The command, shown for review before it is sent. */
 export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
   const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
-  const credit = useOrder(MerchantAdminService.method.creditMerchant);
+  const credit = useCommand(MerchantAdminService.method.creditMerchant);
   const [written, setWritten] = useState<Written>({ currencyCode: "", network: "", typed: "", reason: "" });
   const { currencyCode, network, typed, reason } = written;
   const send = async () => {
-    const order = { merchantId, currencyCode, network, amount: amountOf(typed, COINS) ?? "", reason };
-    const answer = await credit.mutateAsync({ ...order, idempotencyKey: name.current });
+    const command = { merchantId, currencyCode, network, amount: amountOf(typed, COINS) ?? "", reason };
+    const answer = await credit.mutateAsync({ ...command, idempotencyKey: name.current });
     renew(name);
     notifyOutcome(answer, messages.credited, formats.coins(answer.available, currencyCode));
   };
   return (
-    <OrderDialog
-      {...orderTexts(messages, "credit")}
+    <CommandDialog
+      {...commandTexts(messages, "credit")}
       onClose={onClose}
-      onOrder={send}
-      onRefused={(error, clear) => <NewOrder error={error} name={name} onNew={clear} />}
+      onCommand={send}
+      onRefused={(error, clear) => <NewCommand error={error} name={name} onNew={clear} />}
       review={() => <Reviewed merchantId={merchantId} written={written} />}
     >
       <CreditFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
-    </OrderDialog>
+    </CommandDialog>
   );
 }
 

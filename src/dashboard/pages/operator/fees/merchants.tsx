@@ -13,7 +13,7 @@ import type { Column } from "../../../components/table.tsx";
 import { Mono } from "../../../components/facts.tsx";
 import { Environment } from "../components/environment.tsx";
 import { later } from "../components/later.tsx";
-import { useOrderName } from "../components/order-name.tsx";
+import { useCommandKey } from "../components/command-key.tsx";
 import { Rows } from "../components/rows.tsx";
 import { FEES_MESSAGES } from "./fees-messages.ts";
 
@@ -21,11 +21,11 @@ const PAGE_SIZE = 50;
 
 const CreditDialog = later(() => import("./credit-dialog.tsx"), "CreditDialog");
 
-/** The list. Each row has the order that credits the merchant. */
+/** The list. Each row has the command that credits the merchant. */
 export function Merchants() {
   const messages = useMessages(FEES_MESSAGES);
   const [credited, setCredited] = useState<string | null>(null);
-  const name = useOrderName();
+  const name = useCommandKey();
   const query = useInfiniteQuery(
     MerchantAdminService.method.listMerchants,
     { pageSize: PAGE_SIZE, pageToken: "" },

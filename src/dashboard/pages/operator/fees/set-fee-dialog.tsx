@@ -13,7 +13,7 @@ import { Skeleton } from "../../../components/states.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
 import { UUID_PATTERN } from "../components/amounts.ts";
 import { Fact, Mono } from "../../../components/facts.tsx";
-import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { CommandDialog, commandTexts, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Refused } from "../components/refused.tsx";
 import { Review } from "../components/review.tsx";
 import { FEES_MESSAGES } from "./fees-messages.ts";
@@ -39,7 +39,7 @@ type Written = {
 export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: string; readonly onClose: () => void }) {
   const messages = useMessages(FEES_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const set = useOrder(MerchantAdminService.method.setFee);
+  const set = useCommand(MerchantAdminService.method.setFee);
   const [reason, setReason] = useState("");
   const [written, setWritten] = useState<Written>({
     merchantId,
@@ -57,15 +57,15 @@ export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: str
     notifyOutcome({});
   };
   return (
-    <OrderDialog
-      {...orderTexts(messages, "set")}
+    <CommandDialog
+      {...commandTexts(messages, "set")}
       onClose={onClose}
-      onOrder={send}
+      onCommand={send}
       review={() => <Reviewed written={written} />}
     >
       <FeeFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
       <ReasonField value={reason} onChange={setReason} />
-    </OrderDialog>
+    </CommandDialog>
   );
 }
 

@@ -22,8 +22,8 @@ export const LOG_MESSAGES = {
   },
   en: {
     title: "Operator log",
-    about: "Every operator's order, from the dashboard and the command line. Never changed or removed.",
-    list: "Operators' orders",
+    about: "Every operator's command, from the dashboard and the command line. Never changed or removed.",
+    list: "Operators' commands",
     operator: "Operator",
     action: "Action",
     subject: "Subject",

@@ -1,6 +1,6 @@
 // One event of the security log with all its data.
 
-import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
+import type { SecurityEvent, SecurityEventKind } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
@@ -8,13 +8,16 @@ import { Fact, Facts, Mono, ShortId } from "../../../components/facts.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
-import { outcomeNameOf, UUID } from "./security-search.ts";
+import { kindNameOf, outcomeNameOf, UUID } from "./security-search.ts";
 import { SECURITY_MESSAGES } from "./security-messages.ts";
 
-/** The name of an event; one that only a newer server knows, by the server's name. */
-function useKindName(): (kind: string) => string {
-  const kinds: Readonly<Record<string, string>> = useMessages(EVENT_KIND_MESSAGES);
-  return (kind) => kinds[kind] ?? kind;
+/** The name of an event. One that only a newer server knows has none. */
+function useKindName(): (kind: SecurityEventKind) => string {
+  const kinds = useMessages(EVENT_KIND_MESSAGES);
+  return (kind) => {
+    const name = kindNameOf(kind);
+    return name === undefined ? UNKNOWN : kinds[name];
+  };
 }
 
 type Event = { readonly event: SecurityEvent };

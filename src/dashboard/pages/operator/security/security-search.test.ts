@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { SecurityEventKind, SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { filterOf } from "./security-search.ts";
 
 const PERSON = "0198c0de-0000-7000-8000-00000000abcd";
@@ -7,7 +7,7 @@ const NOTHING = {
   personId: "",
   email: "",
   accountId: "",
-  kind: "",
+  kind: SecurityEventKind.UNSPECIFIED,
   outcome: SecurityOutcome.UNSPECIFIED,
   withoutOperatorReads: true,
 };
@@ -24,7 +24,7 @@ it("takes an id of a person and an e-mail address in the same field", () => {
 it("omits an unknown event and an unknown outcome", () => {
   expect(filterOf({ kind: "sign_in", outcome: "refused" })).toEqual({
     ...NOTHING,
-    kind: "sign_in",
+    kind: SecurityEventKind.SIGN_IN,
     outcome: SecurityOutcome.REFUSED,
   });
   expect(filterOf({ kind: "constructor", outcome: "zzz" })).toEqual(NOTHING);

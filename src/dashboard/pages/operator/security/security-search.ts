@@ -1,6 +1,6 @@
 // The security log's filters in the address, as the contract takes them.
 
-import { SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { SecurityEventKind, SecurityOutcome } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 
 /** The filters in the address. */
@@ -25,6 +25,17 @@ export function outcomeNameOf(outcome: SecurityOutcome): (typeof OUTCOMES)[numbe
   return OUTCOMES.find((name) => OUTCOME_OF[name] === outcome);
 }
 
+/** The name of a kind of event in the address. Undefined: this page does not know it. */
+export function kindNameOf(kind: SecurityEventKind): keyof typeof EVENT_KIND_MESSAGES.id | undefined {
+  return KINDS.find((name) => kindOf(name) === kind);
+}
+
+const KINDS = Object.keys(EVENT_KIND_MESSAGES.id) as (keyof typeof EVENT_KIND_MESSAGES.id)[];
+
+function kindOf(name: (typeof KINDS)[number]): SecurityEventKind {
+  return SecurityEventKind[name.toUpperCase() as Uppercase<typeof name>];
+}
+
 /** The id of a person, an account or a session. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -33,11 +44,12 @@ export function filterOf({ person = "", account = "", kind = "", outcome = "", r
   const who = person.trim().toLowerCase();
   const isId = UUID.test(who);
   const named = OUTCOMES.find((each) => each === outcome);
+  const chosen = KINDS.find((each) => each === kind);
   return {
     personId: isId ? who : "",
     email: isId ? "" : who,
     accountId: account.trim().toLowerCase(),
-    kind: Object.hasOwn(EVENT_KIND_MESSAGES.id, kind) ? kind : "",
+    kind: chosen === undefined ? SecurityEventKind.UNSPECIFIED : kindOf(chosen),
     // An open page of operators reads every few seconds: sign-ins and refusals would be lost among those lines.
     withoutOperatorReads: reads === undefined,
     outcome: named === undefined ? SecurityOutcome.UNSPECIFIED : OUTCOME_OF[named],

@@ -8,7 +8,7 @@ import { Fact, Mono } from "../../../components/facts.tsx";
 import { SelectField, TextField } from "../../../components/field.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { UUID_PATTERN } from "../components/amounts.ts";
-import { OrderDialog, orderTexts, useOrder } from "../components/order.tsx";
+import { CommandDialog, commandTexts, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { ScopesField } from "./scopes-field.tsx";
 import { type ScopeName, SCOPES } from "./scopes.ts";
@@ -33,10 +33,10 @@ type CreateTokenDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The order of a token. Its answer has the secret, which goes only to `onMade`. */
+/** The command that makes a token. Its answer has the secret, which goes only to `onMade`. */
 export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
   const messages = useMessages(TOKENS_MESSAGES);
-  const create = useOrder(AccountsService.method.createServiceToken, { isSecret: true });
+  const create = useCommand(AccountsService.method.createServiceToken, { isSecret: true });
   const [written, setWritten] = useState<Written>(FIRST);
   const { name, reach, accountId, scopes, days } = written;
   const send = async () => {
@@ -49,14 +49,14 @@ export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
     onMade(made);
   };
   return (
-    <OrderDialog
-      {...orderTexts(messages, "create")}
+    <CommandDialog
+      {...commandTexts(messages, "create")}
       onClose={onClose}
-      onOrder={send}
+      onCommand={send}
       review={() => <Reviewed written={written} />}
     >
       <TokenFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
-    </OrderDialog>
+    </CommandDialog>
   );
 }
 

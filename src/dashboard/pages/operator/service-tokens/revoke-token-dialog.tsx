@@ -2,7 +2,7 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { ServiceToken } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
-import { OrderDialog, orderTexts, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { CommandDialog, commandTexts, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 import { maskedToken } from "./token-columns.tsx";
 
@@ -10,19 +10,19 @@ import { maskedToken } from "./token-columns.tsx";
 export function RevokeTokenDialog({ token, onClose }: { readonly token: ServiceToken; readonly onClose: () => void }) {
   const messages = useMessages(TOKENS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const revoke = useOrder(AccountsService.method.revokeServiceToken);
+  const revoke = useCommand(AccountsService.method.revokeServiceToken);
   const send = async () => {
     await revoke.mutateAsync({ tokenId: token.id });
     notifyOutcome({}, messages.revokedNow, token.name);
   };
   return (
-    <OrderDialog {...orderTexts(messages, "revoke")} onClose={onClose} isDanger onOrder={send}>
+    <CommandDialog {...commandTexts(messages, "revoke")} onClose={onClose} isDanger onCommand={send}>
       <Facts>
         <Fact name={messages.name}>{token.name}</Fact>
         <Fact name={messages.secret}>
           <Mono>{maskedToken(token)}</Mono>
         </Fact>
       </Facts>
-    </OrderDialog>
+    </CommandDialog>
   );
 }

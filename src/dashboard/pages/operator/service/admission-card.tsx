@@ -12,12 +12,12 @@ import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts } from "../../../components/facts.tsx";
-import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { CommandDialog, commandTexts, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { SERVICE_MESSAGES } from "./service-messages.ts";
 
 const ASK_AGAIN_MS = 15_000;
 
-/** Whether requests are admitted, and the order that changes it. */
+/** Whether requests are admitted, and the command that changes it. */
 export function AdmissionCard() {
   const messages = useMessages(SERVICE_MESSAGES);
   const { data, error, refetch } = useQuery(SystemService.method.getAdmission, {}, { refetchInterval: ASK_AGAIN_MS });
@@ -67,9 +67,9 @@ function Switch({ admission }: { readonly admission: Admission }) {
 function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; readonly onClose: () => void }) {
   const messages = useMessages(SERVICE_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const stop = useOrder(SystemService.method.stopAdmission);
-  const start = useOrder(SystemService.method.startAdmission);
-  // The dialog keeps the order it was opened for, while the switch below is fetched again.
+  const stop = useCommand(SystemService.method.stopAdmission);
+  const start = useCommand(SystemService.method.startAdmission);
+  // The dialog keeps the command it was opened for, while the switch below is fetched again.
   const [isStarting] = useState(isStopped);
   const [reason, setReason] = useState("");
   const send = async () => {
@@ -78,13 +78,13 @@ function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; rea
     notifyOutcome({});
   };
   return (
-    <OrderDialog
-      {...orderTexts(messages, isStarting ? "start" : "stop")}
+    <CommandDialog
+      {...commandTexts(messages, isStarting ? "start" : "stop")}
       onClose={onClose}
       isDanger={!isStarting}
-      onOrder={send}
+      onCommand={send}
     >
       {isStarting ? null : <ReasonField required value={reason} onChange={setReason} />}
-    </OrderDialog>
+    </CommandDialog>
   );
 }

@@ -12,7 +12,7 @@ import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { Fact, Facts } from "../../../components/facts.tsx";
-import { OrderDialog, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { CommandDialog, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { SERVICE_MESSAGES } from "./service-messages.ts";
 
@@ -20,7 +20,7 @@ import { SERVICE_MESSAGES } from "./service-messages.ts";
 const WELCOME = { ...RUPIAH, zero: true };
 const MOST = "10000000";
 
-/** The settings and the order that changes them. */
+/** The settings and the command that changes them. */
 export function SettingsCard() {
   const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
@@ -53,7 +53,7 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
   const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
-  const update = useOrder(SystemService.method.updateSettings);
+  const update = useCommand(SystemService.method.updateSettings);
   const [typed, setTyped] = useState(asTyped(now));
   const amount = amountOf(typed, WELCOME) ?? "";
   const [reason, setReason] = useState("");
@@ -62,12 +62,12 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
     notifyOutcome({});
   };
   return (
-    <OrderDialog
+    <CommandDialog
       onClose={onClose}
       title={messages.changeTitle}
       about={messages.welcomeAbout}
       confirm={messages.confirmWelcome}
-      onOrder={send}
+      onCommand={send}
       review={() => (
         <Review>
           <Fact name={messages.before}>{formats.exactRupiah(now)}</Fact>
@@ -87,6 +87,6 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
         onChange={setTyped}
       />
       <ReasonField value={reason} onChange={setReason} />
-    </OrderDialog>
+    </CommandDialog>
   );
 }

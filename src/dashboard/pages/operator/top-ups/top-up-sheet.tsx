@@ -22,7 +22,7 @@ import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
-import { orderTexts, ReasonDialog, useOrder } from "../components/order.tsx";
+import { commandTexts, ReasonDialog, useCommand } from "../components/command.tsx";
 import { NotLoaded } from "../components/rows.tsx";
 import { TOP_UPS_MESSAGES } from "./top-ups-messages.ts";
 
@@ -151,10 +151,10 @@ function OneEvent({ event }: { readonly event: PaymentEvent }) {
 function VerifyDialog({ topUpId, onClose }: { readonly topUpId: string; readonly onClose: () => void }) {
   const messages = useMessages(TOP_UPS_MESSAGES);
   const notify = useNotify();
-  const verify = useOrder(TopUpService.method.verifyTopUp);
+  const verify = useCommand(TopUpService.method.verifyTopUp);
   const send = async (reason: string) => {
     await verify.mutateAsync({ topUpId, reason });
     notify(messages.verified);
   };
-  return <ReasonDialog {...orderTexts(messages, "verify")} onClose={onClose} onOrder={send} />;
+  return <ReasonDialog {...commandTexts(messages, "verify")} onClose={onClose} onCommand={send} />;
 }

@@ -1,4 +1,4 @@
-// Approving and rejecting a transfer: a reason, a review, and the order.
+// Approving and rejecting a transfer: a reason, a review, and the command.
 
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
@@ -9,7 +9,7 @@ import { Fact, Mono } from "../../../components/facts.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { TRANSFER_MESSAGES } from "../../transfers/transfer-messages.ts";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
-import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { commandTexts, ReasonDialog, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
@@ -26,19 +26,19 @@ type DecisionDialogProps = {
 export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogProps) {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const approve = useOrder(TransferService.method.approveTransfer);
-  const reject = useOrder(TransferService.method.rejectTransfer);
+  const approve = useCommand(TransferService.method.approveTransfer);
+  const reject = useCommand(TransferService.method.rejectTransfer);
   const isApproval = decision === "approve";
   const send = async (reason: string) => {
-    const order = { transferId: transfer.id, reason };
-    notifyOutcome(isApproval ? await approve.mutateAsync(order) : await reject.mutateAsync(order));
+    const command = { transferId: transfer.id, reason };
+    notifyOutcome(isApproval ? await approve.mutateAsync(command) : await reject.mutateAsync(command));
   };
   return (
     <ReasonDialog
-      {...orderTexts(messages, decision)}
+      {...commandTexts(messages, decision)}
       onClose={onClose}
       isDanger={!isApproval}
-      onOrder={send}
+      onCommand={send}
       onRefused={(error) => (isTooLate(error) ? <p className="text-muted">{messages.tooLate}</p> : null)}
       isReasonRequired
       hint={isApproval ? undefined : messages.rejectReasonHint}
@@ -59,7 +59,7 @@ function Reviewed({ transfer, reason }: { readonly transfer: Transfer; readonly 
   return (
     <Review>
       <Fact name={facts.received}>
-        <strong className="text-lg font-semibold" data-testid="order-amount">
+        <strong className="text-lg font-semibold" data-testid="command-amount">
           {formats.coins(transfer.receivedAmount, transfer.currencyCode)}
         </strong>
       </Fact>

@@ -7,12 +7,12 @@ import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
-import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { commandTexts, ReasonDialog, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { useChainName } from "./chain-name.ts";
 import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
-/** The order, shown for review before it is sent. */
+/** The command, shown for review before it is sent. */
 export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; readonly onClose: () => void }) {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);
@@ -20,7 +20,7 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
   const when = useWhen();
   const notifyOutcome = useNotifyOutcome();
   const chainName = useChainName();
-  const resume = useOrder(PayoutService.method.resumePayoutWallet);
+  const resume = useCommand(PayoutService.method.resumePayoutWallet);
   const send = async (reason: string) => {
     // The stop that is shown here: the wallet may have resumed meanwhile and stopped again for another reason.
     const { isNew, foreignNonces } = await resume.mutateAsync({
@@ -33,12 +33,12 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
   };
   return (
     <ReasonDialog
-      {...orderTexts(messages, "resume")}
+      {...commandTexts(messages, "resume")}
       onClose={onClose}
       isDanger
       isReasonRequired
       hint={messages.resumeReason}
-      onOrder={send}
+      onCommand={send}
       review={(reason) => (
         <Review>
           <Fact name={messages.chain}>{chainName(wallet.chain)}</Fact>

@@ -1,4 +1,4 @@
-// The stops of payouts that operators have ordered: their scope, operator and reason, and the orders that set and end
+// The stops of payouts that operators made: their scope, operator and reason, and the commands that set and end
 // one.
 
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { Card } from "../../../components/card.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
-import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { commandTexts, ReasonDialog, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { useChainName } from "./chain-name.ts";
 import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
@@ -35,7 +35,7 @@ export function StopsCard({ stops }: { readonly stops: readonly PayoutStop[] }) 
         stops.length === 0 ? (
           <Badge tone="good">{messages.running}</Badge>
         ) : (
-          <Badge tone="bad">{messages.stoppedByOrder}</Badge>
+          <Badge tone="bad">{messages.stoppedByOperator}</Badge>
         )
       }
     >
@@ -65,7 +65,7 @@ export function StopsCard({ stops }: { readonly stops: readonly PayoutStop[] }) 
   );
 }
 
-/** Asks for the reason and sends the order. */
+/** Asks for the reason and sends the command. */
 export function StopDialog({
   asked: { kind, scope },
   onClose,
@@ -76,20 +76,20 @@ export function StopDialog({
   const messages = useMessages(TRANSFERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const scopeText = useScopeText();
-  const stop = useOrder(PayoutService.method.stopPayouts);
-  const start = useOrder(PayoutService.method.startPayouts);
+  const stop = useCommand(PayoutService.method.stopPayouts);
+  const start = useCommand(PayoutService.method.startPayouts);
   const isStop = kind === "stop";
   const send = async (reason: string) => {
-    const order = { chain: scope.chain, address: scope.address, reason };
-    notifyOutcome(await (isStop ? stop : start).mutateAsync(order));
+    const command = { chain: scope.chain, address: scope.address, reason };
+    notifyOutcome(await (isStop ? stop : start).mutateAsync(command));
   };
   return (
     <ReasonDialog
-      {...orderTexts(messages, isStop ? "stopPayouts" : "startPayouts")}
+      {...commandTexts(messages, isStop ? "stopPayouts" : "startPayouts")}
       onClose={onClose}
       isDanger={isStop}
       isReasonRequired
-      onOrder={send}
+      onCommand={send}
     >
       <Facts>
         <Fact name={messages.stopScope}>{scopeText(scope)}</Fact>

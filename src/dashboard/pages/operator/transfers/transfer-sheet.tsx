@@ -1,4 +1,4 @@
-// One transfer with all its data, and the orders that end its waiting.
+// One transfer with all its data, and the commands that end its waiting.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";

@@ -56,7 +56,7 @@ export const TRANSFERS_MESSAGES = {
     payoutsAbout:
       "Selama dihentikan, tidak ada yang ditandatangani atau dikirim. Yang sudah ada di jaringan tetap dipantau.",
     running: "Berjalan",
-    stoppedByOrder: "Dihentikan operator",
+    stoppedByOperator: "Dihentikan operator",
     stopScope: "Yang dihentikan",
     allPayouts: "Semua pembayaran",
     stoppedBy: "Dihentikan oleh",
@@ -131,7 +131,7 @@ export const TRANSFERS_MESSAGES = {
     payoutsAbout:
       "While they are stopped, nothing is signed or sent. Transactions that the network already has are still watched.",
     running: "Running",
-    stoppedByOrder: "Stopped by an operator",
+    stoppedByOperator: "Stopped by an operator",
     stopScope: "What is stopped",
     allPayouts: "All payouts",
     stoppedBy: "Stopped by",

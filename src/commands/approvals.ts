@@ -1,56 +1,56 @@
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { readDefaultLimits } from "../merchant/merchants/limits-store.ts";
 import { setDefaultLimits, showLimits } from "../merchant/merchants/limits.ts";
-import { listOrders } from "../operator/second-person/order-store.ts";
-import { approveOrder, refuseOrder } from "../operator/second-person/pending-orders.ts";
+import { listApprovals } from "../operator/second-person/approval-store.ts";
+import { grantApproval, refuseApproval } from "../operator/second-person/approvals.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
 
 const MOST_LISTED = 200;
-const which = { required: true, value: "ID", about: "the order" };
+const which = { required: true, value: "ID", about: "the approval" };
 
-export const pendingOrderCommands: readonly Command[] = [
+export const approvalCommands: readonly Command[] = [
   {
-    name: "order list",
-    about: "Lists the orders that wait for a second operator.",
+    name: "approval list",
+    about: "Lists the commands that wait for a second operator.",
     options: {},
     async run(_values, { database }) {
       const { pool } = await database();
-      const orders = await listOrders(pool, { state: "pending", beforeId: null, limit: MOST_LISTED });
-      const shown = orders.map(({ payload: _payload, ...order }) => order);
+      const approvals = await listApprovals(pool, { state: "pending", beforeId: null, limit: MOST_LISTED });
+      const shown = approvals.map(({ payload: _payload, ...approval }) => approval);
       return {
-        json: { orders: shown },
+        json: { approvals: shown },
         text: shown
-          .map(({ orderId, kind, subject, facts, orderedBy }) =>
-            [orderId, kind, subject, `${facts["currencyCode"]} ${facts["amount"]}`, `by ${orderedBy}`].join("  "),
+          .map(({ approvalId, kind, subject, facts, requestedBy }) =>
+            [approvalId, kind, subject, `${facts["currencyCode"]} ${facts["amount"]}`, `by ${requestedBy}`].join("  "),
           )
           .join("\n"),
       };
     },
   },
   {
-    name: "order approve",
-    about: "Approves another operator's order and carries it out.",
-    options: { order: which, reason: { required: false, value: "R", about: "why, for the records" } },
+    name: "approval grant",
+    about: "Approves another operator's command and carries it out.",
+    options: { approval: which, reason: { required: false, value: "R", about: "why, for the records" } },
     async run(values, { database }) {
-      const { order, isNew } = await approveOrder(await operatorHere(database), {
-        orderId: uuidOption(values.need("order"), "order"),
+      const { approval, isNew } = await grantApproval(await operatorHere(database), {
+        approvalId: uuidOption(values.need("approval"), "approval"),
         reason: values.get("reason") ?? null,
       });
-      return { json: { orderId: order.orderId, state: order.state, isNew } };
+      return { json: { approvalId: approval.approvalId, state: approval.state, isNew } };
     },
   },
   {
-    name: "order refuse",
-    about: "Refuses an order that waits for a second operator.",
-    options: { order: which, reason: { required: true, value: "R", about: "why" } },
+    name: "approval refuse",
+    about: "Refuses a command that waits for a second operator.",
+    options: { approval: which, reason: { required: true, value: "R", about: "why" } },
     async run(values, { database }) {
-      const { order, isNew } = await refuseOrder(await operatorHere(database), {
-        orderId: uuidOption(values.need("order"), "order"),
+      const { approval, isNew } = await refuseApproval(await operatorHere(database), {
+        approvalId: uuidOption(values.need("approval"), "approval"),
         reason: values.need("reason"),
       });
-      return { json: { orderId: order.orderId, state: order.state, isNew } };
+      return { json: { approvalId: approval.approvalId, state: approval.state, isNew } };
     },
   },
   {

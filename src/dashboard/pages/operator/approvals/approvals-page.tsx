@@ -1,12 +1,11 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
-import { OrderService } from "#gen/saldo/operator/v1/order_service_pb.ts";
-import { OrderState, type PendingOrder } from "#gen/saldo/operator/v1/order_pb.ts";
+import { ApprovalService } from "#gen/saldo/operator/v1/approval_service_pb.ts";
+import { ApprovalState, type Approval } from "#gen/saldo/operator/v1/approval_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
-import { Mono } from "../../../components/facts.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { Empty } from "../../../components/states.tsx";
@@ -15,29 +14,29 @@ import { useChangeAddress } from "../components/address.ts";
 import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { RowSheet } from "../components/row-sheet.tsx";
 import { Rows } from "../components/rows.tsx";
-import { OrderSheet } from "./order-sheet.tsx";
-import { ORDERS_MESSAGES } from "./orders-messages.ts";
+import { ApprovalSheet } from "./approval-sheet.tsx";
+import { APPROVALS_MESSAGES, nameOfCommand } from "./approvals-messages.ts";
 
 const PAGE_SIZE = 50;
 const ASK_AGAIN_MS = 20_000;
 
 const STATES = {
-  pending: OrderState.PENDING,
-  approved: OrderState.APPROVED,
-  refused: OrderState.REFUSED,
-  expired: OrderState.EXPIRED,
+  pending: ApprovalState.PENDING,
+  approved: ApprovalState.APPROVED,
+  refused: ApprovalState.REFUSED,
+  expired: ApprovalState.EXPIRED,
 } as const;
 type StateName = keyof typeof STATES;
 const NAMES = Object.keys(STATES) as StateName[];
 
-/** Orders that wait for a second operator, and those that were decided. */
-export function OrdersPage() {
-  const messages = useMessages(ORDERS_MESSAGES);
+/** Commands that wait for a second operator, and those that were decided. */
+export function ApprovalsPage() {
+  const messages = useMessages(APPROVALS_MESSAGES);
   const change = useChangeAddress();
-  const search = useSearch({ from: "/inside/operator/orders" });
+  const search = useSearch({ from: "/inside/operator/approvals" });
   const chosen = NAMES.find((name) => name === search.state) ?? "pending";
   const query = useInfiniteQuery(
-    OrderService.method.listOrders,
+    ApprovalService.method.listApprovals,
     { state: STATES[chosen], pageSize: PAGE_SIZE, pageToken: "" },
     {
       pageParamKey: "pageToken",
@@ -45,55 +44,55 @@ export function OrdersPage() {
       refetchInterval: ASK_AGAIN_MS,
     },
   );
-  const orders = query.data?.pages.flatMap((page) => page.orders);
+  const approvals = query.data?.pages.flatMap((page) => page.approvals);
   return (
     <Page title={messages.title} about={messages.about}>
       <Segments
         label={messages.state}
         value={chosen}
         choices={NAMES.map((value) => ({ value, label: messages[value] }))}
-        onChange={(state) => change({ state, order: undefined })}
+        onChange={(state) => change({ state, approval: undefined })}
       />
       <Card flush>
         <Rows
           query={query}
-          rows={orders}
+          rows={approvals}
           label={messages.list}
           columns={useColumns()}
           keyOf={({ id }) => id}
-          onOpen={({ id }) => change({ order: id })}
+          onOpen={({ id }) => change({ approval: id })}
           empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <RowSheet
         query={query}
-        open={search.order !== undefined}
-        row={orders?.find(({ id }) => id === search.order)}
-        title={messages.order}
+        open={search.approval !== undefined}
+        row={approvals?.find(({ id }) => id === search.approval)}
+        title={messages.approval}
         missing={{ title: messages.missing, about: messages.missingAbout }}
-        onClose={() => change({ order: undefined })}
+        onClose={() => change({ approval: undefined })}
       >
-        {(opened) => <OrderSheet order={opened} onDecided={() => change({ order: undefined })} />}
+        {(opened) => <ApprovalSheet approval={opened} onDecided={() => change({ approval: undefined })} />}
       </RowSheet>
     </Page>
   );
 }
 
-function useColumns(): readonly Column<PendingOrder>[] {
-  const messages = useMessages(ORDERS_MESSAGES);
+function useColumns(): readonly Column<Approval>[] {
+  const messages = useMessages(APPROVALS_MESSAGES);
   const when = useWhen();
   const amountOf = useAssetAmount();
   return [
     {
-      key: "action",
-      head: messages.action,
-      cell: ({ action, orderedBy, state }) => (
+      key: "command",
+      head: messages.command,
+      cell: ({ command, requestedBy, state }) => (
         <>
           <span className="flex flex-wrap items-center gap-1.5">
-            <Mono>{action}</Mono>
+            {messages[nameOfCommand(command)]}
             <StateBadge state={state} />
           </span>
-          <span className="block text-xs break-all text-muted md:hidden">{orderedBy}</span>
+          <span className="block text-xs break-all text-muted md:hidden">{requestedBy}</span>
         </>
       ),
     },
@@ -104,18 +103,18 @@ function useColumns(): readonly Column<PendingOrder>[] {
     },
     {
       key: "by",
-      head: messages.orderedBy,
+      head: messages.requestedBy,
       wide: true,
-      cell: ({ orderedBy }) => <span className="break-all">{orderedBy}</span>,
+      cell: ({ requestedBy }) => <span className="break-all">{requestedBy}</span>,
     },
-    { key: "at", head: messages.orderedAt, wide: true, cell: ({ orderedAt }) => when(orderedAt) },
+    { key: "at", head: messages.requestedAt, wide: true, cell: ({ requestedAt }) => when(requestedAt) },
     { key: "until", head: messages.expiresAt, wide: true, cell: ({ expiresAt }) => when(expiresAt) },
   ];
 }
 
-/** The state of an order. */
-export function StateBadge({ state }: { readonly state: OrderState }) {
-  const messages = useMessages(ORDERS_MESSAGES);
+/** The state of an approval. */
+export function StateBadge({ state }: { readonly state: ApprovalState }) {
+  const messages = useMessages(APPROVALS_MESSAGES);
   const name = NAMES.find((each) => STATES[each] === state);
   if (name === undefined) return null;
   const tones = { pending: "warn", approved: "good", refused: "bad", expired: undefined } as const;

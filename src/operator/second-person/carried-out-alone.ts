@@ -1,11 +1,11 @@
-// Orders that one operator carries out alone, counted together: the sums of SecondPersonRule are of a day, so that splitting an order
+// Commands that one operator carries out alone, counted together: the sums of SecondPersonRule are of a day, so that splitting a command
 // into small ones gains nothing.
 
 import type { PoolClient } from "pg";
 import type { OperatorContext } from "../audit-log/operator-actions.ts";
 import { waitForLocks, withRetry, withTransaction } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { isAboveSum, type OrderedAmount, type SecondPersonRule } from "./second-person.ts";
+import { isAboveSum, type CommandAmount, type SecondPersonRule } from "./second-person.ts";
 
 /** Minutes are whole ones: the one that began a day ago still counts. */
 const IN_DAY = "minute > clock_timestamp() - interval '24 hours 1 minute'";
@@ -25,27 +25,27 @@ UPDATE ordered_alone o SET (minutes, amounts) = (
   ) by_minute)
 WHERE operator = lower($1) AND currency_code = $2`;
 
-/** Thrown to undo an order that was carried out and is above the sum of one operator. */
+/** Thrown to undo a command that was carried out and is above the sum of one operator. */
 class TooMuchAlone extends Error {}
 
 /**
- * Carries an order out where it, together with its operator's other orders of the last 24 hours in its currency, is not above the
- * sum. An order that was carried out before counts once. Null: it is above the sum, and nothing was done.
+ * Carries a command out where it, together with its operator's other commands of the last 24 hours in its currency, is not above the
+ * sum. A command that was carried out before counts once. Null: it is above the sum, and nothing was done.
  */
 export async function carryOutAlone<Outcome extends object>(
-  { by, rule, amount: ordered }: { by: OperatorContext; rule: SecondPersonRule; amount: OrderedAmount },
+  { by, rule, amount: commanded }: { by: OperatorContext; rule: SecondPersonRule; amount: CommandAmount },
   carryOut: (by: OperatorContext) => Promise<Outcome>,
 ): Promise<Outcome | null> {
-  const { currencyCode, amount } = ordered;
+  const { currencyCode, amount } = commanded;
   const inOne = async (client: PoolClient): Promise<Outcome> => {
     await waitForLocks(client);
     const { rows } = await client.query<{ sum: string }>(LOCK, [by.operator, currencyCode]);
     const sum = rows[0]?.sum;
-    invariant(sum !== undefined, "the row of an operator's orders is there behind its lock");
+    invariant(sum !== undefined, "the row of an operator's commands is there behind its lock");
     const outcome = await carryOut({ ...by, within: client });
     // Only now it is known whether it was carried out before, under the lock that its kind takes.
     if ("isNew" in outcome && outcome.isNew === false) return outcome;
-    if (isAboveSum(rule, ordered, sum)) throw new TooMuchAlone();
+    if (isAboveSum(rule, commanded, sum)) throw new TooMuchAlone();
     await client.query(ADD, [by.operator, currencyCode, amount]);
     return outcome;
   };

@@ -1,4 +1,4 @@
-// Orders: the changes that an operator makes. An order is written, reviewed where it moves money, and then sent; a
+// Commands: the changes that an operator makes. A command is written, reviewed where it moves money, and then sent; a
 // refusal keeps the input.
 
 import type { DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
@@ -16,8 +16,8 @@ import { Refused } from "./refused.tsx";
 /** The most characters of a reason. */
 const LONGEST_REASON = 500;
 
-/** Sends an order. Afterwards all displayed data is fetched again. An answer with a secret is not cached. */
-export function useOrder<Input extends DescMessage, Output extends DescMessage>(
+/** Sends a command. Afterwards all displayed data is fetched again. An answer with a secret is not cached. */
+export function useCommand<Input extends DescMessage, Output extends DescMessage>(
   method: DescMethodUnary<Input, Output>,
   { isSecret = false }: { readonly isSecret?: boolean } = {},
 ) {
@@ -29,36 +29,36 @@ export function useOrder<Input extends DescMessage, Output extends DescMessage>(
 }
 
 /**
- * The messages of an order, by the same names on every page of operators: `stopTitle`, `stopAbout` and `confirmStop` of
+ * The messages of a command, by the same names on every page of operators: `stopTitle`, `stopAbout` and `confirmStop` of
  * "stop".
  */
-type OrderMessages<Name extends string> = Readonly<
+type CommandMessages<Name extends string> = Readonly<
   Record<`${Name}Title` | `${Name}About` | `confirm${Capitalize<Name>}`, string>
 >;
 
-/** The texts of an order's dialog, by the order's name. */
-export function orderTexts<Name extends string>(messages: OrderMessages<Name>, name: Name) {
+/** The texts of a command's dialog, by the command's name. */
+export function commandTexts<Name extends string>(messages: CommandMessages<Name>, name: Name) {
   const texts: Readonly<Record<string, string>> = messages;
   const confirm = `confirm${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return { title: texts[`${name}Title`] ?? "", about: texts[`${name}About`] ?? "", confirm: texts[confirm] ?? "" };
 }
 
-/** The answer to an order that can arrive twice, or that a second operator has to approve. */
-type Outcome = { readonly isNew?: boolean | undefined; readonly pendingOrderId?: string };
+/** The answer to a command that can arrive twice, or that a second operator has to approve. */
+type Outcome = { readonly isNew?: boolean | undefined; readonly pendingApprovalId?: string };
 
 /**
- * Shows how an order ended: it waits for approval, was carried out before, or is done (in the given words, or as such).
+ * Shows how a command ended: it waits for approval, was carried out before, or is done (in the given words, or as such).
  */
 export function useNotifyOutcome(): (outcome: Outcome, done?: string, about?: string) => void {
   const messages = useMessages(OPERATOR_MESSAGES);
   const notify = useNotify();
-  return ({ isNew = true, pendingOrderId = "" }, done = messages.done, about?: string) => {
-    if (pendingOrderId !== "") notify(messages.waits, messages.waitsAbout);
+  return ({ isNew = true, pendingApprovalId = "" }, done = messages.done, about?: string) => {
+    if (pendingApprovalId !== "") notify(messages.waits, messages.waitsAbout);
     else notify(isNew ? done : messages.doneBefore, about);
   };
 }
 
-type OrderDialogProps = {
+type CommandDialogProps = {
   /** Left out: it is open as long as it is rendered. */
   readonly open?: boolean;
   readonly onClose: () => void;
@@ -72,37 +72,37 @@ type OrderDialogProps = {
   readonly confirm: string;
   readonly isDanger?: boolean;
   /** Sends it; when it throws, the dialog stays and shows why. */
-  readonly onOrder: () => Promise<unknown>;
+  readonly onCommand: () => Promise<unknown>;
   /** A remedy for a refusal besides trying again. `clear` removes the refusal. */
   readonly onRefused?: (error: unknown, clear: () => void) => ReactNode;
 };
 
-/** The dialog of an order. It cannot be closed while the order is being sent, so that its answer is not lost. */
-export function OrderDialog({ open = true, onClose, title, about, ...order }: OrderDialogProps) {
+/** The dialog of a command. It cannot be closed while the command is being sent, so that its answer is not lost. */
+export function CommandDialog({ open = true, onClose, title, about, ...command }: CommandDialogProps) {
   const [isBusy, setBusy] = useState(false);
   return (
     <Dialog open={open} onClose={onClose} title={title} about={about} kept={isBusy}>
-      <OrderForm {...order} isBusy={isBusy} setBusy={setBusy} onClose={onClose} />
+      <CommandForm {...command} isBusy={isBusy} setBusy={setBusy} onClose={onClose} />
     </Dialog>
   );
 }
 
-type OrderFormProps = Omit<OrderDialogProps, "open" | "title" | "about"> & {
+type CommandFormProps = Omit<CommandDialogProps, "open" | "title" | "about"> & {
   readonly isBusy: boolean;
   readonly setBusy: (isBusy: boolean) => void;
 };
 
-function OrderForm({
+function CommandForm({
   children,
   review,
   confirm,
   isDanger,
-  onOrder,
+  onCommand,
   onRefused,
   onClose,
   isBusy,
   setBusy,
-}: OrderFormProps) {
+}: CommandFormProps) {
   const messages = useMessages(OPERATOR_MESSAGES);
   const [isReviewed, setReviewed] = useState(false);
   const [refusal, setRefusal] = useState<unknown>(null);
@@ -116,7 +116,7 @@ function OrderForm({
     setBusy(true);
     setRefusal(null);
     try {
-      await onOrder();
+      await onCommand();
       onClose();
     } catch (error) {
       setRefusal(error);
@@ -162,28 +162,28 @@ function OrderForm({
   );
 }
 
-type ReasonDialogProps = Omit<OrderDialogProps, "open" | "review" | "onOrder"> & {
+type ReasonDialogProps = Omit<CommandDialogProps, "open" | "review" | "onCommand"> & {
   readonly isReasonRequired?: boolean;
   /** The readers of the reason, where they are not only those of the log. */
   readonly hint?: string | undefined;
   readonly review?: (reason: string) => ReactNode;
-  readonly onOrder: (reason: string) => Promise<unknown>;
+  readonly onCommand: (reason: string) => Promise<unknown>;
 };
 
-/** The dialog of an order that needs only a reason. */
+/** The dialog of a command that needs only a reason. */
 export function ReasonDialog({
   children,
   isReasonRequired = false,
   hint,
   review,
-  onOrder,
+  onCommand,
   ...dialog
 }: ReasonDialogProps) {
   const [reason, setReason] = useState("");
   return (
-    <OrderDialog
+    <CommandDialog
       {...dialog}
-      onOrder={() => onOrder(reason)}
+      onCommand={() => onCommand(reason)}
       {...(review === undefined ? {} : { review: () => review(reason) })}
     >
       {children}
@@ -193,11 +193,11 @@ export function ReasonDialog({
         onChange={setReason}
         {...(hint === undefined ? {} : { hint })}
       />
-    </OrderDialog>
+    </CommandDialog>
   );
 }
 
-/** The reason of the order. */
+/** The reason of the command. */
 export function ReasonField({
   value,
   onChange,

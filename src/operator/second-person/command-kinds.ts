@@ -1,4 +1,4 @@
-// The kinds of orders that can wait for a second operator: when each needs one, how it is stored, and how it is carried out.
+// The kinds of commands that can wait for a second operator: when each needs one, how it is stored, and how it is carried out.
 
 import type { Pool } from "pg";
 import type { OperatorContext } from "../audit-log/operator-actions.ts";
@@ -14,52 +14,57 @@ import { readOwnedTransfer } from "../../merchant/transfers/transfer-search-stor
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
 import { type MoneyCommand, adjustAccount, creditAccount, creditUsage } from "../commands/accounts.ts";
 import { creditMerchant } from "../commands/merchants.ts";
-import type { OrderedAmount } from "./second-person.ts";
+import type { CommandAmount } from "./second-person.ts";
 import { approveTransfer, setLimits } from "../commands/transfers.ts";
 
-/** The order and the outcome of each kind. */
-export type OrderKinds = {
-  readonly "account credit": { order: MoneyCommand; outcome: PostedMove };
-  readonly "account adjust": { order: MoneyCommand; outcome: PostedMove };
-  readonly "usage credit": { order: CreditNote; outcome: WrittenNote };
-  readonly "merchant credit": { order: MerchantCredit & { readonly reference: string }; outcome: CreditedFund };
-  readonly "merchant limit": { order: LimitChange & { readonly reason: string | null }; outcome: ShownLimits };
+/** The command and the outcome of each kind. */
+export type CommandKinds = {
+  readonly "account credit": { command: MoneyCommand; outcome: PostedMove };
+  readonly "account adjust": { command: MoneyCommand; outcome: PostedMove };
+  readonly "usage credit": { command: CreditNote; outcome: WrittenNote };
+  readonly "merchant credit": { command: MerchantCredit & { readonly reference: string }; outcome: CreditedFund };
+  readonly "merchant limit": { command: LimitChange & { readonly reason: string | null }; outcome: ShownLimits };
   readonly "transfer approve": {
-    order: { readonly transferId: string; readonly note: string | null };
+    command: { readonly transferId: string; readonly note: string | null };
     outcome: MovedTransfer;
   };
 };
-export type OrderKind = keyof OrderKinds;
+export type CommandKind = keyof CommandKinds;
 
-/** An order as operators see it. Amount null: it has none. */
-export type OrderLook = {
+/** Whether a stored kind is one of these. */
+export function isCommandKind(kind: string): kind is CommandKind {
+  return Object.hasOwn(commandKinds, kind);
+}
+
+/** A command as operators see it. Amount null: it has none. */
+export type CommandLook = {
   readonly subject: string;
   readonly reason: string | null;
-  readonly amount: OrderedAmount | null;
+  readonly amount: CommandAmount | null;
   readonly more?: Readonly<Record<string, string | null>>;
 };
 
-/** How many operators have to agree to an order. */
+/** How many operators have to agree to a command. */
 export type Agreement = "one operator" | "two operators" | "two above the sum";
 
-type Kind<K extends OrderKind> = {
-  /** The caller's own name of the order, which carries it out once, for ever. Null: it has none. */
-  readonly referenceOf: (order: OrderKinds[K]["order"]) => string | null;
-  readonly look: (order: OrderKinds[K]["order"], pool: Pool) => Promise<OrderLook> | OrderLook;
+type Kind<K extends CommandKind> = {
+  /** The caller's own name of the command, which carries it out once, for ever. Null: it has none. */
+  readonly referenceOf: (command: CommandKinds[K]["command"]) => string | null;
+  readonly look: (command: CommandKinds[K]["command"], pool: Pool) => Promise<CommandLook> | CommandLook;
   /** How many operators have to agree to it. Errors: those of its object; ValidationError for an own transfer. */
   readonly agreement: (facts: {
-    order: OrderKinds[K]["order"];
+    command: CommandKinds[K]["command"];
     by: OperatorContext;
     pool: Pool;
   }) => Promise<Agreement> | Agreement;
-  readonly carryOut: (by: OperatorContext, order: OrderKinds[K]["order"]) => Promise<OrderKinds[K]["outcome"]>;
+  readonly carryOut: (by: OperatorContext, command: CommandKinds[K]["command"]) => Promise<CommandKinds[K]["outcome"]>;
 };
 
 const bySum = (): Agreement => "two above the sum";
 
-const rupiahOf = (amount: bigint): OrderedAmount => ({ currencyCode: "IDR", amount: formatMoney(idr(amount)) });
+const rupiahOf = (amount: bigint): CommandAmount => ({ currencyCode: "IDR", amount: formatMoney(idr(amount)) });
 
-export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
+export const commandKinds: { readonly [K in CommandKind]: Kind<K> } = {
   "account credit": {
     referenceOf: ({ reference }) => reference,
     look: ({ accountId, amount, reason }) => ({ subject: accountId, reason, amount: rupiahOf(amount) }),
@@ -92,8 +97,8 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
       more: { network },
     }),
     // Coins of the sandbox are worth nothing; payouts are paid with those of production.
-    agreement: async ({ order, pool }) =>
-      (await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",
+    agreement: async ({ command, pool }) =>
+      (await requireMerchant(pool, command.merchantId)) === "production" ? "two operators" : "one operator",
     carryOut: creditMerchant,
   },
   "merchant limit": {
@@ -104,8 +109,8 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
       amount: null,
       more: { currencyCode, perTransfer, daily, approvalAbove },
     }),
-    agreement: async ({ order, pool }) =>
-      (await requireMerchant(pool, order.merchantId)) === "production" && (await isLooser(pool, order))
+    agreement: async ({ command, pool }) =>
+      (await requireMerchant(pool, command.merchantId)) === "production" && (await isLooser(pool, command))
         ? "two operators"
         : "one operator",
     carryOut: setLimits,
@@ -122,13 +127,13 @@ export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
         more: { address: transfer?.address ?? null },
       };
     },
-    async agreement({ order, by, pool }) {
-      const found = await readOwnedTransfer(pool, order.transferId);
+    async agreement({ command, by, pool }) {
+      const found = await readOwnedTransfer(pool, command.transferId);
       if (found?.transfer.environment !== "production") return "one operator";
       const owner = await customerOf(pool, found.accountId);
       if (owner?.email.toLowerCase() === by.operator.toLowerCase()) {
         const message = "names a transfer of the operator's own account; another operator has to approve it";
-        throw new ValidationError([{ field: "transferId", rule: "order.second_person", message }]);
+        throw new ValidationError([{ field: "transferId", rule: "approval.second_person", message }]);
       }
       return found.transfer.status === "WAITING" ? "two above the sum" : "one operator";
     },

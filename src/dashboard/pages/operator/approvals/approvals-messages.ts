@@ -1,0 +1,108 @@
+// The messages of the page of commands that wait for a second operator.
+
+import { ApprovalCommand } from "#gen/saldo/operator/v1/approval_pb.ts";
+
+import type { Messages } from "../../../i18n/language.tsx";
+
+export const APPROVALS_MESSAGES = {
+  id: {
+    title: "Persetujuan",
+    about: "Perintah di atas batas tertentu baru berlaku setelah disetujui operator lain.",
+    list: "Daftar perintah",
+    state: "Status",
+    nothing: "Tidak ada perintah di sini",
+    nothingAbout: "Perintah yang menunggu operator kedua akan tampil di halaman ini.",
+    command: "Perintah",
+    accountCredit: "Kredit akun",
+    accountAdjust: "Koreksi akun",
+    usageCredit: "Nota kredit",
+    merchantCredit: "Kredit merchant",
+    merchantLimit: "Batas merchant",
+    transferApprove: "Persetujuan transfer",
+    subject: "Untuk",
+    amount: "Jumlah",
+    requestedBy: "Diperintahkan oleh",
+    requestedAt: "Waktu perintah",
+    expiresAt: "Berlaku sampai",
+    decidedBy: "Diputuskan oleh",
+    decidedAt: "Waktu keputusan",
+    decisionReason: "Alasan keputusan",
+    facts: "Rincian",
+    id: "Id",
+    approval: "Persetujuan",
+    pending: "Menunggu",
+    approved: "Disetujui",
+    refused: "Ditolak",
+    expired: "Kedaluwarsa",
+    approve: "Setujui…",
+    approveTitle: "Setujui perintah ini",
+    approveAbout: "Perintah langsung dijalankan atas nama yang memerintahkan, dan persetujuan Anda dicatat.",
+    confirmApprove: "Setujui dan jalankan",
+    refuse: "Tolak…",
+    withdraw: "Batalkan…",
+    refuseTitle: "Tolak perintah ini",
+    refuseAbout: "Perintah tidak akan dijalankan. Untuk mencoba lagi perlu perintah baru.",
+    confirmRefuse: "Tolak perintah",
+    own: "Anda yang memerintahkan ini, jadi operator lain yang harus menyetujui.",
+    missing: "Persetujuan ini tidak ditemukan",
+    missingAbout: "Mungkin statusnya sudah berubah. Pilih status lain.",
+  },
+  en: {
+    title: "Approvals",
+    about: "A command above a set sum takes effect only after another operator approves it.",
+    list: "Commands",
+    state: "State",
+    nothing: "No commands here",
+    nothingAbout: "Commands that wait for a second operator appear on this page.",
+    command: "Command",
+    accountCredit: "Account credit",
+    accountAdjust: "Account correction",
+    usageCredit: "Credit note",
+    merchantCredit: "Merchant credit",
+    merchantLimit: "Merchant limit",
+    transferApprove: "Transfer approval",
+    subject: "Subject",
+    amount: "Amount",
+    requestedBy: "Requested by",
+    requestedAt: "Requested at",
+    expiresAt: "Expires at",
+    decidedBy: "Decided by",
+    decidedAt: "Decided at",
+    decisionReason: "Reason for the decision",
+    facts: "Details",
+    id: "Id",
+    approval: "Approval",
+    pending: "Waiting",
+    approved: "Approved",
+    refused: "Refused",
+    expired: "Expired",
+    approve: "Approve…",
+    approveTitle: "Approve this command",
+    approveAbout:
+      "The command is carried out at once in the name of the operator who gave it. Your approval is recorded.",
+    confirmApprove: "Approve and carry out",
+    refuse: "Refuse…",
+    withdraw: "Withdraw…",
+    refuseTitle: "Refuse this command",
+    refuseAbout: "The command will not be carried out. Another attempt needs a new command.",
+    confirmRefuse: "Refuse command",
+    own: "You gave this command, so another operator has to approve it.",
+    missing: "This approval was not found",
+    missingAbout: "Its state may have changed. Choose another state.",
+  },
+} satisfies Messages<Record<string, string>>;
+
+type Name = keyof typeof APPROVALS_MESSAGES.en;
+const COMMAND_NAMES: Readonly<Partial<Record<ApprovalCommand, Name>>> = {
+  [ApprovalCommand.ACCOUNT_CREDIT]: "accountCredit",
+  [ApprovalCommand.ACCOUNT_ADJUST]: "accountAdjust",
+  [ApprovalCommand.USAGE_CREDIT]: "usageCredit",
+  [ApprovalCommand.MERCHANT_CREDIT]: "merchantCredit",
+  [ApprovalCommand.MERCHANT_LIMIT]: "merchantLimit",
+  [ApprovalCommand.TRANSFER_APPROVE]: "transferApprove",
+};
+
+/** The message that names a command. One that only a newer server knows is a command without a name. */
+export function nameOfCommand(command: ApprovalCommand): Name {
+  return COMMAND_NAMES[command] ?? "command";
+}
