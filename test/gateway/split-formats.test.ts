@@ -2,14 +2,14 @@
 
 import { describe, expect, it } from "vitest";
 import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
+import { GEMINI_FORMAT } from "../../src/gateway/formats/gemini/gemini-format.ts";
 import { MESSAGES_FORMAT } from "../../src/gateway/formats/messages/messages-format.ts";
 import { RESPONSES_FORMAT } from "../../src/gateway/formats/responses/responses-format.ts";
-import { eventsOf as responseEvents, sseOf } from "./fakes/responses-wire.ts";
+import { eventsOf as responseEvents } from "./fakes/responses-wire.ts";
 import { eventsOf, relayed } from "./relayed-format.ts";
 
 const event = (data: object, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\r\n`}data: ${JSON.stringify(data)}\r\n\r\n`;
-const named = (data: { readonly type: string }): string => event(data, data.type).replaceAll("\r\n", "\n");
 const TEXT = "grüße \u{1F642}\u2028";
 const INPUT = ['{"at":"', "é\\", 'n"}'];
 
@@ -43,7 +43,7 @@ const MESSAGES = [
   { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage: { output_tokens: 4 } },
   { type: "message_stop" },
 ]
-  .map(named)
+  .map((data) => event(data, data.type))
   .join("");
 
 const RESPONSE = {
@@ -60,13 +60,26 @@ const RESPONSE = {
 // The ends of texts repeat what came before, and would only make the stream longer.
 const RESPONSES = responseEvents(RESPONSE, 8)
   .filter(({ type }) => !/text.done|part|arguments.done|in_progress/.test(String(type)))
-  .map(sseOf)
+  .map((each) => event(each, String(each["type"])))
+  .join("");
+
+const GEMINI = [
+  ...[TEXT, " more"].map((text) => ({ candidates: [{ content: { role: "model", parts: [{ text }] }, index: 0 }] })),
+  {
+    candidates: [
+      { content: { parts: [{ functionCall: { name: "look", args: { at: "é\n" } } }] }, finishReason: "STOP" },
+    ],
+    usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 4, totalTokenCount: 13 },
+  },
+]
+  .map((piece) => event({ responseId: "theirs", ...piece }))
   .join("");
 
 describe.each([
   ["chat", CHAT_FORMAT, CHAT, [TEXT, " more"], '"finish_reason":"stop"'],
   ["Messages", MESSAGES_FORMAT, MESSAGES, [TEXT, " more", ...INPUT], '"stop_reason":"tool_use"'],
   ["Responses", RESPONSES_FORMAT, RESPONSES, [...piecesOf(TEXT), ...piecesOf(INPUT.join(""))], '"response.completed"'],
+  ["Gemini", GEMINI_FORMAT, GEMINI, [TEXT, " more", INPUT.join("")], '"finishReason":"STOP"'],
 ] as const)("a stream of %s", (_name, format, stream, texts, end) => {
   const bytes = Buffer.from(stream);
 

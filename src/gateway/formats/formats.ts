@@ -1,7 +1,7 @@
 import type { UpstreamKind } from "../../catalog/catalog-model.ts";
-import { invariant } from "../../kernel/invariant.ts";
 import type { AnswerFormat } from "./answer-format.ts";
 import { CHAT_FORMAT } from "./chat/chat-format.ts";
+import { GEMINI_FORMAT } from "./gemini/gemini-format.ts";
 import { MESSAGES_FORMAT } from "./messages/messages-format.ts";
 import type { ProtocolName } from "./protocol-name.ts";
 import { RESPONSES_FORMAT } from "./responses/responses-format.ts";
@@ -14,10 +14,11 @@ const PROTOCOLS: Readonly<Record<UpstreamKind, ProtocolName>> = {
   gemini: "gemini",
 };
 
-const FORMATS: Readonly<Partial<Record<ProtocolName, AnswerFormat>>> = {
+const FORMATS: Readonly<Record<ProtocolName, AnswerFormat>> = {
   chat: CHAT_FORMAT,
   messages: MESSAGES_FORMAT,
   responses: RESPONSES_FORMAT,
+  gemini: GEMINI_FORMAT,
 };
 
 /** The protocol in which an upstream of a kind is asked, and answers. */
@@ -27,12 +28,10 @@ export function protocolOf(kind: UpstreamKind): ProtocolName {
 
 /** The format in which upstreams of a kind answer. */
 export function formatOf(kind: UpstreamKind): AnswerFormat {
-  const format = formatNamed(protocolOf(kind));
-  invariant(format !== null, "an upstream that is open has a format");
-  return format;
+  return FORMATS[protocolOf(kind)];
 }
 
-/** The format of a protocol, null where no upstream has it. */
-export function formatNamed(protocol: ProtocolName): AnswerFormat | null {
-  return FORMATS[protocol] ?? null;
+/** The format of a protocol; null: this version does not know it. */
+export function formatNamed(protocol: string): AnswerFormat | null {
+  return Object.values(FORMATS).find((format) => format.protocol === protocol) ?? null;
 }

@@ -134,6 +134,11 @@ export function endOfEvent(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
+/** Whether this is no event but the rest of the blank line in front of it, whose CRLF came in two packets. */
+export function isRestOfLine(event: Buffer): boolean {
+  return event.length === 1 && event[0] === LF;
+}
+
 /** The fields of an event: its data, the lines joined, and its name. Null: it carries none, such as a comment. */
 export function fieldsOf(event: Buffer): { readonly data: string | null; readonly name: string | null } {
   if (isOneLineOfData(event)) return { data: event.toString("utf8", DATA_FIELD.length, event.length - 2), name: null };

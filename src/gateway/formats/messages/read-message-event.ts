@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
-import { fieldsOf } from "../../stream/sse.ts";
+import { fieldsOf, isRestOfLine } from "../../stream/sse.ts";
 import type { AnswerPart, EventMeaning, ReadEvent } from "../answer-format.ts";
 import { NO_OUTPUT, sizeOfText } from "../output-size.ts";
 import { textOfEvent } from "./message-text.ts";
@@ -13,10 +13,12 @@ export type EventFacts = { readonly hasBlocks: boolean };
 /** Reads one complete event. */
 export function readMessageEvent(event: Buffer, facts: EventFacts): ReadEvent {
   const { data, name } = fieldsOf(event);
-  const meaning = meaningOf(data, name, facts);
+  const meaning = isRestOfLine(event) ? NO_EVENT : meaningOf(data, name, facts);
   const text = meaning.kind === "part" ? textOfEvent(meaning.object) : "";
   return { event, data: data ?? "", meaning, text, size: text === "" ? NO_OUTPUT : sizeOfText(text) };
 }
+
+const NO_EVENT = { kind: "foreign" } as const;
 
 function meaningOf(data: string | null, name: string | null, facts: EventFacts): EventMeaning {
   const text = data === null ? "" : data.trim();

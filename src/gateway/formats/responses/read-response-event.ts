@@ -3,7 +3,7 @@
 import { RESPONSES_USAGE } from "../../metering/responses-usage.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
-import { fieldsOf } from "../../stream/sse.ts";
+import { fieldsOf, isRestOfLine } from "../../stream/sse.ts";
 import type { UpstreamFailure } from "../../upstreams/chat-upstream.ts";
 import { failureAnnounced } from "../../upstreams/http/announced-errors.ts";
 import type { EventMeaning, ReadEvent } from "../answer-format.ts";
@@ -22,6 +22,7 @@ export function readResponseEvent(event: Buffer, shown: ShownItems): ReadEvent {
   const read = { event, data: data ?? "" };
   const json = read.data.trim();
   const object = parseObject(json);
+  if (isRestOfLine(event)) return { ...read, meaning: { kind: "foreign" }, text: "", size: NO_OUTPUT };
   if (object === null) return { ...read, meaning: withoutObject(json, name), text: "", size: NO_OUTPUT };
   const text = shown.newTextOf(object);
   const meaning = meaningOf(object, name, text);

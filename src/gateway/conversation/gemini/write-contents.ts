@@ -1,0 +1,180 @@
+// Writes the turns of a conversation as contents. Google wants the results of all calls of a turn in the content behind it, as many as
+// there are calls and in their order. They have no ids here: it matches them by name and order.
+
+import type { JsonObject } from "../../request/field-rules.ts";
+import { parseObject } from "../../request/parse-object.ts";
+import {
+  type AudioPart,
+  type CallPart,
+  type Conversation,
+  flatName,
+  type ImagePart,
+  type Part,
+  type ReasoningPart,
+  type ResultPart,
+  type Turn,
+} from "../conversation.ts";
+import { refuseForGemini } from "./refuse-for-gemini.ts";
+
+type Content = { readonly role: "user" | "model"; readonly parts: JsonObject[] };
+
+export type ContentFacts = { readonly origin: string; readonly thinks: boolean };
+
+/** Stands before an answer that no turn of the user precedes. */
+const BEGINNING = "(The conversation begins here.)";
+const NO_RESULT = "no result";
+/** Google documents it for calls whose signature is lost, or that another provider's model has made. */
+const NO_SIGNATURE = "skip_thought_signature_validator";
+
+/** The contents. Errors: ValidationError where a part has no form, a result has no call, or nothing is left. */
+export function writeContents({ turns, tools }: Conversation, facts: ContentFacts): Content[] {
+  const freeform = new Set(tools.filter(({ schema }) => schema === null).map(flatName));
+  const writer = new ContentWriter({ ...facts, freeform });
+  for (const turn of turns) writer.add(turn);
+  return writer.end();
+}
+
+type OpenCall = { readonly id: string; readonly name: string; result: ResultPart | null };
+
+class ContentWriter {
+  readonly #facts: ContentFacts & { readonly freeform: ReadonlySet<string> };
+  readonly #contents: Content[] = [];
+  #calls: OpenCall[] = [];
+  #ofModel: JsonObject[] = [];
+  #ofUser: JsonObject[] = [];
+
+  constructor(facts: ContentFacts & { readonly freeform: ReadonlySet<string> }) {
+    this.#facts = facts;
+  }
+
+  add({ role, parts }: Turn): void {
+    if (role === "assistant") {
+      this.#closeUser();
+      for (const part of parts) this.#ofModel.push(...this.#modelParts(part));
+      return;
+    }
+    // Instructions in mid-conversation have no role of their own.
+    for (const part of parts) {
+      if (part.kind === "result") this.#take(part);
+      else this.#ofUser.push(...plainParts(part));
+    }
+  }
+
+  end(): Content[] {
+    this.#closeUser();
+    this.#closeModel();
+    this.#closeUser();
+    if (this.#contents.length === 0) throw refuseForGemini("messages", "min_items", "must hold text");
+    if (this.#contents[0]?.role === "model") this.#contents.unshift({ role: "user", parts: [{ text: BEGINNING }] });
+    return this.#contents;
+  }
+
+  #modelParts(part: Part): JsonObject[] {
+    if (part.kind === "reasoning") return this.#thought(part);
+    return part.kind === "call" ? [this.#call(part)] : plainParts(part);
+  }
+
+  /** A signature of this upstream, with the text it belongs to. Others are left out: only their maker can read them. */
+  #thought({ text, opaque }: ReasoningPart): JsonObject[] {
+    if (opaque === null || opaque.origin !== this.#facts.origin) return [];
+    return [{ text, ...(text === "" ? {} : { thought: true }), thoughtSignature: opaque.blob }];
+  }
+
+  /** Models that think demand a signature on the first call of a turn. */
+  #call({ id, tool, input, opaque }: CallPart): JsonObject {
+    const name = flatName(tool);
+    const isFirst = this.#calls.length === 0;
+    this.#calls.push({ id, name, result: null });
+    const called = { functionCall: { name, args: this.#argsOf(name, input) } };
+    if (opaque !== undefined && opaque.origin === this.#facts.origin)
+      return { ...called, thoughtSignature: opaque.blob };
+    return this.#facts.thinks && isFirst ? { ...called, thoughtSignature: NO_SIGNATURE } : called;
+  }
+
+  /** An input is an object here. A text that is none may be a freeform tool's, or what a model wrote wrongly. */
+  #argsOf(name: string, input: string): JsonObject {
+    if (this.#facts.freeform.has(name)) return { input };
+    return input.trim() === "" ? {} : (parseObject(input) ?? { input });
+  }
+
+  #take(result: ResultPart): void {
+    const call = this.#calls.find((each) => each.id === result.callId && each.result === null);
+    if (call !== undefined) {
+      call.result = result;
+      return;
+    }
+    const id = JSON.stringify(result.callId.slice(0, 100));
+    throw refuseForGemini(
+      "messages",
+      "result",
+      `must not hold a result for ${id}, which is no open call of the turn before it`,
+    );
+  }
+
+  /** Results are gathered until the model goes on. */
+  #closeUser(): void {
+    if (this.#ofUser.length === 0 && this.#calls.every(({ result }) => result === null)) return;
+    this.#closeModel();
+    this.#pushResults();
+  }
+
+  #closeModel(): void {
+    const parts = this.#ofModel;
+    this.#ofModel = [];
+    if (parts.length > 0) this.#push("model", parts);
+    // Calls without any result behind them are answered too.
+    if (this.#calls.length > 0 && this.#ofUser.length === 0) this.#pushResults();
+  }
+
+  #pushResults(): void {
+    const results = this.#calls.map(({ name, result }) => ({
+      functionResponse: { name, response: responseOf(result) },
+    }));
+    const media = this.#calls.flatMap(({ result }) => result?.parts ?? []).filter(({ kind }) => kind !== "text");
+    const parts = [...results, ...media.flatMap(plainParts), ...this.#ofUser];
+    this.#calls = [];
+    this.#ofUser = [];
+    if (parts.length > 0) this.#push("user", parts);
+  }
+
+  #push(role: Content["role"], parts: JsonObject[]): void {
+    const last = this.#contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else this.#contents.push({ role, parts });
+  }
+}
+
+/** What a tool returned: its text in the member in which Google's own clients have it. Pictures follow the results. */
+function responseOf(result: ResultPart | null): JsonObject {
+  if (result === null) return { output: NO_RESULT };
+  const text = result.parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+  return result.isError ? { error: text === "" ? "error" : text } : { output: text };
+}
+
+/** A text, a picture or a sound. Errors: ValidationError. */
+function plainParts(part: Part): JsonObject[] {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "image":
+      return [imageOf(part)];
+    case "audio":
+      return [soundOf(part)];
+    case "document":
+      throw refuseForGemini("messages", "modality", "must hold no document: this model has no price for it");
+    case "call":
+    case "result":
+    case "reasoning":
+      break;
+  }
+  throw refuseForGemini("messages", "modality", `must hold no ${part.kind} there: this model takes none`);
+}
+
+function imageOf({ source }: ImagePart): JsonObject {
+  if (source.kind === "data") return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  throw refuseForGemini("messages", "modality", "must hold the data of pictures: this model reads no addresses");
+}
+
+function soundOf({ format, data }: AudioPart): JsonObject {
+  return { inlineData: { mimeType: `audio/${format}`, data } };
+}
