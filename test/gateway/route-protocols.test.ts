@@ -153,11 +153,9 @@ describe("bytes between a client and an upstream of the same protocol", () => {
     { type: "content_block_stop", index: 1 },
   ].map(eventOf);
 
-  function openRaw(): Bench {
+  function openRaw(more: Partial<CatalogModel> = { hiddenOutput: true }): Bench {
     bench = openBench({
-      models: [
-        modelOf("acme/m", { otherPrices: WRITES, hiddenOutput: true, routes: [{ upstream: "raw", model: "m" }] }),
-      ],
+      models: [modelOf("acme/m", { otherPrices: WRITES, routes: [{ upstream: "raw", model: "m" }], ...more })],
       upstreams: [upstreamOf("raw", local.baseUrl, { kind: "anthropic" })],
     });
     return bench;
@@ -191,6 +189,19 @@ describe("bytes between a client and an upstream of the same protocol", () => {
     const { cost } = opened.ledger.settlement;
     expect(opened.ledger.settlement).toMatchObject({ inputTokensUncached: 20, inputTokensCached: 5, outputTokens: 9 });
     expect(shown).toContain(`"cost_idr":"${String(Number(cost) / 1e6)}"`);
+  });
+
+  it.each([
+    ["which is learned", false, ["hidden_output_learned"]],
+    ["unless it was asked to", true, []],
+  ])("show a model that thinks unseen, %s", async (_name, thinks, kinds) => {
+    const answer = { ...START, content: [{ type: "text", text: "b" }], stop_reason: "end_turn" };
+    const usage = { ...USAGE, output_tokens: 900, output_tokens_details: { thinking_tokens: 890 } };
+    local.run(json(JSON.stringify({ ...answer, usage })));
+    const opened = openRaw({ hiddenOutput: false });
+    const thinking = { type: thinks ? "adaptive" : "disabled" };
+    expect(await send(opened, { ...MESSAGE, max_tokens: 2_000, thinking })).toBe("answered");
+    expect(opened.events.map(({ kind }) => kind)).toEqual(kinds);
   });
 
   it("are not read as a chat answer where it is whole", async () => {

@@ -14,6 +14,7 @@ import type { ProgressRecorder } from "./progress.ts";
 import type { BilledAnswerFacts, LearnedModels } from "../upstreams/learned-models.ts";
 import type { ChatRequest } from "../request/read-request.ts";
 import type { RouteRequest } from "./route-request.ts";
+import { protocolOf } from "../formats/formats.ts";
 import type { GoneFacts } from "./gone-facts.ts";
 import { timeLimitsOf } from "./time-limits.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
@@ -207,13 +208,17 @@ export function reportFailure(
   report(event.failure.isOurs === true ? { kind: "lease_lapsed", requestId } : { ...event, requestId });
 }
 
-/** Learns from a billed answer that its model hides output. A failure here does no harm: the answer was billed and shown. */
+/**
+ * Learns from a billed answer that its model hides output. A model that hides it where it is asked to think is held for by the request.
+ * A failure here does no harm: the answer was billed and shown.
+ */
 export async function learnFrom(
-  { learned, model, call, report }: Exchange,
+  { learned, model, call, plan, report }: Exchange,
   route: OpenRoute,
   facts: Pick<BilledAnswerFacts, "billed" | "textBytes" | "countTokens">,
 ): Promise<void> {
   const ids = { upstream: route.upstream.id, requestId: call.requestId };
+  if (plan.thinksUnseen && protocolOf(route.upstream.kind) === "messages") return;
   if (!(await learned.learn({ ...facts, ...ids, model }))) return;
   report({ kind: "hidden_output_learned", ...ids, model: model.id });
 }
