@@ -5,7 +5,7 @@ import { createCountWindows } from "../../../src/gateway/conversation/count-wind
 import { createMessagesService } from "../../../src/gateway/messages-service.ts";
 import { usePlayground } from "../../gateway/playground.ts";
 import { chunk, json, ordinaryEvents, stream, usageChunk, wire } from "../../gateway/scripted-upstream.ts";
-import { KEY, modelOf, RATE } from "../../gateway/support.ts";
+import { KEY, modelOf, openBench, RATE, upstreamOf } from "../../gateway/support.ts";
 import { startServers, type Running, SECRET } from "../fakes.ts";
 
 const playground = usePlayground();
@@ -84,6 +84,47 @@ describe("a client of Messages", () => {
     playground.upstream.run(json(JSON.stringify({ error }), 400));
     const answer = (await (await post("", ASK)).json()) as { error: { message: string } };
     expect(answer.error.message).toMatch(/^prompt is too long/);
+  });
+});
+
+describe("a client of Messages whose upstream speaks Messages", () => {
+  const MESSAGE = { id: "m", type: "message", role: "assistant", model: "m-2026", content: [], stop_reason: null };
+  const EVENTS = [
+    { type: "message_start", message: { ...MESSAGE, usage: { input_tokens: 9, output_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "", citations: null } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "é" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+
+  beforeEach(async () => {
+    await running.servers.close(0);
+    const upstreams = [upstreamOf("local", playground.upstream.baseUrl, { kind: "anthropic" })];
+    playground.bench = openBench({ models: [SOLD], upstreams });
+    running = await startServers({ gateway: playground.bench.gateway, implementations: {} });
+  });
+
+  it("reads its events as they came, with the bill at the end", async () => {
+    playground.upstream.run(stream(EVENTS.join("")));
+    const headers = { "x-api-key": SECRET, "anthropic-version": "2026-10-21", "anthropic-beta": "effort-2025-11-24" };
+    const text = await (await post("?beta=true", { ...ASK, stream: true }, headers)).text();
+    expect(text).toContain(EVENTS.slice(1, 4).join(""));
+    expect(text).toContain('"cost_idr":"');
+    expect(text.endsWith(EVENTS.at(-1) ?? "")).toBe(true);
+    expect(playground.upstream.received[0]?.headers).toMatchObject({
+      "anthropic-version": "2026-10-21",
+      "anthropic-beta": "effort-2025-11-24",
+    });
+  });
+
+  it("gets a whole answer, and its cost in a header", async () => {
+    const usage = { input_tokens: 9, output_tokens: 2 };
+    const answer = { ...MESSAGE, content: [{ type: "text", text: "é" }], stop_reason: "end_turn", usage };
+    playground.upstream.run(json(JSON.stringify(answer)));
+    const response = await post("", ASK);
+    const { cost_idr: cost } = ((await response.json()) as { usage: { cost_idr: string } }).usage;
+    expect(response.headers.get("x-saldo-cost-idr")).toBe(cost);
   });
 });
 

@@ -32,7 +32,7 @@ describe("the body", () => {
   it("means the same for every JSON", () => {
     const member = fc.tuple(
       fc.string({ minLength: 1 }).filter((name) => !NAMES.has(name) && name !== "__proto__"),
-      fc.jsonValue(),
+      fc.jsonValue().filter((value) => !JSON.stringify(value).includes("__proto__")),
     );
     fc.assert(
       fc.property(fc.array(member, { maxLength: 5 }), fc.boolean(), (members, isSpaced) => {
