@@ -3,6 +3,7 @@
 import type { CatalogModel, UpstreamKind } from "../../src/catalog/catalog-model.ts";
 import { startFakeAnthropic, type TrueUsage as AnthropicUsage } from "./fakes/anthropic.ts";
 import { startFakeChat } from "./fakes/chat.ts";
+import { startFakeResponses } from "./fakes/responses.ts";
 import { type Bench, modelOf, openBench, upstreamOf } from "./support.ts";
 
 /** Counts that do not overlap. */
@@ -64,6 +65,23 @@ export const MATRIX_UPSTREAMS: readonly MatrixUpstream[] = [
       return {
         baseUrl: fake.baseUrl,
         truth: () => fake.truths.slice(-1).map(truthOf)[0],
+        asked: () => JSON.stringify(fake.requests.at(-1)),
+        stop: () => fake.stop(),
+      };
+    },
+  },
+  {
+    kind: "openai-responses",
+    protocol: "responses",
+    sealed: /"gAAAAAB\d+[^"]+"/,
+    cached: 1,
+    failsLate: "!failed=server_error!late",
+    showsOutput: false,
+    async start() {
+      const fake = await startFakeResponses({ writesCache: true });
+      return {
+        baseUrl: fake.baseUrl,
+        truth: () => fake.truths.slice(-1).map(disjoint)[0],
         asked: () => JSON.stringify(fake.requests.at(-1)),
         stop: () => fake.stop(),
       };

@@ -162,7 +162,7 @@ describe.each(pairs)("$name", ({ client, upstream }) => {
     "is shown that a stream broke off (%s), and pays for what came",
     async (order) => {
       const { bench } = pair();
-      const said = `${WORDS.repeat(3)} ${order}`;
+      const said = `${"Hello again. ".repeat(4)}${order}`;
       const asked = { model: `acme/${kind}`, stream: true };
       const given = await client.send(bench, bodyOf({ said, stream: true }), asked);
       expect(given).toMatchObject({ outcome: "upstream_busy" });

@@ -35,12 +35,13 @@ const WRITERS: Readonly<Partial<Record<ProtocolName, Writer>>> = {
       takesDocuments: false,
       ...facts,
     }),
-  responses: (conversation, model, { route, outputBound }) =>
+  responses: (conversation, model, { route, outputBound, userTag }) =>
     writeResponsesRequest(conversation, {
       upstream: route.upstream.id,
       model: route.model,
       outputCap: outputBound,
       thinks: model.hiddenOutput,
+      userTag,
     }),
 };
 

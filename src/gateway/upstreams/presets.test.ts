@@ -8,6 +8,7 @@ describe("presetUpstreams", () => {
     const upstreams = from({ OPENAI_API_KEY: "sk-1", DEEPSEEK_API_KEY: "sk-2", GROQ_API_KEY: "" });
     expect(upstreams.map(({ id, apiKeyEnv }) => [id, apiKeyEnv])).toEqual([
       ["openai", "OPENAI_API_KEY"],
+      ["openai-responses", "OPENAI_API_KEY"],
       ["deepseek", "DEEPSEEK_API_KEY"],
     ]);
   });
@@ -36,6 +37,7 @@ describe("presetUpstreams", () => {
     ]);
     expect(facts).toEqual([
       ["openai", "max_completion_tokens", true],
+      ["openai-responses: openai-responses", "max_completion_tokens", true],
       ["anthropic: anthropic", "max_tokens", true],
       ["openrouter", "max_tokens", true],
       ["deepseek", "max_tokens", false],

@@ -21,6 +21,12 @@ type OwnPreset = {
 
 const HOSTED: readonly HostedPreset[] = [
   { id: "openai", apiKeyEnv: "OPENAI_API_KEY", baseUrl: "https://api.openai.com/v1" },
+  {
+    id: "openai-responses",
+    apiKeyEnv: "OPENAI_API_KEY",
+    baseUrl: "https://api.openai.com/v1",
+    kind: "openai-responses",
+  },
   { id: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY", baseUrl: "https://api.anthropic.com", kind: "anthropic" },
   { id: "openrouter", apiKeyEnv: "OPENROUTER_API_KEY", baseUrl: "https://openrouter.ai/api/v1" },
   { id: "deepseek", apiKeyEnv: "DEEPSEEK_API_KEY", baseUrl: "https://api.deepseek.com/v1" },
@@ -37,7 +43,7 @@ const OWN: readonly OwnPreset[] = [
 
 /** Every environment variable the presets look at, for the list of settings. */
 export const PRESET_VARIABLES: readonly string[] = [
-  ...HOSTED.map((preset) => preset.apiKeyEnv),
+  ...new Set(HOSTED.map((preset) => preset.apiKeyEnv)),
   ...OWN.flatMap((preset) => [preset.baseUrlEnv, preset.apiKeyEnv]),
 ];
 

@@ -8,6 +8,7 @@ import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
 import type { HttpUpstreamOptions } from "./http/http-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
+import { createOpenAiResponsesUpstream } from "./openai-responses/openai-responses-upstream.ts";
 import { presetVariableOf } from "./presets.ts";
 
 /** A route with its open upstream. `cost` is what it charges us, where the catalog has it. */
@@ -133,6 +134,7 @@ type OpenAdapter = (config: UpstreamConfig, options: HttpUpstreamOptions) => Cha
 /** The adapters by kind. A catalog that a newer version has published may name a kind without one. */
 const ADAPTERS: Readonly<Partial<Record<UpstreamKind, OpenAdapter>>> = {
   "openai-compatible": createOpenAiCompatibleUpstream,
+  "openai-responses": createOpenAiResponsesUpstream,
   anthropic: createAnthropicUpstream,
 };
 

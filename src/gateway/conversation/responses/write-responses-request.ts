@@ -16,6 +16,8 @@ export type ResponsesTarget = {
   readonly outputCap: number;
   /** Whether the model thinks. Others refuse the members about it. */
   readonly thinks: boolean;
+  /** Stands for the customer in reports of abuse. Absent: nothing is sent. */
+  readonly userTag?: string;
 };
 
 /** The body. Errors: ValidationError where the conversation cannot be written as one. */
@@ -37,6 +39,7 @@ export function writeResponsesRequest(conversation: Conversation, target: Respon
     ...textMembers(conversation),
     ...(cacheKey === null ? {} : { prompt_cache_key: shortCacheKey(cacheKey) }),
     store: false,
+    ...(target.userTag === undefined ? {} : { safety_identifier: target.userTag }),
     ...(stream ? { stream } : {}),
   };
   return Buffer.from(JSON.stringify(body));
