@@ -1,123 +1,86 @@
-// `npm run real-agents`: installs coding agents from npm in a scratch folder, points them at a running demo gateway with
-// saldo-agents, and lets each answer a prompt. Not part of the tests: it downloads a few hundred megabytes of other
-// people's programs and runs them. The key comes in SALDO_API_KEY, the gateway in SALDO_BASE_URL.
+// `npm run real-agents [ids] [--in FOLDER]`: installs coding agents from npm in a scratch folder, then lets each answer prompts
+// through a Saldo of its own, on a network of loopback alone where the system can make one. Not part of the tests: it downloads
+// gigabytes of other people's programs and runs them.
 
-import { spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type RealAgent, realAgents } from "./real/agent-list.ts";
+import { execute, expectDone } from "./real/execute.ts";
+import { startOwnGateway } from "./real/own-gateway.ts";
+import { startScriptedModel } from "./real/scripted-model.ts";
+import { line, type Outcome, tryAgent } from "./real/try-agent.ts";
 
-type RealAgent = {
-  readonly id: string;
-  readonly package: string;
-  readonly words: readonly string[];
-  /** Ends what it leaves running. */
-  readonly after?: readonly string[];
-};
-
-const agents: readonly RealAgent[] = [
-  { id: "opencode", package: "opencode-ai@1.18.33", words: ["opencode", "run", "Hello"] },
-  { id: "kilo", package: "@kilocode/cli@7.7.7", words: ["kilo", "run", "Hello"] },
-  { id: "qwen", package: "@qwen-code/qwen-code@0.24.4", words: ["qwen", "-p", "Hello"] },
-  { id: "cline", package: "cline@3.0.65", words: ["cline", "Say hello to me"], after: ["cline", "hub", "stop"] },
-  { id: "continue", package: "@continuedev/cli@1.5.47", words: ["cn", "-p", "Hello"] },
-  { id: "droid", package: "droid@0.215.0", words: ["droid", "exec", "Hello"] },
-  { id: "kimi", package: "@moonshot-ai/kimi-code@2.1.0", words: ["kimi", "-p", "Hello"] },
-  { id: "pi", package: "@mariozechner/pi-coding-agent@0.73.1", words: ["pi", "-p", "Hello"] },
-  { id: "claude", package: "@anthropic-ai/claude-code@2.1.330", words: ["claude", "-p", "Hello"] },
-  { id: "codex", package: "@openai/codex@0.169.0", words: ["codex", "exec", "--skip-git-repo-check", "Hello"] },
-];
-
-const MODEL = "demo/small";
-/** What the demo model says, whatever it is asked. */
-const ANSWER = "This is the demo model small.";
-const INSTALL_WITHIN_MS = 600_000;
-const ANSWER_WITHIN_MS = 120_000;
-const PROGRAM = fileURLToPath(new URL("../../src/agents/main.ts", import.meta.url));
-
-const { SALDO_API_KEY: key = "", SALDO_BASE_URL: baseUrl = "http://127.0.0.1:3000", PATH: path = "" } = process.env;
+const INSTALL_WITHIN_MS = 3_600_000;
+const TRY_WITHIN_MS = 7_200_000;
+/** Set inside the network of loopback alone. */
+const INSIDE = "SALDO_REAL_AGENTS_INSIDE";
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const scratch = await mkdtemp(join(tmpdir(), "saldo-real-agents-"));
-  const home = join(scratch, "home");
-  const folder = join(scratch, "project");
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { in: { type: "string" } } });
+  const chosen = realAgents.filter(({ id }) => positionals.length === 0 || positionals.includes(id));
+  if (process.env[INSIDE] !== undefined) return tryAll(chosen, values.in ?? process.cwd());
+  const scratch = values.in ?? (await mkdtemp(join(tmpdir(), "saldo-real-agents-")));
   try {
-    for (const each of [home, folder]) await mkdir(each);
-    await writeFile(join(scratch, "package.json"), '{ "private": true }\n');
-    const names = agents.map((agent) => agent.package);
-    await expectDone(["npm", "install", "--no-audit", "--no-fund", ...names], {
-      cwd: scratch,
-      withinMs: INSTALL_WITHIN_MS,
-    });
-    // The agents run on this Node, which may not be the one on the PATH.
-    const tools = [join(scratch, "node_modules/.bin"), dirname(process.execPath), path].join(delimiter);
-    // Nothing of the caller's but the folders of programs: the key reaches the agents by their files alone.
-    const env = { PATH: tools, HOME: home, CI: "1" };
-    const gateway = ["--base-url", baseUrl, "-k", key];
-    const ids = agents.map(({ id }) => id).join(",");
-    const apply = ["apply", "-m", MODEL, "--agents", ids, "-y", ...gateway];
-    await expectDone([process.execPath, PROGRAM, ...apply], { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
-    let failed = 0;
-    for (const agent of agents) {
-      const before = await balance();
-      const running = { cwd: folder, env, withinMs: ANSWER_WITHIN_MS };
-      const { code, output } = await execute(agent.words, running);
-      if (agent.after !== undefined) await expectDone(agent.after, running);
-      const isAnswered = code === 0 && output.includes(ANSWER);
-      const isBilled = (await balance()) < before;
-      if (!isAnswered || !isBilled) failed += 1;
-      const told = isAnswered
-        ? isBilled
-          ? "answered and billed"
-          : "answered, NOT BILLED"
-        : `FAILED with ${code}\n${output}`;
-      say(`${agent.package.padEnd(40)} ${told}`);
-    }
-    await expectDone([process.execPath, PROGRAM, "reset", "-y"], { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
-    return failed === 0 ? 0 : 1;
+    await install(chosen, scratch);
+    const words = [process.execPath, fileURLToPath(import.meta.url), ...chosen.map(({ id }) => id), "--in", scratch];
+    const env = { ...process.env, [INSIDE]: "1" };
+    const alone = aloneWords();
+    if (alone === null) process.stdout.write("No network of loopback alone here: the agents can reach others.\n");
+    const running = { cwd: scratch, env, withinMs: TRY_WITHIN_MS, isShown: true };
+    return (await execute([...(alone ?? []), ...words], running)).code ?? 1;
   } finally {
-    await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    if (values.in === undefined) await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
 
-async function balance(): Promise<number> {
-  const response = await fetch(`${baseUrl}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
-  if (response.status !== 200)
-    throw new Error(`the gateway answered ${response.status}: is SALDO_API_KEY its demo key?`);
-  const { available } = (await response.json()) as { available: string };
-  return Number(available);
+async function install(chosen: readonly RealAgent[], scratch: string): Promise<void> {
+  await mkdir(scratch, { recursive: true });
+  await writeFile(join(scratch, "package.json"), '{ "private": true }\n');
+  const names = chosen.map((agent) => agent.package);
+  const words = ["npm", "install", "--no-audit", "--no-fund", "--no-save", ...names];
+  await expectDone(words, { cwd: scratch, env: process.env, withinMs: INSTALL_WITHIN_MS });
 }
 
-type Running = { readonly cwd: string; readonly env?: Record<string, string>; readonly withinMs: number };
-
-async function expectDone(words: readonly string[], running: Running): Promise<void> {
-  const { code, output } = await execute(words, running);
-  if (code !== 0) throw new Error(`${words[0]} ended with ${code}: ${output}`);
+/** The words that start a program with no network but loopback; null where the system does not allow it. */
+function aloneWords(): string[] | null {
+  const up = 'ip link set lo up && exec "$@"';
+  for (const unshare of [
+    ["unshare", "-n"],
+    ["unshare", "-rn"],
+  ]) {
+    const [program = "", ...flags] = unshare;
+    try {
+      execFileSync(program, [...flags, "sh", "-c", "ip link set lo up"], { stdio: "ignore" });
+      return [...unshare, "sh", "-c", up, "sh"];
+    } catch {
+      // The next way may be allowed.
+    }
+  }
+  return null;
 }
 
-/** Runs a program without a terminal. One that does not end in time is killed. */
-function execute([program = "", ...words]: readonly string[], { cwd, env, withinMs }: Running) {
-  return new Promise<{ code: number | null; output: string }>((resolve, reject) => {
-    const child = spawn(program, words, {
-      cwd,
-      env: env ?? process.env,
-      timeout: withinMs,
-      killSignal: "SIGKILL",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let output = "";
-    const collect = (piece: Buffer): void => void (output += piece.toString());
-    child.stdout.on("data", collect);
-    child.stderr.on("data", collect);
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output }));
-  });
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+async function tryAll(chosen: readonly RealAgent[], scratch: string): Promise<number> {
+  const model = await startScriptedModel();
+  const gateway = await startOwnGateway(model.url);
+  const outcomes: Outcome[] = [];
+  try {
+    // One at a time: two would take the time of each other.
+    for (const agent of chosen) outcomes.push(...(await tryAgent(agent, { gateway, model, scratch })));
+  } finally {
+    await gateway.close();
+    await model.close();
+  }
+  const failed = outcomes.filter(({ problem }) => problem !== null).length;
+  const table = outcomes.map((outcome) =>
+    line({ ...outcome, problem: outcome.problem === null ? null : "" }).trimEnd(),
+  );
+  process.stdout.write(`\n${table.join("\n")}\n${outcomes.length - failed} of ${outcomes.length} as they should be.\n`);
+  return failed === 0 ? 0 : 1;
 }
