@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
+import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
 import { curlCode, exportLine, nodeCode, pythonCode, shellWord } from "../../src/dashboard/snippets/code.ts";
-import { anthropicCode, responsesCode } from "../../src/dashboard/snippets/protocol-code.ts";
+import { messagesNode } from "../../src/dashboard/snippets/messages-code.ts";
+import { FORMATS } from "../../src/dashboard/snippets/programs.ts";
+import { responsesNode } from "../../src/dashboard/snippets/responses-code.ts";
 
 const place = { origin: "https://saldo.example", secret: "gw_abc" };
 const hostile = `it's "x" $(touch /tmp/x) \`y\` \\ <b>\n</script>`;
@@ -13,10 +16,15 @@ const request = {
   stream: true,
 };
 
+/** The words that a shell gives to curl. */
+function wordsOf(command: string): string[] {
+  const shown = execFileSync("sh", ["-c", command.replace(/^curl/, `printf '%s\\0'`)]);
+  return shown.toString().split("\0").slice(0, -1);
+}
+
 describe("code to copy", () => {
   it("gives a shell exactly the request, whatever it contains", () => {
-    const shown = execFileSync("sh", ["-c", curlCode(request, place).replace(/^curl/, `printf '%s\\0'`)]);
-    const words = shown.toString().split("\0");
+    const words = wordsOf(curlCode(request, place));
     expect(words.slice(0, 3)).toEqual([
       "https://saldo.example/v1/chat/completions",
       "-H",
@@ -48,29 +56,41 @@ describe("code to copy", () => {
 
   it("has what Messages require: a length, and system texts apart", () => {
     const messages = [{ role: "system", content: hostile } as const, ...request.messages];
-    const code = anthropicCode({ model: request.model, messages }, place);
+    const code = messagesNode({ model: request.model, messages }, place);
     expect(code).toContain("  max_tokens: 1024,");
     expect(code).toContain('  baseURL: "https://saldo.example",');
     expect(JSON.parse(/  messages: (.*),\n/.exec(code)?.[1] ?? "")).toEqual(request.messages);
     expect(JSON.parse(/  system: (.*),\n/.exec(code)?.[1] ?? "")).toBe(hostile);
-    expect(anthropicCode(request, place)).toContain("  max_tokens: 64,");
+    expect(messagesNode(request, place)).toContain("  max_tokens: 64,");
   });
 
   it("has what Responses name in another way", () => {
-    const code = responsesCode(request, place);
+    const code = responsesNode(request, place);
     expect(code).toContain('  baseURL: "https://saldo.example/v1",');
     expect(code).toContain("  max_output_tokens: 64,");
     expect(code).toContain("  store: false,");
     expect(JSON.parse(/  input: (.*),\n/.exec(code)?.[1] ?? "")).toEqual(request.messages);
   });
 
-  it.each([true, false])("reads the key from the environment in every format, streamed: %s", (stream) => {
-    for (const code of [anthropicCode, responsesCode]) {
-      const text = code({ ...request, stream }, place);
-      expect(text).toContain("env.SALDO_API_KEY");
-      expect(text).not.toContain("gw_abc");
-      expect(text.includes("  stream: true,")).toBe(stream);
-    }
+  describe.each(FORMATS)("in the format $id", ({ code }) => {
+    it.each([true, false])(
+      "parses, reads the key from the environment and holds the question, streamed: %s",
+      (stream) => {
+        const asked = { ...request, stream };
+        const words = wordsOf(code.curl(asked, place));
+        expect(words).toContain("Authorization: Bearer gw_abc");
+        expect(JSON.stringify(JSON.parse(words.at(-1) ?? ""))).toContain(JSON.stringify(hostile));
+        const node = code.node(asked, place);
+        expect(() => parseAst(node)).not.toThrow();
+        const python = code.python(asked, place);
+        for (const text of [node, python]) {
+          expect(text).toContain("SALDO_API_KEY");
+          expect(text).not.toContain("gw_abc");
+          expect(text).toContain(JSON.stringify(hostile));
+        }
+        expect(python).not.toMatch(/=(?:true|false|null),$/m);
+      },
+    );
   });
 
   it("quotes a shell's words only where they need it", () => {

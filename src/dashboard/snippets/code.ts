@@ -30,23 +30,22 @@ export function exportLine(secret: string | null): string {
 }
 
 /** A command that runs as it is when the key is known, and reads the variable when it is not. */
-export function curlCode(request: SnippetRequest, { origin, secret }: SnippetPlace): string {
-  const lines = [
-    `curl ${shellWord(`${apiUrlOf(origin)}/chat/completions`)}`,
-    `  -H "Authorization: Bearer ${secret ?? `$${KEY_VARIABLE}`}"`,
-    `  -H "Content-Type: application/json"`,
-    `  -d ${quoted(JSON.stringify(bodyOf(request)))}`,
-  ];
-  return lines.join(" \\\n");
+export function curlCode(request: SnippetRequest, place: SnippetPlace): string {
+  return postCode(`${apiUrlOf(place.origin)}/chat/completions`, bodyOf(request), place);
 }
 
 /** A request for the vector of a text. */
-export function embeddingsCode(model: string, { origin, secret }: SnippetPlace): string {
+export function embeddingsCode(model: string, place: SnippetPlace): string {
+  return postCode(`${apiUrlOf(place.origin)}/embeddings`, { model, input: "Selamat pagi" }, place);
+}
+
+/** A command that posts a body, with more headers where a format has them. */
+export function postCode(url: string, body: object, { secret }: SnippetPlace, headers: readonly string[] = []): string {
+  const all = [`Authorization: Bearer ${secret ?? `$${KEY_VARIABLE}`}`, ...headers, "Content-Type: application/json"];
   const lines = [
-    `curl ${shellWord(`${apiUrlOf(origin)}/embeddings`)}`,
-    `  -H "Authorization: Bearer ${secret ?? `$${KEY_VARIABLE}`}"`,
-    `  -H "Content-Type: application/json"`,
-    `  -d ${quoted(JSON.stringify({ model, input: "Selamat pagi" }))}`,
+    `curl ${shellWord(url)}`,
+    ...all.map((each) => `  -H "${each}"`),
+    `  -d ${quoted(JSON.stringify(body))}`,
   ];
   return lines.join(" \\\n");
 }
@@ -66,7 +65,7 @@ export function nodeCode(request: SnippetRequest, { origin }: SnippetPlace): str
     `  apiKey: env.${KEY_VARIABLE},`,
     "});",
     "const answer = await client.chat.completions.create({",
-    ...fieldsOf(request).map(([name, value]) => `  ${name}: ${value},`),
+    ...nodeFields(bodyOf(request)),
     "});",
     ...end,
   ].join("\n");
@@ -91,7 +90,7 @@ export function pythonCode(request: SnippetRequest, { origin }: SnippetPlace): s
     `    api_key=os.environ["${KEY_VARIABLE}"],`,
     ")",
     "answer = client.chat.completions.create(",
-    ...fieldsOf(request).map(([name, value]) => `    ${name}=${value === "true" ? "True" : value},`),
+    ...pythonFields(bodyOf(request)),
     ")",
     ...end,
   ].join("\n");
@@ -117,7 +116,17 @@ function bodyOf({ model, messages, temperature, maxTokens, stream }: SnippetRequ
   };
 }
 
-/** Every field with its value as JSON, which is a literal of JavaScript and, but for `true`, of Python. */
-function fieldsOf(request: SnippetRequest): [string, string][] {
-  return Object.entries(bodyOf(request)).map(([name, value]) => [name, JSON.stringify(value)]);
+/** The lines of an object's fields in JavaScript. JSON is a literal there. */
+export function nodeFields(fields: object): string[] {
+  return Object.entries(fields).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`);
+}
+
+/** The lines of a call's arguments in Python. */
+export function pythonFields(fields: object): string[] {
+  return Object.entries(fields).map(([name, value]) => `    ${name}=${pythonLiteral(value)},`);
+}
+
+/** JSON is a literal of Python, too, but for these two. */
+function pythonLiteral(value: unknown): string {
+  return value === true ? "True" : value === false ? "False" : JSON.stringify(value);
 }

@@ -5,6 +5,7 @@ import type { Messages } from "../i18n/language.tsx";
 export const SNIPPET_MESSAGES = {
   id: {
     client: "Klien",
+    format: "Format",
     code: "Kode",
     agents: "Agen koding",
     other: "Lainnya",
@@ -26,6 +27,7 @@ export const SNIPPET_MESSAGES = {
   },
   en: {
     client: "Client",
+    format: "Format",
     code: "Code",
     agents: "Coding agents",
     other: "Others",

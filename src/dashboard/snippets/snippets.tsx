@@ -6,27 +6,19 @@ import { useMessages } from "../i18n/language.tsx";
 import { CodeBlock } from "../components/copy.tsx";
 import { SelectField } from "../components/field.tsx";
 import { agentsCommand, baseUrlOf, CODING_AGENTS, type CodingAgent } from "./agents.ts";
-import {
-  apiUrlOf,
-  curlCode,
-  exportLine,
-  KEY_VARIABLE,
-  nodeCode,
-  pythonCode,
-  type SnippetPlace,
-  type SnippetRequest,
-} from "./code.ts";
-import { anthropicCode, responsesCode } from "./protocol-code.ts";
+import { apiUrlOf, exportLine, KEY_VARIABLE, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { FIRST_PROGRAM, FORMATS, LANGUAGES, type Program } from "./programs.ts";
 import { SNIPPET_MESSAGES } from "./snippet-messages.ts";
 
-const PROGRAMS = [
-  { id: "curl", name: "curl", code: curlCode },
-  { id: "node", name: "Node.js (OpenAI SDK)", code: nodeCode },
-  { id: "python", name: "Python (OpenAI SDK)", code: pythonCode },
-  { id: "responses", name: "Node.js (OpenAI SDK, Responses)", code: responsesCode },
-  { id: "messages", name: "Node.js (Anthropic SDK)", code: anthropicCode },
-] as const;
 const OTHER = "other";
+/** Every program of every format, by the value of its choice. */
+const PROGRAMS = FORMATS.flatMap(({ id: format, name }) =>
+  LANGUAGES.map(({ id: language, name: languageName }) => ({
+    value: `${format} ${language}`,
+    name: `${languageName} (${name})`,
+    program: { format, language } satisfies Program,
+  })),
+);
 
 type SnippetsProps = {
   readonly model: Model;
@@ -39,18 +31,18 @@ type SnippetsProps = {
 /** A choice of clients, with the code to copy for each. */
 export function Snippets({ model, secret = null, beside }: SnippetsProps) {
   const messages = useMessages(SNIPPET_MESSAGES);
-  const [client, setClient] = useState<string>("curl");
+  const [client, setClient] = useState<string>(`${FIRST_PROGRAM.format} ${FIRST_PROGRAM.language}`);
   const place = { origin: window.location.origin, secret };
   const request = { model: model.id, messages: [{ role: "user", content: messages.hello } as const] };
   const agent = CODING_AGENTS.find(({ id }) => id === client);
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className={`grid gap-4 ${beside === undefined ? "" : "sm:grid-cols-2"}`}>
         {beside}
         <SelectField label={messages.client} value={client} onChange={({ target }) => setClient(target.value)}>
           <optgroup label={messages.code}>
-            {PROGRAMS.map(({ id, name }) => (
-              <option key={id} value={id}>
+            {PROGRAMS.map(({ value, name }) => (
+              <option key={value} value={value}>
                 {name}
               </option>
             ))}
@@ -71,7 +63,11 @@ export function Snippets({ model, secret = null, beside }: SnippetsProps) {
         client === OTHER ? (
           <OtherClient model={model} place={place} />
         ) : (
-          <ProgramCode program={client} request={request} place={place} />
+          <ProgramCode
+            program={PROGRAMS.find(({ value }) => value === client)?.program ?? FIRST_PROGRAM}
+            request={request}
+            place={place}
+          />
         )
       ) : (
         <AgentSteps agent={agent} model={model} place={place} />
@@ -86,14 +82,15 @@ export function ProgramCode({
   request,
   place,
 }: {
-  readonly program: string;
+  readonly program: Program;
   readonly request: SnippetRequest;
   readonly place: SnippetPlace;
 }) {
   const messages = useMessages(SNIPPET_MESSAGES);
-  const { id, name, code } = PROGRAMS.find((each) => each.id === program) ?? PROGRAMS[0];
+  const { name, code } = FORMATS.find(({ id }) => id === program.format) ?? FORMATS[0];
+  const isCommand = program.language === "curl";
   // A command contains the key and runs as it is; a program is saved, and must not contain the key.
-  const isWhole = id === "curl" && place.secret !== null;
+  const isWhole = isCommand && place.secret !== null;
   return (
     <>
       {isWhole ? null : (
@@ -101,8 +98,8 @@ export function ProgramCode({
           <CodeBlock code={exportLine(place.secret)} what={messages.keyVariable} />
         </Step>
       )}
-      <Step title={id === "curl" ? messages.command : messages.program}>
-        <CodeBlock code={code(request, place)} what={name} />
+      <Step title={isCommand ? messages.command : messages.program}>
+        <CodeBlock code={code[program.language](request, place)} what={name} />
       </Step>
     </>
   );

@@ -2,8 +2,10 @@ import { useState } from "react";
 import { useMessages } from "../../i18n/language.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SelectField } from "../../components/field.tsx";
 import { Segments } from "../../components/segments.tsx";
 import type { SnippetRequest } from "../../snippets/code.ts";
+import { FIRST_PROGRAM, FORMATS, LANGUAGES } from "../../snippets/programs.ts";
 import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
 import { ProgramCode } from "../../snippets/snippets.tsx";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
@@ -11,21 +13,30 @@ import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 /** The next request of the playground, as code. */
 export function CodeDialog({ request, onClose }: { readonly request: SnippetRequest; readonly onClose: () => void }) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
-  const { client } = useMessages(SNIPPET_MESSAGES);
-  const [program, setProgram] = useState<"curl" | "node" | "python">("curl");
+  const { client, format: formatLabel } = useMessages(SNIPPET_MESSAGES);
+  const [program, setProgram] = useState(FIRST_PROGRAM);
   return (
     <Dialog open wide onClose={onClose} title={messages.code} about={messages.codeAbout}>
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <Segments
-          label={client}
-          value={program}
-          choices={[
-            { value: "curl", label: "curl" },
-            { value: "node", label: "Node.js" },
-            { value: "python", label: "Python" },
-          ]}
-          onChange={setProgram}
-        />
+      <div className="flex flex-wrap items-end justify-between gap-3">
+        <div className="flex flex-wrap items-end gap-3">
+          <SelectField
+            label={formatLabel}
+            value={program.format}
+            onChange={({ target }) => setProgram({ ...program, format: target.value })}
+          >
+            {FORMATS.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </SelectField>
+          <Segments
+            label={client}
+            value={program.language}
+            choices={LANGUAGES.map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={(language) => setProgram({ ...program, language })}
+          />
+        </div>
         <LinkButton to="/keys" search={{ create: true }}>
           {messages.makeKey}
         </LinkButton>

@@ -1,0 +1,45 @@
+// The formats in which the gateway is asked, each with its programs. The names are proper names, the same in every language.
+
+import { curlCode, nodeCode, pythonCode, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { messagesCurl, messagesNode, messagesPython } from "./messages-code.ts";
+import { responsesCurl, responsesNode, responsesPython } from "./responses-code.ts";
+
+/** The languages of programs, in their order. */
+export const LANGUAGES = [
+  { id: "curl", name: "curl" },
+  { id: "node", name: "Node.js" },
+  { id: "python", name: "Python" },
+] as const;
+
+/** A language of programs. */
+export type Language = (typeof LANGUAGES)[number]["id"];
+
+type Code = (request: SnippetRequest, place: SnippetPlace) => string;
+
+/** A format with its programs; the id is the one of `native_protocols`. */
+export type SnippetFormat = {
+  readonly id: string;
+  readonly name: string;
+  readonly code: Readonly<Record<Language, Code>>;
+};
+
+/** The formats, the most common one first. */
+export const FORMATS: readonly [SnippetFormat, ...SnippetFormat[]] = [
+  { id: "chat", name: "OpenAI Chat Completions", code: { curl: curlCode, node: nodeCode, python: pythonCode } },
+  {
+    id: "responses",
+    name: "OpenAI Responses",
+    code: { curl: responsesCurl, node: responsesNode, python: responsesPython },
+  },
+  {
+    id: "messages",
+    name: "Anthropic Messages",
+    code: { curl: messagesCurl, node: messagesNode, python: messagesPython },
+  },
+];
+
+/** A program by its format and language. */
+export type Program = { readonly format: string; readonly language: Language };
+
+/** The program that is shown first. */
+export const FIRST_PROGRAM: Program = { format: "chat", language: "curl" };
