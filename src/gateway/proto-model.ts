@@ -1,10 +1,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ModelSchema } from "#gen/saldo/gateway/v1/model_pb.ts";
-import type { CatalogModel } from "../catalog/catalog-model.ts";
+import type { CatalogModel, CatalogSnapshot } from "../catalog/catalog-model.ts";
 import { cacheHitPercent, pricesOf, showPrices } from "../catalog/prices.ts";
+import { nativeProtocols } from "./native-protocols.ts";
 
-/** A catalog model as callers see it: with the prices that are billed, and nothing of its upstreams. */
-export function toProtoModel(model: CatalogModel): MessageInitShape<typeof ModelSchema> {
+/** A catalog model as callers see it: with the prices that are billed, and of its upstreams only the formats that they speak. */
+export function toProtoModel(
+  model: CatalogModel,
+  upstreams: CatalogSnapshot["upstreams"],
+): MessageInitShape<typeof ModelSchema> {
   const percent = cacheHitPercent(model);
   const [owner, ...path] = model.id.split("/");
   return {
@@ -21,6 +25,7 @@ export function toProtoModel(model: CatalogModel): MessageInitShape<typeof Model
     ...(model.badge === null ? {} : { badge: model.badge }),
     contextLength: model.contextLength,
     maxOutputTokens: model.maxOutputTokens,
+    nativeProtocols: nativeProtocols(model, upstreams),
     architecture: { inputModalities: [...model.inputModalities] },
     pricing: {
       currency: "IDR",

@@ -60,22 +60,22 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
     },
 
     async listModels({ clientVersion }) {
-      const { models } = await catalog.snapshot();
+      const { models, upstreams } = await catalog.snapshot();
       const sorted = [...models.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const [first, last] = [sorted.at(0), sorted.at(-1)];
       return {
         object: "list",
-        data: sorted.map(toProtoModel),
+        data: sorted.map((model) => toProtoModel(model, upstreams)),
         ...(first === undefined || last === undefined ? {} : { firstId: first.id, lastId: last.id }),
         models: clientVersion === "" ? [] : sorted.filter(({ kind }) => kind === "chat").map(toCodexModel),
       };
     },
 
     async getModel({ id }) {
-      const { models } = await catalog.snapshot();
+      const { models, upstreams } = await catalog.snapshot();
       const model = models.get(id);
       if (model === undefined) throw new ModelNotFound(id, nearestModel(id, models.keys()));
-      return { model: toProtoModel(model) };
+      return { model: toProtoModel(model, upstreams) };
     },
   };
 }

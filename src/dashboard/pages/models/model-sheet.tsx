@@ -12,6 +12,7 @@ import { Fact } from "../../components/facts.tsx";
 import { OtherPriceFacts } from "../../components/price-facts.tsx";
 import { Empty, SkeletonLines } from "../../components/states.tsx";
 import { embeddingsCode } from "../../snippets/code.ts";
+import { FORMATS } from "../../snippets/programs.ts";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { isEmbeddings } from "./first-model.ts";
 import { CachePrice, Modalities } from "./model-columns.tsx";
@@ -74,6 +75,7 @@ function Sheet({ model }: { readonly model: Model }) {
             {formats.size(model.maxOutputTokens)} {messages.tokens}
           </Fact>
         )}
+        {makesVectors ? null : <Formats model={model} />}
         <Fact name={messages.input}>{formats.exactRupiah(model.pricing?.input)}</Fact>
         {makesVectors ? null : (
           <>
@@ -104,4 +106,22 @@ function Sheet({ model }: { readonly model: Model }) {
       </section>
     </div>
   );
+}
+
+/** The formats that an upstream of the model speaks itself, and those that are translated. */
+function Formats({ model }: { readonly model: Model }) {
+  const messages = useMessages(MODELS_MESSAGES);
+  const isNative = ({ id }: { readonly id: string }): boolean => model.nativeProtocols.includes(id);
+  const native = FORMATS.filter(isNative);
+  const translated = FORMATS.filter((format) => !isNative(format));
+  return (
+    <>
+      {native.length === 0 ? null : <Fact name={messages.native}>{namesOf(native)}</Fact>}
+      {translated.length === 0 ? null : <Fact name={messages.translated}>{namesOf(translated)}</Fact>}
+    </>
+  );
+}
+
+function namesOf(formats: readonly { readonly name: string }[]): string {
+  return formats.map(({ name }) => name).join(", ");
 }
