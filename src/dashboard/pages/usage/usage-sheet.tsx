@@ -14,7 +14,7 @@ import { Fact } from "../../components/facts.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { toldBasis } from "./basis.ts";
 import { Counting } from "./counting.tsx";
-import { formulaOf } from "./formula.ts";
+import { formulaOf, type FormulaLine } from "./formula.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
@@ -82,6 +82,15 @@ function Sheet({ requestId }: { readonly requestId: string }) {
   );
 }
 
+/** The sentences that explain kinds of tokens which the counts alone do not. */
+const ABOUT: Partial<Record<FormulaLine["name"], keyof typeof USAGE_MESSAGES.id>> = {
+  input: "inputAbout",
+  cached: "cachedAbout",
+  cacheWrite: "cacheWriteAbout",
+  cacheWrite1h: "cacheWrite1hAbout",
+  output: "outputAbout",
+};
+
 const isNothing = (amount: string): boolean => amount === "0" || amount === "";
 
 function Formula({ record, credited }: { readonly record: UsageRecord; readonly credited: string }) {
@@ -93,14 +102,18 @@ function Formula({ record, credited }: { readonly record: UsageRecord; readonly 
     <section aria-label={messages.formula} className="rounded-lg border border-line">
       <h3 className="border-b border-line px-3 py-2 font-medium">{messages.formula}</h3>
       <dl className="digits flex flex-col gap-2 p-3">
-        {lines.map(({ name, tokens, price, amount }) => (
-          <Fact key={name} name={messages[name]}>
-            {formats.exactRupiah(amount)}
-            <span className="block text-xs text-muted">
-              {formats.count(tokens)} × {formats.exactRupiah(price)} {messages.perMillion}
-            </span>
-          </Fact>
-        ))}
+        {lines.map(({ name, tokens, price, amount }) => {
+          const about = tokens === 0 ? undefined : ABOUT[name];
+          return (
+            <Fact key={name} name={messages[name]}>
+              {formats.exactRupiah(amount)}
+              <span className="block text-xs text-muted">
+                {formats.count(tokens)} × {formats.exactRupiah(price)} {messages.perMillion}
+              </span>
+              {about === undefined ? null : <span className="block text-xs text-muted">{messages[about]}</span>}
+            </Fact>
+          );
+        })}
         {perRequest === "0" ? null : <Fact name={messages.perRequest}>{formats.exactRupiah(perRequest)}</Fact>}
         {/* A free request costs less than its lines add up to; another line explains that, and it is no rounding. */}
         {rounding === "0" || rounding.startsWith("-") ? null : (
