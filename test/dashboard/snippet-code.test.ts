@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
 import { curlCode, exportLine, nodeCode, pythonCode, shellWord } from "../../src/dashboard/snippets/code.ts";
+import { geminiCurl, geminiNode, geminiPython } from "../../src/dashboard/snippets/gemini-code.ts";
 import { messagesNode } from "../../src/dashboard/snippets/messages-code.ts";
 import { FORMATS } from "../../src/dashboard/snippets/programs.ts";
 import { responsesNode } from "../../src/dashboard/snippets/responses-code.ts";
@@ -70,6 +71,33 @@ describe("code to copy", () => {
     expect(code).toContain("  max_output_tokens: 64,");
     expect(code).toContain("  store: false,");
     expect(JSON.parse(/  input: (.*),\n/.exec(code)?.[1] ?? "")).toEqual(request.messages);
+  });
+
+  it("has what Gemini's API names in another way: the model in the path, roles, and options apart", () => {
+    const messages = [
+      { role: "system", content: hostile } as const,
+      ...request.messages,
+      { role: "assistant", content: "yes" } as const,
+    ];
+    const contents = [
+      { role: "user", parts: [{ text: hostile }] },
+      { role: "model", parts: [{ text: "yes" }] },
+    ];
+    const [url, , , , , , body] = wordsOf(geminiCurl({ ...request, messages }, place));
+    expect(url).toBe(
+      "https://saldo.example/v1beta/models/acme/large%3Av1.2'x:streamGenerateContent?alt=sse",
+    );
+    expect(JSON.parse(body ?? "")).toEqual({
+      systemInstruction: { parts: [{ text: hostile }] },
+      contents,
+      generationConfig: { temperature: 0.7, maxOutputTokens: 64 },
+    });
+    const node = geminiNode({ ...request, messages }, place);
+    expect(JSON.parse(/  contents: (.*),\n/.exec(node)?.[1] ?? "")).toEqual(contents);
+    const config = { systemInstruction: hostile, temperature: 0.7, maxOutputTokens: 64 };
+    expect(JSON.parse(/  config: (.*),\n/.exec(node)?.[1] ?? "")).toEqual(config);
+    expect(geminiPython(request, place)).toContain('    config={"temperature":0.7,"max_output_tokens":64},');
+    expect(geminiNode({ model: "m", messages: request.messages }, place)).not.toContain("config:");
   });
 
   describe.each(FORMATS)("in the format $id", ({ code }) => {

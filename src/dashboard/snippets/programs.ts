@@ -1,6 +1,7 @@
 // The formats in which the gateway is asked, each with its programs. The names are proper names, the same in every language.
 
 import { curlCode, nodeCode, pythonCode, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { geminiCurl, geminiNode, geminiPython } from "./gemini-code.ts";
 import { messagesCurl, messagesNode, messagesPython } from "./messages-code.ts";
 import { responsesCurl, responsesNode, responsesPython } from "./responses-code.ts";
 
@@ -36,6 +37,7 @@ export const FORMATS: readonly [SnippetFormat, ...SnippetFormat[]] = [
     name: "Anthropic Messages",
     code: { curl: messagesCurl, node: messagesNode, python: messagesPython },
   },
+  { id: "gemini", name: "Google Gemini", code: { curl: geminiCurl, node: geminiNode, python: geminiPython } },
 ];
 
 /** A program by its format and language. */
