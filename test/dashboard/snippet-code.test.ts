@@ -84,9 +84,7 @@ describe("code to copy", () => {
       { role: "model", parts: [{ text: "yes" }] },
     ];
     const [url, , , , , , body] = wordsOf(geminiCurl({ ...request, messages }, place));
-    expect(url).toBe(
-      "https://saldo.example/v1beta/models/acme/large%3Av1.2'x:streamGenerateContent?alt=sse",
-    );
+    expect(url).toBe("https://saldo.example/v1beta/models/acme/large%3Av1.2'x:streamGenerateContent?alt=sse");
     expect(JSON.parse(body ?? "")).toEqual({
       systemInstruction: { parts: [{ text: hostile }] },
       contents,

@@ -4,7 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Customer, newCustomer } from "../../app/customer.ts";
 import { makeDataDir, removeDataDir } from "../../setup/own-server.ts";
-import { SaldoProcess, saldoJson } from "../../setup/saldo-process.ts";
+import { saldoJson } from "../../setup/saldo-command.ts";
+import { SaldoProcess } from "../../setup/saldo-process.ts";
 import type { Truth } from "./scripted-model.ts";
 
 /** Rupiah for a million tokens; so many millionths of a rupiah for one. */
