@@ -35,6 +35,7 @@ const model = {
     cache_hit: "500",
     cache_hit_percent: 10,
   },
+  native_protocols: ["chat"],
 };
 
 const chatId = "chatcmpl-01a20a18-90e1-71af-abb6-25530962f602";
