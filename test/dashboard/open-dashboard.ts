@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { waitForLocks, withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type MailServer, startMailServer } from "../identity/mail-server.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { startBrowser } from "./chromium.ts";
 import { createDelay } from "./delayed-calls.ts";
@@ -24,7 +24,7 @@ export type Visit = { readonly context: BrowserContext; readonly page: Page };
 export type Complaints = string[];
 
 export type Dashboard = {
-  readonly saldo: SaldoProcess;
+  readonly saldo: SaldoHere;
   readonly database: TestDatabase;
   readonly mails: MailServer;
   /** The problems so far: script errors, refusals by the policy. */
@@ -50,7 +50,7 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
   stack.defer(() => database.drop());
   const mails = await startMailServer();
   stack.defer(() => mails.stop());
-  const saldo = await SaldoProcess.start({ DATABASE_URL: database.url, SMTP_URL: mails.url, ...settings });
+  const saldo = await SaldoHere.start({ DATABASE_URL: database.url, SMTP_URL: mails.url, ...settings });
   stack.defer(async () => void (await saldo.stop()));
   const browser = await startBrowser();
   stack.defer(() => browser.close());

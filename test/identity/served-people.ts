@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PRODUCTION, SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
+import { PRODUCTION } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 import { Browser } from "./browser.ts";
 import { startMailServer } from "./mail-server.ts";
@@ -22,7 +23,7 @@ export async function servePeople(more: Readonly<Record<string, string>> = {}) {
     SMTP_URL: mails.url,
     ...more,
   };
-  const saldo = await SaldoProcess.start(settings);
+  const saldo = await SaldoHere.start(settings);
   let people = 0;
   return {
     opened,

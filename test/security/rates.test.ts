@@ -8,7 +8,7 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { Browser } from "../identity/browser.ts";
 import { type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { ConnectError } from "@connectrpc/connect";
 
 const LIMIT = 5;
@@ -20,12 +20,12 @@ const RATES = {
 
 let served: ServedSaldo;
 let neighbours: TestDatabase;
-let guessed: SaldoProcess;
+let guessed: SaldoHere;
 beforeAll(async () => {
   neighbours = await createTestDatabase();
   // A process for wrong credentials apart, because this machine is one network. Behind a proxy each test is a network of its own.
   const guessing = { DATABASE_URL: neighbours.url, SALDO_RATE_REFUSED_CREDENTIALS: "10", SALDO_TRUSTED_PROXIES: "1" };
-  [served, guessed] = await Promise.all([serveSaldo({ settings: RATES }), SaldoProcess.start(guessing)]);
+  [served, guessed] = await Promise.all([serveSaldo({ settings: RATES }), SaldoHere.start(guessing)]);
 });
 afterAll(async () => {
   await served.stop();

@@ -6,8 +6,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { noteProblem } from "./answers/problems.ts";
+import { announcedIn } from "./announced.ts";
 import type { CommandOutcome } from "./saldo-command.ts";
-import { environmentOf } from "./test-environment.ts";
+import { environmentOf, SERVING_SETTINGS } from "./test-environment.ts";
 
 const ENTRY = fileURLToPath(new URL("../../src/main.js", import.meta.url));
 /** Its answers are compared with openapi/openapi.json. */
@@ -38,9 +39,8 @@ export class SaldoProcess {
 
   /** Starts `saldo serve`, with flags of Node if there are any, and waits until it serves. */
   static async start(settings: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<SaldoProcess> {
-    const ports = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0", SALDO_METRICS_PORT: "0", SALDO_DEMO_PACE_MS: "0" };
     const child = spawn(process.execPath, [...WATCHED, ...flags, ENTRY, "serve"], {
-      env: environmentOf({ ...ports, ...settings }),
+      env: environmentOf({ ...SERVING_SETTINGS, ...settings }),
       stdio: ["ignore", "pipe", "pipe"],
     });
     const saldo = new SaldoProcess(child);
@@ -66,9 +66,7 @@ export class SaldoProcess {
 
   /** The first text of this form that the start announced, such as the demo key. */
   announced(form: RegExp): string {
-    const found = form.exec(this.printed.join("\n"))?.[0];
-    if (found === undefined) throw new Error(`the start announced nothing like ${form}`);
-    return found;
+    return announcedIn(this.printed, form);
   }
 
   /** Pauses the process or continues it, without waiting. */

@@ -22,14 +22,18 @@ export type ProcessLog = {
   readonly linesLost: () => number;
 };
 
-/** Makes the log of a process. A worker's lines name it. */
-export function createLog(level: LogLevel, { worker }: { worker?: number } = {}): ProcessLog {
+/** Makes the log of a process. A worker's lines name it. With `write`, each line goes to that function instead of standard error. */
+export function createLog(
+  level: LogLevel,
+  { worker, write }: { worker?: number; write?: (line: string) => void } = {},
+): ProcessLog {
   const options = {
     level,
     base: worker === undefined ? null : { worker },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
+  if (write !== undefined) return { logger: pino(options, { write }), flush: () => {}, linesLost: () => 0 };
   const how = isatty(STANDARD_ERROR) ? TERMINAL : worker === undefined ? BUFFERED : SHARED_PIPE;
   const stream = new LogStream({ fd: STANDARD_ERROR, ...how });
   // The lines that a process wrote before it died of a fault are the ones that an operator looks for.

@@ -11,7 +11,7 @@ import { ignoredUpstreams } from "../compose/catalog.ts";
 import { openServiceDatabase } from "../compose/database.ts";
 import { prepareDemo } from "../demo/demo.ts";
 import { primaryLog } from "../observability/events.ts";
-import { createLog } from "../observability/log.ts";
+import { createLog, type ProcessLog } from "../observability/log.ts";
 import type { Serving } from "../compose/app.ts";
 import { closeOrders } from "../../billing/top-ups/close-orders.ts";
 import type { Config } from "../config/config.ts";
@@ -36,10 +36,13 @@ const STANDARD_OUTPUT = 1;
 const LAST_SCRAPE_MS = 1_000;
 
 /** Starts everything and announces it. Errors: those of a part that does not start; nothing is left running then. */
-export async function startNode(config: Config, output: NodeOutput): Promise<Node> {
+export async function startNode(
+  config: Config,
+  output: NodeOutput,
+  { logger, flush, linesLost }: ProcessLog = createLog(config.logLevel),
+): Promise<Node> {
   // Closed in the opposite order: the servers first, the database last, each even if another fails.
   await using stack = new AsyncDisposableStack();
-  const { logger, flush, linesLost } = createLog(config.logLevel);
   output.onLog(logger);
   stack.defer(flush);
   const database = await openServiceDatabase(config, { onPrimary: primaryLog(logger) });

@@ -146,6 +146,8 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
     },
     verification: { storeIdentifier: "hashed" },
     advanced: {
+      // Else NODE_ENV=test or TEST=true in the environment would switch the check of origins off.
+      disableOriginCheck: false,
       useSecureCookies: false, // means better-auth's own prefix
       cookies: {
         session_token: named(cookies.sessionName),

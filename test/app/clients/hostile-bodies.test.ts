@@ -14,7 +14,7 @@ let customer: Customer;
 let pair: string;
 
 beforeAll(async () => {
-  served = await serveSaldo({ models: { cheap: { price: { input: "1", output: "1" } } } });
+  served = await serveSaldo({ inOwnProcess: true, models: { cheap: { price: { input: "1", output: "1" } } } });
   customer = await served.customer({ rateLimit: 0 });
   ({ authorization: pair } = await served.merchant({ environment: "sandbox", coins: {} }));
 });

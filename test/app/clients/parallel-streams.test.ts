@@ -13,6 +13,7 @@ const BACK_WITHIN_MS = 60_000;
 let served: ServedSaldo;
 beforeAll(async () => {
   served = await serveSaldo({
+    inOwnProcess: true,
     models: {
       agent: { price: PRICE, max_output_tokens: 32_768 },
       hidden: { price: PRICE, max_output_tokens: 32_768, hidden_output: true },

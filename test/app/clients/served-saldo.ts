@@ -1,4 +1,4 @@
-// The service as a client meets it: a real process on a database of the test file, with models of a scripted upstream
+// The service as a client meets it: its start and ports on a database of the test file, with models of a scripted upstream
 // beside those of the demo, and customers whose account and key are made as the operator makes them.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -18,6 +18,7 @@ import { createMerchant, creditMerchant } from "../../../src/merchant/merchants/
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
+import { SaldoHere } from "../../setup/saldo-here.ts";
 import { SaldoProcess } from "../../setup/saldo-process.ts";
 import { createTestDatabase } from "../../setup/test-database.ts";
 
@@ -56,11 +57,14 @@ export async function serveSaldo({
   models = {},
   upstream: upstreamFields = {},
   settings = {},
+  inOwnProcess = false,
 }: {
   models?: Readonly<Record<string, CatalogEntry>>;
   /** More fields of the scripted upstream in the catalog, such as its time-outs. */
   upstream?: Readonly<Record<string, unknown>>;
   settings?: Readonly<Record<string, string>>;
+  /** For tests of what a process needs, such as memory. */
+  inOwnProcess?: boolean;
 } = {}) {
   const [testDatabase, upstream] = await Promise.all([createTestDatabase(), startScriptedUpstream()]);
   const { database } = testDatabase;
@@ -68,7 +72,7 @@ export async function serveSaldo({
   const saldo = (words: readonly string[]) => saldoJson(words, variables);
   if (Object.keys(models).length > 0)
     await applyCatalog(saldo, { base_url: upstream.baseUrl, ...upstreamFields }, models);
-  const server = await SaldoProcess.start(variables);
+  const server = await (inOwnProcess ? SaldoProcess : SaldoHere).start(variables);
 
   return {
     server,

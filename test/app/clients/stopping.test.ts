@@ -4,7 +4,7 @@ import { type ServedSaldo, serveSaldo } from "./served-saldo.ts";
 
 let served: ServedSaldo;
 beforeAll(async () => {
-  served = await serveSaldo({ models: { slow: { price: { input: "5000", output: "15000" } } } });
+  served = await serveSaldo({ inOwnProcess: true, models: { slow: { price: { input: "5000", output: "15000" } } } });
 });
 afterAll(() => served.stop());
 
