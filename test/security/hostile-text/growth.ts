@@ -6,6 +6,10 @@
 const MOST_GROWTH = 8;
 const ROUNDS = 5;
 const MOST_ROUNDS = 25;
+/** Work on fewer characters is slow only if it is exponential, and would not end with four times as many. */
+const LEAST_CONFIRMED = 1_024;
+/** A cache or a heap that is full makes linear work slower at one step, quadratic work is slower at each. */
+const STEPS = [4, 16];
 /** Shorter work is as good as none. */
 const LEAST_MS = 0.05;
 
@@ -47,14 +51,25 @@ export function superLinearGrowth(
     );
     if (round >= ROUNDS && whole / Math.max(LEAST_MS, part) < MOST_GROWTH) return null;
   }
-  // On some machines linear work becomes slower at one length, where a cache or a heap is full. It grows like any other behind it.
-  if (growsLinearly(work, textOf, characters, whole)) return null;
+  if (characters >= LEAST_CONFIRMED && growsLinearly(work, textOf, characters, whole)) return null;
   const growth = (whole / Math.max(LEAST_MS, part)).toFixed(1);
   return `${growth} times as long for ${characters} characters as for a quarter, ${whole.toFixed(1)} ms`;
 }
 
-/** Whether four times the length takes less than MOST_GROWTH times as long, in some round. */
+/** Whether some step to four times the length takes less than MOST_GROWTH times as long, in some round. */
 function growsLinearly(work: (text: string) => void, textOf: TextOf, characters: number, takenMs: number): boolean {
-  const longer = textOf(4 * characters);
-  return takesLessThan(MOST_GROWTH * takenMs, () => work(longer));
+  let ms = takenMs;
+  for (const times of STEPS) {
+    const longer = textOf(times * characters);
+    let whole = Infinity;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      whole = Math.min(
+        whole,
+        msOf(() => work(longer)),
+      );
+      if (whole < MOST_GROWTH * ms) return true;
+    }
+    ms = whole;
+  }
+  return false;
 }
