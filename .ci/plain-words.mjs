@@ -14,6 +14,7 @@ export const FORBIDDEN_WORDS = new Map([
   ["frost", "freeze"],
   ["loosen", "use fewer, or raise"],
   ["doors", "modules, packages or endpoints"],
+  ...["stand", "stood"].map((word) => [word, 'is, lies or comes; "stands for" may stay']),
   // One word for one thing: the glossary names each of these beside the word that is used.
   ["world", "environment"],
   ["reservation", "hold"],
@@ -32,8 +33,13 @@ export const FORBIDDEN_IN_COMMENTS = new Map([
 
 /** Every forbidden word of a text, with its replacement. */
 export function wordProblems(text, words = FORBIDDEN_WORDS) {
-  const forbidden = new RegExp(`\\b(?:${[...words.keys()].join("|")})s?\\b`, "gi");
+  const forbidden = new RegExp(`\\b(?:${[...words.keys()].map(patternOf).join("|")})s?\\b`, "gi");
   return Array.from(text.matchAll(forbidden), ([word]) => `"${word}": ${replacementOf(word.toLowerCase(), words)}`);
+}
+
+/** A sign stands for something, and a stand-in is a thing. */
+function patternOf(word) {
+  return word === "stand" ? "stand(?!s? for\\b|-)" : word;
 }
 
 /** A forbidden word is found in its plural, too. */

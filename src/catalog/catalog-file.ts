@@ -52,7 +52,7 @@ export function readCatalogFile(yaml: string, presetUpstreams: readonly Upstream
   // A file without models would retire them all: that has to be written as `models: []`.
   if (root?.models.isAbsent === true) root.models.note("required", "must be given");
   const upstreams = readEntries(root?.upstreams.list({ max: MAX_UPSTREAMS }) ?? [], readUpstream);
-  // An upstream of the file stands before a preset of its id.
+  // An upstream of the file replaces a preset of its id.
   const upstreamKinds = new Map([...presetUpstreams, ...upstreams].map(({ id, kind }) => [id, kind]));
   const models = readEntries(root?.models.list({ max: MAX_MODELS }) ?? [], (field) => readModel(field, upstreamKinds));
   if (problems.length > 0) throw new ValidationError(problems);

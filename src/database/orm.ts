@@ -16,7 +16,7 @@ export async function entitiesOn(client: Pool | PoolClient): Promise<Entities> {
   return (await loaded)(client);
 }
 
-/** The event loop stands still while modules are evaluated. In steps, chats go on between them. */
+/** The event loop waits while modules are evaluated. In steps, chats go on between them. */
 async function load(): Promise<(client: Pool | PoolClient) => Entities> {
   const steps = [() => import("kysely"), () => import("@mikro-orm/core"), () => import("@mikro-orm/postgresql")];
   for (const step of steps) {

@@ -5,7 +5,12 @@ import { expect, it } from "vitest";
 import { isCompared, wordViolations } from "./plain-words.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const TEXTS = ["proto/saldo/**/*.proto", ".env.example", "src/**/*.{ts,tsx}", "src/docs/pages/*.md"];
+// Documents of security quote names of tests, and the glossary lists words that are not used.
+const GUIDES = ".github/{CLIENTS,CONTRIBUTING,OPERATING,TRANSFERS}.md";
+const TEXTS = [
+  ...["proto/saldo/**/*.proto", ".env.example", "src/**/*.{ts,tsx}", "src/**/*.md"],
+  ...["README.md", "test/**/README.md", ".github/adr/*.md", GUIDES],
+];
 
 it("no text that is read without its code, and no comment, has a forbidden word", () => {
   const files = globSync(TEXTS, { cwd: root }).map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
@@ -23,6 +28,8 @@ it.each([
   ["src/keys/keys.ts", "const told = 1; // nobody is asked"],
   ["src/keys/keys.ts", "/** What its owner said of it. */"],
   ["src/keys/keys.test.ts", "/** A key that nobody has. */"],
+  ["src/keys/README.md", "- A key is told once."],
+  ["src/keys/keys.ts", "// The limit stands in the row."],
   ["src/dashboard/pages/keys/keys.tsx", "{/* The world of the key. */}"],
 ])("a forbidden word is found in %s", (path, text) => {
   expect(wordViolations({ path, text })).toHaveLength(1);
@@ -33,6 +40,7 @@ it.each([
   ["src/keys/keys.ts", 'const word = "nobody";'],
   ["src/keys/keys.ts", "const text = `the answer of ${told(fact)} is here`;"],
   ["proto/saldo/keys/v1/key.proto", "string told = 1;"],
+  ["src/keys/keys.ts", "// Null stands for every key; a stand-in is short."],
 ])("a name in the code is no text: %s %s", (path, text) => {
   expect(wordViolations({ path, text })).toEqual([]);
 });

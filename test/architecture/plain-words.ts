@@ -38,6 +38,8 @@ export function wordViolations(file: SourceFile): string[] {
 /** What of a file is read without its code. A literal without a space is a name, which may be asked for as well. */
 export function textsOf({ path, text }: SourceFile, { names = false } = {}): string[] {
   if (path.endsWith(".proto")) return Array.from(text.matchAll(CONTRACT_COMMENT), ([, comment = ""]) => comment);
+  // What a document has in code is a name.
+  if (path.endsWith(".md")) return text.replaceAll(/`[^`\n]*`/g, "…").split("\n");
   if (!/\.tsx?$/.test(path)) return text.split("\n");
   if (path.endsWith(".test.ts")) return [];
   const literals = text.replaceAll(COMMENTS, "").matchAll(LITERAL);

@@ -138,7 +138,7 @@ async function runInitdb(draft: Cluster, initdb: string): Promise<void> {
 }
 
 // A socket's path is short by nature. Where the data folder's is too long or cannot be reached, a folder of the temporary
-// one stands in; it must be the server's alone, because any user can make one of that name there first.
+// one is used; it must be the server's alone, because any user can make one of that name there first.
 async function socketFolder(home: string, account: ServerAccount, closedOff: boolean): Promise<string> {
   const beside = join(home, "socket");
   const fits = Buffer.byteLength(join(beside, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES;

@@ -111,9 +111,7 @@ function noteKey(keys: Set<string>, quoted: string): void {
   const key = unquote(quoted);
   if (key === null) return;
   if (keys.has(key)) {
-    throw new ValidationError([
-      { field: key, rule: "json.duplicate_key", message: "must stand only once in the body" },
-    ]);
+    throw new ValidationError([{ field: key, rule: "json.duplicate_key", message: "must be only once in the body" }]);
   }
   keys.add(key);
 }

@@ -142,7 +142,7 @@ export type ChatCompletionRequest = Message<"saldo.gateway.v1.ChatCompletionRequ
   streamOptions?: StreamOptions | undefined;
 
   /**
-   * Further parameters of OpenAI or the upstream, passed on as they are. In REST they stand beside the others.
+   * Further parameters of OpenAI or the upstream, passed on as they are. In REST they are beside the others.
    *
    * @generated from field: google.protobuf.Struct extra = 100;
    */

@@ -68,7 +68,7 @@ export type GenerateContentRequest = Message<"saldo.gateway.v1.GenerateContentRe
   generationConfig?: JsonObject | undefined;
 
   /**
-   * Further parameters of Gemini. In REST they stand beside the others.
+   * Further parameters of Gemini. In REST they are beside the others.
    *
    * @generated from field: google.protobuf.Struct extra = 100;
    */

@@ -124,7 +124,7 @@ export type MessageRequest = Message<"saldo.gateway.v1.MessageRequest"> & {
   stream?: boolean | undefined;
 
   /**
-   * Further parameters of Anthropic. In REST they stand beside the others.
+   * Further parameters of Anthropic. In REST they are beside the others.
    *
    * @generated from field: google.protobuf.Struct extra = 100;
    */

@@ -471,7 +471,7 @@ export const GetTransferStatementResponseSchema: GenMessage<GetTransferStatement
   messageDesc(file_saldo_merchant_v1_merchant_transfer_service, 13);
 
 /**
- * A merchant asks what a transfer costs and orders it under its own `externalId`. In REST every path also stands
+ * A merchant asks what a transfer costs and orders it under its own `externalId`. In REST every path is also
  * under `/sandbox`: there only sandbox pairs are accepted, and production pairs only without it.
  *
  * @generated from service saldo.merchant.v1.MerchantTransferService

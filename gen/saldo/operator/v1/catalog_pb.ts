@@ -1165,7 +1165,7 @@ export type GetCatalogVersionResponse = Message<"saldo.operator.v1.GetCatalogVer
   version?: CatalogVersion | undefined;
 
   /**
-   * The catalog as it then stood, as a file.
+   * The catalog of that version, as a file.
    *
    * @generated from field: string yaml = 2;
    */

@@ -9,7 +9,7 @@ import { isBlank, type WrittenBlock, BlockWriter, type BlockFacts, textBlock } f
 
 export type WrittenMessage = { readonly role: "user" | "assistant"; readonly content: WrittenBlock[] };
 
-/** Stands before an answer that no turn of the user precedes. */
+/** Comes before an answer that no turn of the user precedes. */
 const BEGINNING = "(The conversation begins here.)";
 const NO_RESULT = "no result";
 
