@@ -8,8 +8,14 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 // Documents of security quote names of tests, and the glossary lists words that are not used.
 const GUIDES = ".github/{CLIENTS,CONTRIBUTING,OPERATING,TRANSFERS}.md";
 const TEXTS = [
-  ...["proto/saldo/**/*.proto", ".env.example", "src/**/*.{ts,tsx}", "src/**/*.md"],
-  ...["README.md", "test/**/README.md", ".github/adr/*.md", GUIDES],
+  "proto/saldo/**/*.proto",
+  ".env.example",
+  "src/**/*.{ts,tsx}",
+  "src/**/*.md",
+  "README.md",
+  "test/**/README.md",
+  ".github/adr/*.md",
+  GUIDES,
 ];
 
 it("no text that is read without its code, and no comment, has a forbidden word", () => {

@@ -20,7 +20,7 @@ type Content = { readonly role: "user" | "model"; readonly parts: JsonObject[] }
 
 export type ContentFacts = { readonly origin: string; readonly thinks: boolean };
 
-/** Stands before an answer that no turn of the user precedes. */
+/** Comes before an answer that no turn of the user precedes. */
 const BEGINNING = "(The conversation begins here.)";
 const NO_RESULT = "no result";
 /** Google documents it for calls whose signature is lost, or that another provider's model has made. */
