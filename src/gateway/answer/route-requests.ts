@@ -7,6 +7,7 @@ import type { ChatCall } from "../chat.ts";
 import { type ChatConversation, readChatConversation } from "../conversation/chat/read-chat-conversation.ts";
 import type { ChatAnswerOptions } from "../conversation/chat/write-chat-answer.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import { writeGeminiRequest } from "../conversation/gemini/write-gemini-request.ts";
 import { nativeMessagesBody, nativeMessagesHeaders } from "../conversation/messages/native-messages.ts";
 import { writeMessagesRequest } from "../conversation/messages/write-messages-request.ts";
 import { writeResponsesRequest } from "../conversation/responses/write-responses-request.ts";
@@ -26,7 +27,7 @@ type WriterFacts = WrittenFor & { readonly userTag: string; readonly cacheWrites
 type Writer = (conversation: Conversation, model: CatalogModel, facts: WriterFacts) => Buffer;
 
 /** What writes a conversation for upstreams of a protocol. */
-const WRITERS: Readonly<Partial<Record<ProtocolName, Writer>>> = {
+const WRITERS: Readonly<Record<Exclude<ProtocolName, "chat">, Writer>> = {
   messages: (conversation, model, { route, ...facts }) =>
     writeMessagesRequest(conversation, {
       model: route.model,
@@ -43,6 +44,8 @@ const WRITERS: Readonly<Partial<Record<ProtocolName, Writer>>> = {
       thinks: model.hiddenOutput,
       userTag,
     }),
+  gemini: (conversation, model, { route, outputBound }) =>
+    writeGeminiRequest(conversation, { origin: route.upstream.id, outputBound, thinks: model.hiddenOutput }),
 };
 
 export class RouteRequests {
@@ -73,7 +76,9 @@ export class RouteRequests {
       return { body: upstreamBody(this.#request, { model: route.model, outputBound, outputCapField }) };
     }
     const { client, headers = {} } = this.#call;
-    if (!client?.native || client.protocol !== protocol) return { body: this.#writtenFor(route, outputBound) };
+    if (!client?.native || client.protocol !== protocol) {
+      return { body: this.#writtenFor(route, protocol, outputBound) };
+    }
     this.#requirePricedWrites(client.native);
     const facts = { model: route.model, outputBound, userTag: this.#userTag };
     return {
@@ -89,7 +94,7 @@ export class RouteRequests {
     const { client } = this.#call;
     try {
       if (client?.native && client.protocol === protocol) this.#requirePricedWrites(client.native);
-      else this.#writtenFor(route, this.#likelyBound);
+      else this.#writtenFor(route, protocol, this.#likelyBound);
       return null;
     } catch (error) {
       if (error instanceof ValidationError) return error;
@@ -105,14 +110,12 @@ export class RouteRequests {
     return Math.min(asked === 0 ? maxOutputTokens : asked, maxOutputTokens, contextLength);
   }
 
-  #writtenFor(route: OpenRoute, outputBound: number): Buffer {
+  #writtenFor(route: OpenRoute, protocol: keyof typeof WRITERS, outputBound: number): Buffer {
     const written = this.#written.get(route);
     if (written?.outputBound === outputBound) return written.body;
-    const write = WRITERS[protocolOf(route.upstream.kind)];
-    if (write === undefined) throw new ValidationError([problem("model", "unsupported", "cannot be asked this way")]);
     const userTag = this.#userTag;
     const facts = { route, outputBound, userTag, cacheWrites: this.#heldWrites };
-    const body = write(withOwnKey(this.#conversation, userTag), this.#model, facts);
+    const body = WRITERS[protocol](withOwnKey(this.#conversation, userTag), this.#model, facts);
     this.#written.set(route, { outputBound, body });
     return body;
   }
