@@ -85,9 +85,9 @@ test("every list of a request has a bound on its items", () => {
   expect(lists.filter((list) => !isBounded(list)).map(String)).toEqual([]);
 });
 
-/** Names of fields whose values are one of a few words. */
+/** Names of fields whose values are one of a few words, or a moment. */
 const CHOICE =
-  /((?:^[ \t]*\/\/.*\n)+)[ \t]*(?:optional |repeated )?string (\w*(?:kind|status|state|outcome|type|action|provider|environment|basis))\b(?! ?=.*json_name)/gm;
+  /((?:^[ \t]*\/\/.*\n)+)[ \t]*(?:optional |repeated )?string (\w*(?:kind|status|state|outcome|type|action|provider|environment|basis|_at))\b(?! ?=.*json_name)/gm;
 
 /** Fields of a contract that have words and are no enum, without the reason or the field that has it. */
 function unarguedChoices(text: string): string[] {
@@ -99,7 +99,7 @@ function unarguedChoices(text: string): string[] {
     .map(({ name }) => name);
 }
 
-test("a field that is one of a few words is an enum, or its comment has the reason why not", async () => {
+test("a field that is one of a few words is an enum and a moment a timestamp, or its comment has the reason why not", async () => {
   const folder = fileURLToPath(new URL("../../proto/saldo/", import.meta.url));
   const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".proto"));
   // The protocols of other makers are theirs, words and all.
@@ -115,5 +115,6 @@ test("a word without a reason is found", () => {
     "transfer_status",
   ]);
   expect(unarguedChoices("  // Theirs. A string, because\n  // it is theirs.\n  string kind = 3;\n")).toEqual([]);
+  expect(unarguedChoices("  // When.\n  string made_at = 3;\n")).toEqual(["made_at"]);
   expect(unarguedChoices("  // The kind.\n  Kind kind = 3;\n")).toEqual([]);
 });

@@ -173,21 +173,21 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
   paymentType: string;
 
   /**
-   * When it was ordered, ISO 8601 in UTC.
+   * When it was ordered, ISO 8601 in UTC. A string, because the merchants' REST API always has milliseconds.
    *
    * @generated from field: string created_at = 15;
    */
   createdAt: string;
 
   /**
-   * When it last changed.
+   * When it last changed, spelled as `created_at`.
    *
    * @generated from field: string updated_at = 16;
    */
   updatedAt: string;
 
   /**
-   * When it became final. Absent: it is not.
+   * When it became final, spelled as `created_at`. Absent: it is not.
    *
    * @generated from field: optional string confirmed_at = 17;
    */
@@ -264,7 +264,7 @@ export type TransferEvent = Message<"saldo.merchant.v1.TransferEvent"> & {
   reason?: string | undefined;
 
   /**
-   * When, ISO 8601 in UTC.
+   * When, spelled as `Transfer.created_at`.
    *
    * @generated from field: string created_at = 6;
    */
