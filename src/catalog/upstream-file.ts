@@ -6,7 +6,13 @@ import { kindOfHost } from "../outbound/public-address.ts";
 export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 60_000 } as const;
 
 /** The kinds that a file may name: those that the gateway has an adapter for. */
-const KINDS = ["openai-compatible", "openai-responses", "anthropic", "demo"] as const satisfies readonly UpstreamKind[];
+const KINDS = [
+  "openai-compatible",
+  "openai-responses",
+  "anthropic",
+  "gemini",
+  "demo",
+] as const satisfies readonly UpstreamKind[];
 const CAP_FIELDS = ["max_tokens", "max_completion_tokens"] as const satisfies readonly OutputCapField[];
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;
 // The publisher of a catalog chooses where the value of this variable is sent. So it may be none that this service has for

@@ -10,13 +10,15 @@ import type {
 } from "../../src/gateway/upstreams/chat-upstream.ts";
 import { createDemoUpstream } from "../../src/gateway/upstreams/demo/demo-upstream.ts";
 import { createAnthropicUpstream } from "../../src/gateway/upstreams/anthropic/anthropic-upstream.ts";
+import { createGeminiUpstream } from "../../src/gateway/upstreams/gemini/gemini-upstream.ts";
 import { createOpenAiResponsesUpstream } from "../../src/gateway/upstreams/openai-responses/openai-responses-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "../../src/gateway/upstreams/openai-compatible/openai-compatible-upstream.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../gateway/fakes/anthropic.ts";
+import { type FakeGemini, startFakeGemini } from "../gateway/fakes/gemini.ts";
 import { type FakeResponses, startFakeResponses } from "../gateway/fakes/responses.ts";
 import { type Script, type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { until, upstreamOf } from "../gateway/support.ts";
-import { CHAT_WIRE, MESSAGES_WIRE, RESPONSES_WIRE, type UpstreamWireTest } from "./upstream-wires.ts";
+import { CHAT_WIRE, GEMINI_WIRE, MESSAGES_WIRE, RESPONSES_WIRE, type UpstreamWireTest } from "./upstream-wires.ts";
 
 /** Hears a call and notes what may not be: an end twice, data after it, anything after an abort. */
 class Ear implements UpstreamListener {
@@ -89,16 +91,19 @@ const state: {
   server: ScriptedUpstream | null;
   responses: FakeResponses | null;
   anthropic: FakeAnthropic | null;
-} = { server: null, responses: null, anthropic: null };
+  gemini: FakeGemini | null;
+} = { server: null, responses: null, anthropic: null, gemini: null };
 beforeAll(async () => {
   state.server = await startScriptedUpstream();
   state.responses = await startFakeResponses();
   state.anthropic = await startFakeAnthropic();
+  state.gemini = await startFakeGemini();
 });
 afterAll(async () => {
   await state.server?.stop();
   await state.responses?.stop();
   await state.anthropic?.stop();
+  await state.gemini?.stop();
 });
 
 const ADAPTERS: readonly [string, UpstreamWireTest, () => ChatUpstream][] = [
@@ -121,13 +126,19 @@ const ADAPTERS: readonly [string, UpstreamWireTest, () => ChatUpstream][] = [
     MESSAGES_WIRE,
     () => createAnthropicUpstream(upstreamOf("local", state.anthropic?.baseUrl ?? ""), { apiKey: null }),
   ],
+  [
+    "gemini",
+    GEMINI_WIRE,
+    () => createGeminiUpstream(upstreamOf("local", state.gemini?.baseUrl ?? ""), { apiKey: null }),
+  ],
 ];
 
 describe.each(ADAPTERS)("the %s upstream", (_name, wire, open) => {
   let attempts = 0;
   function call(upstream: ChatUpstream, said: string, more: Record<string, unknown> = {}): Ear {
     const stream = more["stream"] === true;
-    const body = Buffer.from(JSON.stringify({ model: "echo", ...wire.bodyOf(said), ...more }));
+    const members = { model: "echo", ...wire.bodyOf(said), ...more };
+    const body = Buffer.from(JSON.stringify(wire.sent?.(members) ?? members));
     const ear = new Ear();
     attempts += 1;
     ear.call = upstream.call({ requestId: `q${attempts}`, attempt: 1, model: "echo", body, stream }, ear);

@@ -6,6 +6,8 @@ import { dataOf, splitEvents } from "../../src/gateway/stream/sse.ts";
 export type UpstreamWireTest = {
   /** The members of a request with one text of the user. */
   readonly bodyOf: (said: string) => object;
+  /** The body with all members that a test has chosen. Absent: those members. */
+  readonly sent?: (members: Readonly<Record<string, unknown>>) => object;
   /** What asks for the usage of a stream, where it has to be asked for. */
   readonly wantsUsage: object;
   /** The member with the bound on the output. Absent: the upstream's own name for it. */
@@ -70,6 +72,27 @@ export const MESSAGES_WIRE: UpstreamWireTest = {
   usageMember: '"input_tokens"',
   textOf: (events) => deltasIn(events, ({ delta }) => (delta as { readonly text?: unknown } | undefined)?.text),
 };
+
+/** Google's Gemini API. The model and the stream are in the path. */
+export const GEMINI_WIRE: UpstreamWireTest = {
+  bodyOf: (said) => ({ contents: [{ role: "user", parts: [{ text: said }] }] }),
+  sent: ({ contents, maxOutputTokens = 100_000 }) => ({ contents, generationConfig: { maxOutputTokens } }),
+  wantsUsage: {},
+  capField: "maxOutputTokens",
+  answerWith: (text) => ({
+    candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP" }],
+    usageMetadata: { candidatesTokenCount: expect.any(Number) as unknown },
+  }),
+  cappedAt: (tokens) => ({
+    candidates: [{ finishReason: "MAX_TOKENS" }],
+    usageMetadata: { candidatesTokenCount: tokens },
+  }),
+  lastEvent: /"finishReason":"STOP"[^\n]*$/,
+  usageMember: '"promptTokenCount"',
+  textOf: (events) => deltasIn(events, ({ candidates }) => (candidates as Pieces)[0]?.content?.parts[0]?.text),
+};
+
+type Pieces = readonly { readonly content?: { readonly parts: readonly { readonly text?: unknown }[] } }[];
 
 type Chunks = readonly { readonly delta?: { readonly content?: unknown } }[];
 

@@ -3,6 +3,7 @@
 import type { CatalogModel, UpstreamKind } from "../../src/catalog/catalog-model.ts";
 import { startFakeAnthropic, type TrueUsage as AnthropicUsage } from "./fakes/anthropic.ts";
 import { startFakeChat } from "./fakes/chat.ts";
+import { startFakeGemini } from "./fakes/gemini.ts";
 import { startFakeResponses } from "./fakes/responses.ts";
 import { type Bench, modelOf, openBench, upstreamOf } from "./support.ts";
 
@@ -82,6 +83,28 @@ export const MATRIX_UPSTREAMS: readonly MatrixUpstream[] = [
       return {
         baseUrl: fake.baseUrl,
         truth: () => fake.truths.slice(-1).map(disjoint)[0],
+        asked: () => JSON.stringify(fake.requests.at(-1)),
+        stop: () => fake.stop(),
+      };
+    },
+  },
+  {
+    kind: "gemini",
+    protocol: "gemini",
+    sealed: /"thoughtSignature\\?":\\?"U2lnbmF0dXJl/,
+    cached: 500,
+    failsLate: "!error!late",
+    showsOutput: false,
+    async start() {
+      const fake = await startFakeGemini();
+      return {
+        baseUrl: fake.baseUrl,
+        truth: () =>
+          fake.truths
+            .slice(-1)
+            .map(({ answer, thoughts, ...input }) =>
+              disjoint({ ...input, written: 0, output: answer + thoughts, reasoning: thoughts }),
+            )[0],
         asked: () => JSON.stringify(fake.requests.at(-1)),
         stop: () => fake.stop(),
       };

@@ -44,7 +44,7 @@ describe("presetUpstreams", () => {
       ["groq", "max_tokens", false],
       ["mistral", "max_tokens", false],
       ["xai", "max_completion_tokens", false],
-      ["gemini", "max_tokens", false],
+      ["gemini: gemini", "max_tokens", false],
     ]);
   });
 });

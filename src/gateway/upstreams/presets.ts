@@ -33,7 +33,12 @@ const HOSTED: readonly HostedPreset[] = [
   { id: "groq", apiKeyEnv: "GROQ_API_KEY", baseUrl: "https://api.groq.com/openai/v1" },
   { id: "mistral", apiKeyEnv: "MISTRAL_API_KEY", baseUrl: "https://api.mistral.ai/v1" },
   { id: "xai", apiKeyEnv: "XAI_API_KEY", baseUrl: "https://api.x.ai/v1" },
-  { id: "gemini", apiKeyEnv: "GEMINI_API_KEY", baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai" },
+  {
+    id: "gemini",
+    apiKeyEnv: "GEMINI_API_KEY",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    kind: "gemini",
+  },
 ];
 
 const OWN: readonly OwnPreset[] = [

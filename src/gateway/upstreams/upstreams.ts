@@ -6,6 +6,7 @@ import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import { createAnthropicUpstream } from "./anthropic/anthropic-upstream.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
+import { createGeminiUpstream } from "./gemini/gemini-upstream.ts";
 import type { HttpUpstreamOptions } from "./http/http-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
 import { createOpenAiResponsesUpstream } from "./openai-responses/openai-responses-upstream.ts";
@@ -136,6 +137,7 @@ const ADAPTERS: Readonly<Partial<Record<UpstreamKind, OpenAdapter>>> = {
   "openai-compatible": createOpenAiCompatibleUpstream,
   "openai-responses": createOpenAiResponsesUpstream,
   anthropic: createAnthropicUpstream,
+  gemini: createGeminiUpstream,
 };
 
 /** A catalog from before there was this rule, or one written by hand, may name a variable that is not for upstreams. */

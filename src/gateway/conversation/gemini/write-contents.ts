@@ -10,7 +10,6 @@ import {
   flatName,
   type ImagePart,
   type Part,
-  type ReasoningPart,
   type ResultPart,
   type Turn,
 } from "../conversation.ts";
@@ -42,6 +41,8 @@ class ContentWriter {
   #calls: OpenCall[] = [];
   #ofModel: JsonObject[] = [];
   #ofUser: JsonObject[] = [];
+  /** The signature of the thought that the next part follows. */
+  #signature: string | null = null;
 
   constructor(facts: ContentFacts & { readonly freeform: ReadonlySet<string> }) {
     this.#facts = facts;
@@ -69,15 +70,22 @@ class ContentWriter {
     return this.#contents;
   }
 
+  /** A signature of this upstream goes back, and those of others are left out. No thought does: the model needs none. */
   #modelParts(part: Part): JsonObject[] {
-    if (part.kind === "reasoning") return this.#thought(part);
-    return part.kind === "call" ? [this.#call(part)] : plainParts(part);
+    if (part.kind === "reasoning") {
+      if (part.opaque?.origin !== this.#facts.origin) return [];
+      const before = this.#unsigned();
+      this.#signature = part.opaque.blob;
+      return before;
+    }
+    return part.kind === "call" ? [this.#call(part)] : [...this.#unsigned(), ...plainParts(part)];
   }
 
-  /** A signature of this upstream, with the text it belongs to. Others are left out: only their maker can read them. */
-  #thought({ text, opaque }: ReasoningPart): JsonObject[] {
-    if (opaque === null || opaque.origin !== this.#facts.origin) return [];
-    return [{ text, ...(text === "" ? {} : { thought: true }), thoughtSignature: opaque.blob }];
+  /** A signature that no call follows is a part of its own. */
+  #unsigned(): JsonObject[] {
+    const signature = this.#signature;
+    this.#signature = null;
+    return signature === null ? [] : [{ text: "", thoughtSignature: signature }];
   }
 
   /** Models that think demand a signature on the first call of a turn. */
@@ -86,8 +94,11 @@ class ContentWriter {
     const isFirst = this.#calls.length === 0;
     this.#calls.push({ id, name, result: null });
     const called = { functionCall: { name, args: this.#argsOf(name, input) } };
-    if (opaque !== undefined && opaque.origin === this.#facts.origin)
-      return { ...called, thoughtSignature: opaque.blob };
+    const ofThought = this.#signature;
+    this.#signature = null;
+    // Protocols without a place for it in a call have it in the thought before.
+    const own = opaque?.origin === this.#facts.origin ? opaque.blob : ofThought;
+    if (own !== null) return { ...called, thoughtSignature: own };
     return this.#facts.thinks && isFirst ? { ...called, thoughtSignature: NO_SIGNATURE } : called;
   }
 
@@ -119,7 +130,7 @@ class ContentWriter {
   }
 
   #closeModel(): void {
-    const parts = this.#ofModel;
+    const parts = [...this.#ofModel, ...this.#unsigned()];
     this.#ofModel = [];
     if (parts.length > 0) this.#push("model", parts);
     // Calls without any result behind them are answered too.

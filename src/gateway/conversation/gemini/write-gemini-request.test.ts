@@ -155,31 +155,37 @@ describe("contents", () => {
     ]);
   });
 
-  it("give back signatures to their maker alone", () => {
+  it("give back signatures to their maker alone, on the call that they belong to", () => {
+    const other = { origin: "claude", blob: "x" };
     const turns = [
       user(text("go")),
       model(
         { kind: "reasoning", text: "hm", opaque: OWN },
-        { kind: "reasoning", text: "other", opaque: { origin: "claude", blob: "x" } },
+        text("I look."),
+        { kind: "reasoning", text: "other", opaque: other },
+        { kind: "reasoning", text: "hm", opaque: { ...OWN, blob: "MQ==" } },
+        call("a"),
+        call("b", { opaque: { ...OWN, blob: "Mg==" } }),
+        call("c", { opaque: other }),
         { kind: "reasoning", text: "", opaque: OWN },
-        call("a", { opaque: OWN }),
-        call("b", { opaque: { origin: "claude", blob: "x" } }),
       ),
-      user(result("a", "1"), result("b", "2")),
+      user(result("a", "1"), result("b", "2"), result("c", "3")),
     ];
     expect(contents(turns)).toMatchObject([
       {},
       {
         parts: [
-          { text: "hm", thought: true, thoughtSignature: "U2ln" },
           { text: "", thoughtSignature: "U2ln" },
-          called({ at: 1 }, { thoughtSignature: "U2ln" }),
+          { text: "I look." },
+          called({ at: 1 }, { thoughtSignature: "MQ==" }),
+          called({ at: 1 }, { thoughtSignature: "Mg==" }),
           called({ at: 1 }),
+          { text: "", thoughtSignature: "U2ln" },
         ],
       },
       {},
     ]);
-    expect(JSON.stringify(contents(turns))).not.toContain("other");
+    expect(JSON.stringify(contents(turns))).not.toMatch(/other|hm/);
   });
 
   it("have the mark for a lost signature on the first call of each turn, where the model thinks", () => {

@@ -2,6 +2,7 @@
 // text beside them.
 
 import type { AnswerEvent } from "../answer-events.ts";
+import type { Opaque } from "../conversation.ts";
 import { opaqueText } from "../opaque-text.ts";
 
 /** A piece of a block: its text, or the input of a call. */
@@ -24,30 +25,36 @@ export type Block = Piece & { text: string };
 export class PieceReader {
   readonly #calls = new Map<number, { readonly id: string; readonly name: string }>();
 
-  read(event: AnswerEvent): Piece | null {
+  read(event: AnswerEvent): Piece[] {
     switch (event.kind) {
       case "text":
       case "refusal":
-        return { kind: "text", text: event.text };
+        return [{ kind: "text", text: event.text }];
       case "reasoning":
-        return { kind: "thinking", text: event.text };
+        return [{ kind: "thinking", text: event.text }];
       case "call": {
-        const { call, id, name } = event;
+        const { call, id, name, opaque } = event;
         this.#calls.set(call, { id, name });
-        return { kind: "tool_use", call, id, name, text: "" };
+        const begun: Piece = { kind: "tool_use", call, id, name, text: "" };
+        // A call has no place for it here: the thought in front of it does.
+        return opaque === undefined ? [begun] : [signed(opaque), begun];
       }
       case "input": {
         const begun = this.#calls.get(event.call);
-        return begun === undefined ? null : { kind: "tool_use", call: event.call, ...begun, text: event.text };
+        return begun === undefined ? [] : [{ kind: "tool_use", call: event.call, ...begun, text: event.text }];
       }
       case "opaque":
-        return { kind: "thinking", text: "", signature: opaqueText(event) };
+        return [signed(event)];
       case "finish":
       case "usage":
         break;
     }
-    return null;
+    return [];
   }
+}
+
+function signed(opaque: Opaque): Piece {
+  return { kind: "thinking", text: "", signature: opaqueText(opaque) };
 }
 
 /** Whether a piece goes on with a block. */

@@ -50,8 +50,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   write(answered: AnswerEvent): ProtocolEvent[] {
     if (answered.kind === "usage") this.#usage = answered.usage;
     if (answered.kind === "finish") return this.#finishBlocks(answered.reason);
-    const piece = this.#pieces.read(answered);
-    return piece === null || this.#waitsForTooMuch ? [] : this.#writePiece(piece);
+    return this.#pieces.read(answered).flatMap((piece) => (this.#waitsForTooMuch ? [] : this.#writePiece(piece)));
   }
 
   /** Without its finish an answer is not complete, and must not look so. */
@@ -72,8 +71,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
     for (const answered of events) {
       if (answered.kind === "usage") this.#usage = answered.usage;
       else if (answered.kind === "finish") this.#finish = answered.reason;
-      const piece = this.#pieces.read(answered);
-      if (piece !== null) addPiece(blocks, piece);
+      for (const piece of this.#pieces.read(answered)) addPiece(blocks, piece);
     }
     if (this.#finish === null) throw new UpstreamBusy();
     return {

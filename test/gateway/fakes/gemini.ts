@@ -1,0 +1,139 @@
+// An upstream of our own that speaks Google's Gemini API over HTTP. The last text of the user decides how it answers; it refuses what
+// Google refuses, keeps each request, has an implicit prompt cache, and knows what it would charge.
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { answerTo, type FakeAnswer } from "./gemini-answers.ts";
+import { refusalOf } from "./gemini-check.ts";
+import { type Json, piecesOf, sseOf } from "./gemini-wire.ts";
+
+/** The usage of a call: what its bill must agree with. The input has what was cached. */
+export type TrueUsage = {
+  readonly input: number;
+  readonly cached: number;
+  /** Thoughts are beside it. */
+  readonly answer: number;
+  readonly thoughts: number;
+};
+
+export type FakeRequest = { readonly body: Json; readonly headers: IncomingMessage["headers"]; readonly path: string };
+
+export type FakeGemini = Awaited<ReturnType<typeof startFakeGemini>>;
+
+const PATH = /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent\?alt=sse)$/;
+
+/** `thinks`: the model thinks, and demands signatures. */
+export async function startFakeGemini({ thinks = true }: { readonly thinks?: boolean } = {}) {
+  const requests: FakeRequest[] = [];
+  const truths: TrueUsage[] = [];
+  const sockets = new Set<Socket>();
+  const cache = new Set<string>();
+  const signatures = new Set<string>();
+
+  /** Contents are read from the cache as far as their beginning was seen before. */
+  function inputOf({ systemInstruction, tools, contents }: Json): Pick<TrueUsage, "input" | "cached"> {
+    let prefix = JSON.stringify([systemInstruction, tools]);
+    let [input, cached] = [Math.ceil(prefix.length / 8), 0];
+    for (const content of contents as Json[]) {
+      const text = JSON.stringify(content);
+      prefix += text;
+      input += Math.ceil(text.length / 8);
+      if (cache.has(prefix)) cached = input;
+      cache.add(prefix);
+    }
+    return { input, cached };
+  }
+
+  function answerOf(body: Json, planned: FakeAnswer, { model, number }: { model: string; number: number }): Json {
+    const usage = { ...inputOf(body), answer: planned.answerTokens, thoughts: planned.thoughtTokens };
+    const about = { modelVersion: `${model}-001`, responseId: `google-${number}` };
+    if (planned.blockReason !== null) {
+      const blocked = { ...usage, answer: 0, thoughts: 0 };
+      truths.push(blocked);
+      return { promptFeedback: { blockReason: planned.blockReason }, usageMetadata: usageJson(blocked), ...about };
+    }
+    truths.push(usage);
+    for (const part of planned.parts) if ("thoughtSignature" in part) signatures.add(String(part["thoughtSignature"]));
+    const content = planned.parts.length === 0 ? {} : { content: { role: "model", parts: planned.parts } };
+    return {
+      candidates: [{ ...content, finishReason: planned.finishReason, index: 0 }],
+      usageMetadata: usageJson(usage),
+      ...about,
+    };
+  }
+
+  function reply(response: ServerResponse, { body, path }: FakeRequest): void {
+    const number = requests.length;
+    const [, model, method] = PATH.exec(path) ?? [];
+    if (model === undefined) return fail(response, { code: 404, status: "NOT_FOUND", message: `${path} is not found` });
+    const message = refusalOf(body, { isOurs: (signature) => signatures.has(signature), thinks });
+    if (message !== null) return fail(response, { code: 400, status: "INVALID_ARGUMENT", message });
+    const planned = answerTo(body, { thinks, number });
+    if (planned.refusal !== null) return fail(response, planned.refusal);
+    const whole = answerOf(body, planned, { model, number });
+    if (method !== "generateContent") return stream(response, whole, planned);
+    response.writeHead(200, { "content-type": "application/json; charset=UTF-8" });
+    if (planned.broken === "cut") response.write("{", () => response.destroy());
+    else response.end(JSON.stringify(whole, null, 2));
+  }
+
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
+      const received = { body, headers: request.headers, path: request.url ?? "" };
+      requests.push(received);
+      reply(response, received);
+    });
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1beta`,
+    requests,
+    truths,
+    get lastBody(): Json {
+      return requests.at(-1)?.body ?? {};
+    },
+    async stop(): Promise<void> {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+function fail(response: ServerResponse, error: NonNullable<FakeAnswer["refusal"]>): void {
+  response.writeHead(error.code, { "content-type": "application/json; charset=UTF-8" }).end(JSON.stringify({ error }));
+}
+
+function stream(response: ServerResponse, whole: Json, { broken, pieceSize }: FakeAnswer): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const pieces = piecesOf(whole, pieceSize);
+  const kept = broken === null ? pieces : broken === "error" ? [] : pieces.slice(0, -1);
+  for (const piece of kept) response.write(sseOf(piece));
+  if (broken === "cut") {
+    response.write("", () => response.destroy());
+    return;
+  }
+  if (broken !== null) response.write(sseOf({ error: { code: 503, message: "Overloaded", status: "UNAVAILABLE" } }));
+  response.end();
+}
+
+/** Counts of zero are left out. */
+function usageJson({ input, cached, answer, thoughts }: TrueUsage): Json {
+  const counts = {
+    promptTokenCount: input,
+    cachedContentTokenCount: cached,
+    candidatesTokenCount: answer,
+    thoughtsTokenCount: thoughts,
+    totalTokenCount: input + answer + thoughts,
+  };
+  return {
+    ...Object.fromEntries(Object.entries(counts).filter(([, tokens]) => tokens > 0)),
+    promptTokensDetails: [{ modality: "TEXT", tokenCount: input }],
+  };
+}
