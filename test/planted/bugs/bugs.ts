@@ -7,6 +7,7 @@ import { ATTEMPT_BUGS } from "./attempts.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { CALLER_BUGS } from "./callers.ts";
 import { EMBEDDINGS_BUGS } from "./embeddings.ts";
+import { FORMAT_BUGS } from "./formats.ts";
 import { FLOOR_BUGS } from "./floor.ts";
 import { GATE_BUGS } from "./gate.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
@@ -50,6 +51,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...UNSOUND_ANSWER_BUGS,
   ...EMBEDDINGS_BUGS,
   ...PROTOCOL_BUGS,
+  ...FORMAT_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
   ...SECOND_PERSON_BUGS,
