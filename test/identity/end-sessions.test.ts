@@ -104,7 +104,12 @@ test("the security log is read by call and by command, by person and address, pa
   await expect
     .poll(async () => (await list({ personId: person.personId })).events, { timeout: 10_000 })
     .toEqual([
-      expect.objectContaining({ kind: "session_end", outcome: "SECURITY_OUTCOME_SUCCEEDED", subject: other, times: 1 }),
+      expect.objectContaining({
+        kind: "SECURITY_EVENT_KIND_SESSION_END",
+        outcome: "SECURITY_OUTCOME_SUCCEEDED",
+        subject: other,
+        times: 1,
+      }),
     ]);
   const about = (lines: { events?: Record<string, string>[] }) =>
     lines.events?.map(({ kind, outcome }) => [kind, outcome]);
@@ -112,14 +117,18 @@ test("the security log is read by call and by command, by person and address, pa
   await expect
     .poll(async () => about(await list({ email: person.email })), { timeout: 10_000 })
     .toEqual([
-      ["sign_in", "SECURITY_OUTCOME_REFUSED"],
-      ["session_end", "SECURITY_OUTCOME_SUCCEEDED"],
+      ["SECURITY_EVENT_KIND_SIGN_IN", "SECURITY_OUTCOME_REFUSED"],
+      ["SECURITY_EVENT_KIND_SESSION_END", "SECURITY_OUTCOME_SUCCEEDED"],
     ]);
   const byEmail = await list({ email: person.email });
   expect(byEmail.events?.[0]).toMatchObject({ network: "127.0.0.1" });
   const byAccount = await list({ accountId: person.accountId });
   expect(byAccount.events).toEqual([
-    expect.objectContaining({ kind: "session_end", personId: person.personId, accountId: person.accountId }),
+    expect.objectContaining({
+      kind: "SECURITY_EVENT_KIND_SESSION_END",
+      personId: person.personId,
+      accountId: person.accountId,
+    }),
   ]);
   const { events } = (await saldoCommand("security", "log", "--email", person.email)) as unknown as {
     events: object[];
@@ -129,9 +138,11 @@ test("the security log is read by call and by command, by person and address, pa
   expect(JSON.stringify([byEmail, events])).not.toContain(person.email);
 
   const kindsOf = async (request: object) => new Set((await list(request)).events?.map(({ kind }) => kind));
-  await expect.poll(() => kindsOf({}), { timeout: 10_000 }).toContain("operator_read");
-  expect(await kindsOf({ withoutOperatorReads: true })).not.toContain("operator_read");
-  expect(await kindsOf({ withoutOperatorReads: true, kind: "operator_read" })).toEqual(new Set(["operator_read"]));
+  await expect.poll(() => kindsOf({}), { timeout: 10_000 }).toContain("SECURITY_EVENT_KIND_OPERATOR_READ");
+  expect(await kindsOf({ withoutOperatorReads: true })).not.toContain("SECURITY_EVENT_KIND_OPERATOR_READ");
+  expect(await kindsOf({ withoutOperatorReads: true, kind: "SECURITY_EVENT_KIND_OPERATOR_READ" })).toEqual(
+    new Set(["SECURITY_EVENT_KIND_OPERATOR_READ"]),
+  );
 
   const first = await list({ pageSize: 1 });
   const second = await list({ pageSize: 1, pageToken: first.nextPageToken });
