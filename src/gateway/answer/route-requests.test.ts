@@ -39,6 +39,7 @@ describe("a chat request", () => {
       safety_identifier: tag,
       prompt_cache_key: `${tag}.conversation`,
     });
+    expect(bodyFor("openai-compatible")).toMatchObject({ prompt_cache_key: `${tag}.conversation` });
     expect(bodyFor("anthropic")).toMatchObject({ metadata: { user_id: tag } });
     expect(customerTag("another account")).not.toBe(tag);
   });

@@ -4,6 +4,7 @@
 import { type CatalogModel, LEAST_ACCEPTED } from "../../catalog/catalog-model.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import type { ChatCall } from "../chat.ts";
+import { ownCacheKey } from "../conversation/cache-key.ts";
 import { type ChatConversation, readChatConversation } from "../conversation/chat/read-chat-conversation.ts";
 import type { ChatAnswerOptions } from "../conversation/chat/write-chat-answer.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -73,7 +74,8 @@ export class RouteRequests {
     const protocol = protocolOf(route.upstream.kind);
     if (protocol === "chat") {
       const { outputCapField } = route.upstream;
-      return { body: upstreamBody(this.#request, { model: route.model, outputBound, outputCapField }) };
+      const facts = { model: route.model, outputBound, outputCapField, cacheKey: this.#cacheKey };
+      return { body: upstreamBody(this.#request, facts) };
     }
     const { client, headers = {} } = this.#call;
     if (!client?.native || client.protocol !== protocol) {
@@ -124,6 +126,11 @@ export class RouteRequests {
     return customerTag(this.#call.key.accountId);
   }
 
+  get #cacheKey(): string | null {
+    const { cacheKey } = this.#request;
+    return cacheKey === null ? null : ownCacheKey(this.#userTag, cacheKey);
+  }
+
   /** Writes for minutes are always held for where they have a price, since providers write unasked. */
   get #heldWrites(): CacheWrites {
     const priced = pricedWrites(this.#model);
@@ -157,8 +164,7 @@ function pricedWrites({ otherPrices }: CatalogModel): CacheWrites {
   return otherPrices.cacheWrite1h === undefined ? "short" : "long";
 }
 
-/** All customers share the operator's account, so no customer can name the cache of another. */
 function withOwnKey(conversation: Conversation, tag: string): Conversation {
   const { cacheKey } = conversation;
-  return cacheKey === null ? conversation : { ...conversation, cacheKey: `${tag}.${cacheKey}` };
+  return cacheKey === null ? conversation : { ...conversation, cacheKey: ownCacheKey(tag, cacheKey) };
 }

@@ -7,3 +7,8 @@ const MAX_LENGTH = 64;
 export function shortCacheKey(key: string): string {
   return key.length <= MAX_LENGTH ? key : createHash("sha256").update(key).digest("hex");
 }
+
+/** The name of a customer's prompt cache at providers: customers share the operator's account, and none may name another's cache. */
+export function ownCacheKey(userTag: string, key: string): string {
+  return shortCacheKey(`${userTag}.${key}`);
+}

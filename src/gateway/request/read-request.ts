@@ -30,6 +30,8 @@ export type ChatRequest = {
   readonly maxCompletionTokens: number | null;
   /** Whether it leaves the service tier to the provider: `service_tier` is `auto`. */
   readonly choosesTier: boolean;
+  /** The client's name of a prompt cache, null where it sent none. */
+  readonly cacheKey: string | null;
   /** The prompt cache writes that it asks for, and the field that asks for most; empty where none does. */
   readonly cacheWrites: CacheWrites;
   readonly cacheField: string;
@@ -81,6 +83,7 @@ export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatR
     maxTokens: numberOr(parsed["max_tokens"], null),
     maxCompletionTokens: numberOr(parsed["max_completion_tokens"], null),
     choosesTier: parsed["service_tier"] === "auto",
+    cacheKey: textOrNull(parsed["prompt_cache_key"]),
     cacheWrites: marks.writes,
     cacheField: marks.field,
     asksForPictures: Array.isArray(parsed["modalities"]) && parsed["modalities"].includes("image"),
@@ -126,6 +129,10 @@ function refuseUnfit(body: Buffer, { longStrings, members }: ObjectScan, models:
 
 /** Longer values of `model` are refused later. */
 const MAX_MODEL_ID_BYTES = 1_024;
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
 
 function numberOr<T>(value: unknown, otherwise: T): number | T {
   return typeof value === "number" ? value : otherwise;

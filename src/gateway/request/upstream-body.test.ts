@@ -4,7 +4,7 @@ import { readRequest } from "./read-request.ts";
 import { upstreamBody, type UpstreamBodyFacts } from "./upstream-body.ts";
 
 const USER = { role: "user", content: "hi" };
-const FACTS: UpstreamBodyFacts = { model: "up-1", outputBound: 300, outputCapField: "max_tokens" };
+const FACTS: UpstreamBodyFacts = { model: "up-1", outputBound: 300, outputCapField: "max_tokens", cacheKey: null };
 const bodyOf = (more: object) => Buffer.from(JSON.stringify({ model: "acme/m", messages: [USER], ...more }));
 const sent = (body: Buffer, facts: Partial<UpstreamBodyFacts> = {}): unknown =>
   JSON.parse(upstreamBody(readRequest(body), { ...FACTS, ...facts }).toString());
@@ -91,6 +91,18 @@ describe("the bound on the output", () => {
     expect(sent(body)).toEqual({ model: "up-1", max_tokens: 300, messages: [USER] });
   });
 
+  it("names the customer's own prompt cache, also for a retry, and none where the client named none", () => {
+    const request = readRequest(bodyOf({ prompt_cache_key: "chat-1", max_tokens: 300 }));
+    expect(request.cacheKey).toBe("chat-1");
+    for (const model of ["up-1", "up-22"]) {
+      const body = upstreamBody(request, { ...FACTS, model, cacheKey: "tag.chat-1" });
+      expect(JSON.parse(body.toString())).toMatchObject({ model, prompt_cache_key: "tag.chat-1" });
+    }
+    expect(readRequest(bodyOf({})).cacheKey).toBeNull();
+    expect(readRequest(bodyOf({ prompt_cache_key: null })).cacheKey).toBeNull();
+    expect(sent(bodyOf({}))).not.toHaveProperty("prompt_cache_key");
+  });
+
   it("is written into a large body without a copy where its place is long enough", () => {
     const large = (more: object) => bodyOf({ messages: [{ role: "user", content: LARGE }], ...more });
     const isCopied = (more: object, outputCapField: UpstreamBodyFacts["outputCapField"]) => {
@@ -131,7 +143,7 @@ describe("the bound on the output", () => {
         fc.pre(!(names.includes('"max_tokens"') && names.includes("u005f")));
         const request = readRequest(Buffer.from(`{${given.join(" ,\n")}}`));
         for (const { field: outputCapField, model, bound } of each) {
-          const body = upstreamBody(request, { model, outputBound: bound, outputCapField });
+          const body = upstreamBody(request, { ...FACTS, model, outputBound: bound, outputCapField });
           expect(JSON.parse(body.toString())).toEqual({
             model,
             messages: [{ role: "user", content: LARGE }],

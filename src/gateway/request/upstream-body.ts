@@ -1,5 +1,5 @@
 // The body for an upstream: the client's own bytes with the upstream's model name, a request for usage, the bound on the output
-// that was held, and no dearer service tier.
+// that was held, no dearer service tier, and a prompt cache of the customer's own.
 
 import type { OutputCapField } from "../../catalog/catalog-model.ts";
 import type { MemberSpan } from "./json-scan.ts";
@@ -17,6 +17,8 @@ export type UpstreamBodyFacts = {
   readonly outputBound: number;
   /** The one field in which this upstream reads the bound. */
   readonly outputCapField: OutputCapField;
+  /** The customer's own prompt cache, where the client names one. */
+  readonly cacheKey: string | null;
 };
 
 /**
@@ -33,6 +35,7 @@ export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Bu
   }
   // A provider may have set a dearer tier for what `auto` chooses.
   if (request.choosesTier) setMember("service_tier", '"default"');
+  if (facts.cacheKey !== null) setMember("prompt_cache_key", JSON.stringify(facts.cacheKey));
   setBound();
   // A valid body has a model, so the object is never empty.
   if (added.length > 0) edits.push(insertMembers(body.indexOf("{"), added.join(","), false));
