@@ -6,7 +6,7 @@ export default defineConfig({
     root: new URL("..", import.meta.url).pathname,
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/setup/global-setup.ts"],
-    setupFiles: ["test/setup/answers/check-answers.ts"],
+    setupFiles: ["test/setup/fresh-process.ts", "test/setup/answers/check-answers.ts"],
     // Two cores are shared by the tests, their PostgreSQL servers and child processes. Half of the time of two files is spent
     // waiting, so a third one fits in.
     maxWorkers: 3,
