@@ -10,6 +10,8 @@ const MOST_ROUNDS = 25;
 const LEAST_CONFIRMED = 1_024;
 /** A cache or a heap that is full makes linear work slower at one step, quadratic work is slower at each. */
 const STEPS = [4, 16];
+/** Cubic work takes 64 times as long, and a cache that is full makes no step so slow. */
+const CERTAIN_GROWTH = 32;
 /** Shorter work is as good as none. */
 const LEAST_MS = 0.05;
 
@@ -69,6 +71,7 @@ function growsLinearly(work: (text: string) => void, textOf: TextOf, characters:
       );
       if (whole < MOST_GROWTH * ms) return true;
     }
+    if (whole >= CERTAIN_GROWTH * ms) return false;
     ms = whole;
   }
   return false;
