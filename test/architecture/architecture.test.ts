@@ -46,11 +46,11 @@ test("no helper of tests opens or closes anything on import", async () => {
   // Files share a process: a helper is loaded for the first one alone, and its hooks would be that one's.
   const hook = /^(?:before|after)(?:Each|All)\(/m;
   // Vitest runs its setup files again for each test file.
-  const setUp = "test/setup/answers/check-answers.ts";
+  const setUp = ["test/setup/answers/check-answers.ts", "test/setup/fresh-process.ts"];
   const [tests, helpers] = [[], []] as [SourceFile[], SourceFile[]];
   for (const file of await readSources("test")) (file.path.endsWith(".test.ts") ? tests : helpers).push(file);
   expect(tests.filter(({ text }) => hook.test(text)).length).toBeGreaterThan(10);
-  expect(helpers.filter(({ text }) => hook.test(text)).map(({ path }) => path)).toEqual([setUp]);
+  expect(helpers.filter(({ text }) => hook.test(text)).map(({ path }) => path).toSorted()).toEqual(setUp);
 });
 
 test("nothing lies in the root but what belongs there", async () => {
