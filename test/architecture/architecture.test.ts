@@ -50,7 +50,12 @@ test("no helper of tests opens or closes anything on import", async () => {
   const [tests, helpers] = [[], []] as [SourceFile[], SourceFile[]];
   for (const file of await readSources("test")) (file.path.endsWith(".test.ts") ? tests : helpers).push(file);
   expect(tests.filter(({ text }) => hook.test(text)).length).toBeGreaterThan(10);
-  expect(helpers.filter(({ text }) => hook.test(text)).map(({ path }) => path).toSorted()).toEqual(setUp);
+  expect(
+    helpers
+      .filter(({ text }) => hook.test(text))
+      .map(({ path }) => path)
+      .toSorted(),
+  ).toEqual(setUp);
 });
 
 test("nothing lies in the root but what belongs there", async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownCacheKey } from "../../../src/gateway/conversation/cache-key.ts";
+import { customerTag } from "../../../src/gateway/request/customer-tag.ts";
 import { ordinaryEvents, completion, json, stream, wire } from "../../gateway/scripted-upstream.ts";
 import { agentRequests } from "./agent-requests.ts";
 import { type Customer, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
@@ -26,11 +28,15 @@ describe("the service accepts the requests of", () => {
         status: 200,
         body: expect.stringContaining(streamed ? "data: [DONE]" : "Halo!"),
       });
-      // The upstream gets what the agent sent, under its own name for the model, with the bound in the field that it reads.
+      // The upstream gets what the agent sent, under its own name for the model, with the bound in the field that it reads and
+      // a prompt cache of the customer's own.
       const [received] = served.upstream.received;
       const { max_tokens, max_completion_tokens, ...others } = request;
       const bound = Math.min(Number(max_tokens ?? max_completion_tokens ?? Infinity), MAX_OUTPUT_TOKENS);
-      const sent = { ...others, model: "coder-2026", max_tokens: bound };
+      const cache = request["prompt_cache_key"];
+      const key = typeof cache === "string" ? ownCacheKey(customerTag(customer.accountId), cache) : undefined;
+      const ofCache = key === undefined ? {} : { prompt_cache_key: key };
+      const sent = { ...others, ...ofCache, model: "coder-2026", max_tokens: bound };
       expect(JSON.parse(received?.body.toString("utf8") ?? "")).toEqual(sent);
     }
   });
