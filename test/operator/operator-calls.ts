@@ -3,7 +3,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Client } from "pg";
-import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { type ErrorFacts, ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { createCustomer } from "../../src/identity/customers.ts";
 import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import type { CatalogPresets } from "../../src/catalog/apply-catalog.ts";
@@ -129,12 +129,22 @@ export async function serveOperator(
 
 /** The facts of the error that ends a call. */
 export async function refusal(call: Promise<unknown>): Promise<{ code: string; rules: string[] }> {
+  const { code, details } = await factsOfRefused(call);
+  return { code, rules: details.map(({ field, rule }) => `${field} ${rule}`) };
+}
+
+/** The server's message about each field of a refused call. */
+export async function refusedTexts(call: Promise<unknown>): Promise<string[]> {
+  return (await factsOfRefused(call)).details.map(({ message }) => message);
+}
+
+async function factsOfRefused(call: Promise<unknown>): Promise<ErrorFacts> {
   try {
     await call;
   } catch (error) {
     const [facts] = ConnectError.from(error).findDetails(ErrorFactsSchema);
     if (facts === undefined) throw error;
-    return { code: facts.code, rules: facts.details.map(({ field, rule }) => `${field} ${rule}`) };
+    return facts;
   }
   throw new Error("the call was not refused");
 }

@@ -13,7 +13,7 @@ import { isLooser, listLimits } from "../../src/merchant/merchants/limits.ts";
 import { creditAccount } from "../../src/operator/commands/accounts.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { billRequest } from "./billed-request.ts";
-import { OPERATOR, refusal, SECOND, serveOperator, type ServedOperator } from "./operator-calls.ts";
+import { OPERATOR, refusal, refusedTexts, SECOND, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
 let served: ServedOperator;
 beforeAll(async () => {
@@ -54,6 +54,9 @@ describe("an order above the sum", () => {
     });
     const own = await refusal(served.operator.grantApproval({ approvalId: pendingApprovalId }));
     expect(own).toEqual({ code: "validation_error", rules: ["approvalId approval.second_person"] });
+    const texts = await refusedTexts(served.operator.grantApproval({ approvalId: pendingApprovalId }));
+    // The dashboard translates these words (problem-text.test.ts).
+    expect(texts).toEqual(["must be approved by another operator than the one who gave the command"]);
     expect(await available(accountId)).toBe("0");
     const [first, again] = [
       await served.second.grantApproval({ approvalId: pendingApprovalId, reason: "seen at the bank" }),

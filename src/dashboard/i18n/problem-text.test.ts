@@ -16,6 +16,11 @@ describe("problemText", () => {
     ["must be a whole number from 1 to 4294967295", "harus bilangan bulat dari 1 sampai 4294967295"],
     ["must be one of text, image", "harus salah satu dari text, image"],
     ["must be at most 1000000000", "paling banyak 1000000000"],
+    [
+      "must be approved by another operator than the one who gave the command",
+      "harus disetujui operator lain, bukan yang memerintahkan",
+    ],
+    ["names a command that was refused; a further one needs a name of its own", "sudah diputuskan"],
   ])("translates %j to %j", (message, indonesian) => {
     expect(problemText(message, "id")).toBe(indonesian);
     expect(problemText(message, "en")).toBe(message);

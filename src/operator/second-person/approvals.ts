@@ -1,5 +1,5 @@
 // Commands that another operator has to approve before they take effect. A command is stored with everything that carrying it out needs;
-// the approval carries it out in its own transaction, under the name of the operator who command it.
+// the approval carries it out in its own transaction, under the name of the operator who gave it.
 
 import type { Pool } from "pg";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
@@ -134,7 +134,7 @@ export function grantApproval(
       if (found.state === "approved") return { approval: found, isNew: false };
       requirePending(found);
       if (found.requestedBy.toLowerCase() === by.operator.toLowerCase()) {
-        const message = "must be approved by another operator than the one who command it";
+        const message = "must be approved by another operator than the one who gave the command";
         throw new ValidationError([{ field: "approvalId", rule: "approval.second_person", message }]);
       }
       await carryOutStored({ ...by, operator: found.requestedBy, within: client }, found);
