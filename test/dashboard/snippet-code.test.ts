@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
-import { curlCode, exportLine, nodeCode, pythonCode, shellWord } from "../../src/dashboard/snippets/code.ts";
+import { chatCurl, chatNode, chatPython } from "../../src/dashboard/snippets/chat-code.ts";
+import { exportLine, shellWord } from "../../src/dashboard/snippets/code.ts";
 import { geminiCurl, geminiNode, geminiPython } from "../../src/dashboard/snippets/gemini-code.ts";
 import { messagesNode } from "../../src/dashboard/snippets/messages-code.ts";
 import { FORMATS } from "../../src/dashboard/snippets/programs.ts";
@@ -25,7 +26,7 @@ function wordsOf(command: string): string[] {
 
 describe("code to copy", () => {
   it("gives a shell exactly the request, whatever it contains", () => {
-    const words = wordsOf(curlCode(request, place));
+    const words = wordsOf(chatCurl(request, place));
     expect(words.slice(0, 3)).toEqual([
       "https://saldo.example/v1/chat/completions",
       "-H",
@@ -41,16 +42,16 @@ describe("code to copy", () => {
   });
 
   it("reads the key from the environment where it is not known", () => {
-    expect(curlCode(request, { ...place, secret: null })).toContain("Bearer $SALDO_API_KEY");
-    expect(nodeCode(request, place)).not.toContain("gw_abc");
-    expect(pythonCode(request, place)).not.toContain("gw_abc");
+    expect(chatCurl(request, { ...place, secret: null })).toContain("Bearer $SALDO_API_KEY");
+    expect(chatNode(request, place)).not.toContain("gw_abc");
+    expect(chatPython(request, place)).not.toContain("gw_abc");
     expect(exportLine("gw_abc")).toBe("export SALDO_API_KEY=gw_abc");
   });
 
   it("writes literals of each language", () => {
-    const node = /messages: (.*),\n/.exec(nodeCode(request, place))?.[1] ?? "";
+    const node = /messages: (.*),\n/.exec(chatNode(request, place))?.[1] ?? "";
     expect(JSON.parse(node)).toEqual(request.messages);
-    const python = pythonCode(request, place);
+    const python = chatPython(request, place);
     expect(python).toContain("    stream=True,");
     expect(python).toContain("    max_tokens=64,");
   });

@@ -1,6 +1,7 @@
 // The same request in Google's Gemini API, with Google's packages. The packages add the version to the address themselves.
 
-import { KEY_VARIABLE, nodeFields, postCode, pythonFields, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { postCode, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { NODE_KEY, nodeProgram, PYTHON_KEY, pythonProgram } from "./program-lines.ts";
 
 /** A command for a terminal. */
 export function geminiCurl(request: SnippetRequest, place: SnippetPlace): string {
@@ -19,20 +20,15 @@ export function geminiNode(request: SnippetRequest, { origin }: SnippetPlace): s
     temperature: "temperature",
     maxTokens: "maxOutputTokens",
   });
-  return [
-    "// npm install @google/genai",
-    'import { env } from "node:process";',
-    'import { GoogleGenAI } from "@google/genai";',
-    "",
-    "const client = new GoogleGenAI({",
-    `  apiKey: env.${KEY_VARIABLE},`,
-    `  httpOptions: { baseUrl: ${JSON.stringify(origin)} },`,
-    "});",
-    `const answer = await client.models.${request.stream ? "generateContentStream" : "generateContent"}({`,
-    ...nodeFields({ model: request.model, contents: contentsOf(request), ...config }),
-    "});",
-    ...end,
-  ].join("\n");
+  return nodeProgram({
+    install: "@google/genai",
+    imports: 'import { GoogleGenAI } from "@google/genai";',
+    client: "GoogleGenAI",
+    options: [`apiKey: ${NODE_KEY}`, `httpOptions: { baseUrl: ${JSON.stringify(origin)} }`],
+    call: `models.${request.stream ? "generateContentStream" : "generateContent"}`,
+    fields: { model: request.model, contents: contentsOf(request), ...config },
+    end,
+  });
 }
 
 /** A program for Python. */
@@ -45,20 +41,15 @@ export function geminiPython(request: SnippetRequest, { origin }: SnippetPlace):
     temperature: "temperature",
     maxTokens: "max_output_tokens",
   });
-  return [
-    "# pip install google-genai",
-    "import os",
-    "from google import genai",
-    "",
-    "client = genai.Client(",
-    `    api_key=os.environ["${KEY_VARIABLE}"],`,
-    `    http_options={"base_url": ${JSON.stringify(origin)}},`,
-    ")",
-    `answer = client.models.${request.stream ? "generate_content_stream" : "generate_content"}(`,
-    ...pythonFields({ model: request.model, contents: contentsOf(request), ...config }),
-    ")",
-    ...end,
-  ].join("\n");
+  return pythonProgram({
+    install: "google-genai",
+    imports: "from google import genai",
+    client: "genai.Client",
+    options: [`api_key=${PYTHON_KEY}`, `http_options={"base_url": ${JSON.stringify(origin)}}`],
+    call: `models.${request.stream ? "generate_content_stream" : "generate_content"}`,
+    fields: { model: request.model, contents: contentsOf(request), ...config },
+    end,
+  });
 }
 
 function contentsOf({ messages }: SnippetRequest) {

@@ -1,7 +1,8 @@
 // The same request in Anthropic's Messages, with Anthropic's packages. It has no temperature, which Anthropic's newer models
 // refuse.
 
-import { KEY_VARIABLE, nodeFields, postCode, pythonFields, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { postCode, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { NODE_KEY, nodeProgram, PYTHON_KEY, pythonProgram } from "./program-lines.ts";
 
 /** Messages have no default for the length of an answer. */
 const DEFAULT_MAX_TOKENS = 1024;
@@ -22,21 +23,15 @@ export function messagesNode(request: SnippetRequest, { origin }: SnippetPlace):
         "}",
       ]
     : ["for (const block of answer.content) {", '  if (block.type === "text") console.log(block.text);', "}"];
-  return [
-    "// npm install @anthropic-ai/sdk",
-    'import { env } from "node:process";',
-    'import Anthropic from "@anthropic-ai/sdk";',
-    "",
-    "const client = new Anthropic({",
-    `  baseURL: ${JSON.stringify(origin)},`,
-    `  authToken: env.${KEY_VARIABLE},`,
-    "  apiKey: null,",
-    "});",
-    "const answer = await client.messages.create({",
-    ...nodeFields(bodyOf(request)),
-    "});",
-    ...end,
-  ].join("\n");
+  return nodeProgram({
+    install: "@anthropic-ai/sdk",
+    imports: 'import Anthropic from "@anthropic-ai/sdk";',
+    client: "Anthropic",
+    options: [`baseURL: ${JSON.stringify(origin)}`, `authToken: ${NODE_KEY}`, "apiKey: null"],
+    call: "messages.create",
+    fields: bodyOf(request),
+    end,
+  });
 }
 
 /** A program for Python. */
@@ -48,20 +43,15 @@ export function messagesPython(request: SnippetRequest, { origin }: SnippetPlace
         '        print(event.delta.text, end="", flush=True)',
       ]
     : ["for block in answer.content:", '    if block.type == "text":', "        print(block.text)"];
-  return [
-    "# pip install anthropic",
-    "import os",
-    "from anthropic import Anthropic",
-    "",
-    "client = Anthropic(",
-    `    base_url=${JSON.stringify(origin)},`,
-    `    api_key=os.environ["${KEY_VARIABLE}"],`,
-    ")",
-    "answer = client.messages.create(",
-    ...pythonFields(bodyOf(request)),
-    ")",
-    ...end,
-  ].join("\n");
+  return pythonProgram({
+    install: "anthropic",
+    imports: "from anthropic import Anthropic",
+    client: "Anthropic",
+    options: [`base_url=${JSON.stringify(origin)}`, `api_key=${PYTHON_KEY}`],
+    call: "messages.create",
+    fields: bodyOf(request),
+    end,
+  });
 }
 
 function bodyOf({ model, messages, maxTokens, stream }: SnippetRequest) {

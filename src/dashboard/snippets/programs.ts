@@ -1,6 +1,7 @@
 // The formats in which the gateway is asked, each with its programs. The names are proper names, the same in every language.
 
-import { curlCode, nodeCode, pythonCode, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { chatCurl, chatNode, chatPython } from "./chat-code.ts";
+import type { SnippetPlace, SnippetRequest } from "./code.ts";
 import { geminiCurl, geminiNode, geminiPython } from "./gemini-code.ts";
 import { messagesCurl, messagesNode, messagesPython } from "./messages-code.ts";
 import { responsesCurl, responsesNode, responsesPython } from "./responses-code.ts";
@@ -26,7 +27,7 @@ export type SnippetFormat = {
 
 /** The formats, the most common one first. */
 export const FORMATS: readonly [SnippetFormat, ...SnippetFormat[]] = [
-  { id: "chat", name: "OpenAI Chat Completions", code: { curl: curlCode, node: nodeCode, python: pythonCode } },
+  { id: "chat", name: "OpenAI Chat Completions", code: { curl: chatCurl, node: chatNode, python: chatPython } },
   {
     id: "responses",
     name: "OpenAI Responses",

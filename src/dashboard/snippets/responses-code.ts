@@ -1,14 +1,7 @@
 // The same request in OpenAI's Responses, with OpenAI's packages.
 
-import {
-  apiUrlOf,
-  KEY_VARIABLE,
-  nodeFields,
-  postCode,
-  pythonFields,
-  type SnippetPlace,
-  type SnippetRequest,
-} from "./code.ts";
+import { apiUrlOf, postCode, type SnippetPlace, type SnippetRequest } from "./code.ts";
+import { openAiNode, openAiPython } from "./program-lines.ts";
 
 /** A command for a terminal. */
 export function responsesCurl(request: SnippetRequest, place: SnippetPlace): string {
@@ -24,20 +17,7 @@ export function responsesNode(request: SnippetRequest, { origin }: SnippetPlace)
         "}",
       ]
     : ["console.log(answer.output_text);"];
-  return [
-    "// npm install openai",
-    'import { env } from "node:process";',
-    'import OpenAI from "openai";',
-    "",
-    "const client = new OpenAI({",
-    `  baseURL: ${JSON.stringify(apiUrlOf(origin))},`,
-    `  apiKey: env.${KEY_VARIABLE},`,
-    "});",
-    "const answer = await client.responses.create({",
-    ...nodeFields(bodyOf(request)),
-    "});",
-    ...end,
-  ].join("\n");
+  return openAiNode(origin, { call: "responses.create", fields: bodyOf(request), end });
 }
 
 /** A program for Python. */
@@ -49,20 +29,7 @@ export function responsesPython(request: SnippetRequest, { origin }: SnippetPlac
         '        print(event.delta, end="", flush=True)',
       ]
     : ["print(answer.output_text)"];
-  return [
-    "# pip install openai",
-    "import os",
-    "from openai import OpenAI",
-    "",
-    "client = OpenAI(",
-    `    base_url=${JSON.stringify(apiUrlOf(origin))},`,
-    `    api_key=os.environ["${KEY_VARIABLE}"],`,
-    ")",
-    "answer = client.responses.create(",
-    ...pythonFields(bodyOf(request)),
-    ")",
-    ...end,
-  ].join("\n");
+  return openAiPython(origin, { call: "responses.create", fields: bodyOf(request), end });
 }
 
 function bodyOf({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
