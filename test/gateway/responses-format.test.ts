@@ -6,90 +6,36 @@ import { eventsOf, type Json } from "./fakes/responses-wire.ts";
 import type { BilledUsage } from "../../src/gateway/metering/bill.ts";
 import type { AnswerStream, ReadEvent } from "../../src/gateway/formats/answer-format.ts";
 import { RESPONSES_FORMAT } from "../../src/gateway/formats/responses/responses-format.ts";
-
-const NAMES = { id: "resp_ours", model: "acme/gpt" };
-const USAGE = {
-  input_tokens: 150,
-  input_tokens_details: { cached_tokens: 30, cache_write_tokens: 20 },
-  output_tokens: 7,
-  output_tokens_details: { reasoning_tokens: 2 },
-  total_tokens: 157,
-};
-const BILLED: BilledUsage = {
-  counts: { inputTokensUncached: 100, inputTokensCached: 30, outputTokens: 7, otherTokens: { cacheWrite: 20 } },
-  basis: "exact",
-  clamped: false,
-  settled: { cost: 1_500_000n, charge: 1_500_000n },
-  reasoningTokens: 2,
-  isAsReported: true,
-};
-const OWN_COUNTS = { ...BILLED, isAsReported: false };
-const REASONING = {
-  id: "rs_1",
-  type: "reasoning",
-  summary: [{ type: "summary_text", text: "hm" }],
-  encrypted_content: "Sealed",
-};
-const messageOf = (text: string): Json => ({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  status: "completed",
-  content: [{ type: "output_text", text, annotations: [] }],
-});
-const CALL = {
-  id: "fc_1",
-  type: "function_call",
-  call_id: "call_1",
-  name: "look",
-  arguments: '{"at":1}',
-  status: "completed",
-};
-const PATCH = {
-  id: "ctc_1",
-  type: "custom_tool_call",
-  call_id: "call_2",
-  name: "patch",
-  input: "*** é",
-  status: "completed",
-};
-const responseOf = (output: readonly Json[], more: Json = {}): Json => ({
-  id: "theirs",
-  object: "response",
-  created_at: 1_790_000_000,
-  model: "gpt-1",
-  status: "completed",
-  error: null,
-  incomplete_details: null,
-  safety_identifier: "customer-1",
-  output,
-  extra: 1,
-  usage: USAGE,
-  ...more,
-});
+import {
+  NAMES,
+  USAGE,
+  BILLED,
+  OWN_COUNTS,
+  REASONING,
+  messageOf,
+  CALL,
+  PATCH,
+  responseOf,
+  open,
+  parsed,
+  readAll,
+} from "./responses-samples.ts";
 
 const bytesOf = (data: Json): Buffer =>
   Buffer.from(`event: ${String(data["type"])}\ndata: ${JSON.stringify(data)}\n\n`);
-const open = (): AnswerStream => RESPONSES_FORMAT.openStream({ names: NAMES, wantsUsage: false });
 const read = (stream: AnswerStream, data: Json): ReadEvent => stream.read(bytesOf(data));
 const show = (stream: AnswerStream, data: Json): Buffer => {
   const found = read(stream, data);
   if (found.meaning.kind !== "part") throw new Error(`${String(data["type"])} is no part`);
   return stream.show(found, found.meaning) ?? Buffer.alloc(0);
 };
-const parsed = (bytes: Buffer): Json[] => RESPONSES_FORMAT.chunksIn(bytes).map((json) => JSON.parse(json) as Json);
 const textsOf = (stream: AnswerStream, events: readonly Json[]): string[] =>
   events.map((event) => {
     const found = read(stream, event);
     if (found.meaning.kind === "part") stream.show(found, found.meaning);
     return found.text;
   });
-const read1 = (bytes: Buffer) => {
-  const reader = RESPONSES_FORMAT.openReader("gpt");
-  return [...parsed(bytes).flatMap((event) => reader.read(event)), ...reader.end()];
-};
 const LONG = eventsOf(responseOf([REASONING, messageOf("Hello there."), CALL, PATCH]), 5);
-const whole = (answer: unknown) => RESPONSES_FORMAT.readWhole(Buffer.from(JSON.stringify(answer)));
 
 describe("an event", () => {
   const [created = {}] = LONG;
@@ -272,85 +218,13 @@ describe("a shown stream", () => {
         const stream = open();
         const shown = events.map((event) => show(stream, event));
         const end = stream.complete(shown.slice(-1), BILLED);
-        const came = read1(Buffer.concat(events.map(bytesOf)));
-        const after = read1(Buffer.concat([...shown.slice(0, -1), end]));
+        const came = readAll(Buffer.concat(events.map(bytesOf)));
+        const after = readAll(Buffer.concat([...shown.slice(0, -1), end]));
         expect(after.slice(0, -1)).toEqual(came.slice(0, -1));
         expect(after.at(-1)).toMatchObject({
           usage: { input: 150, cached: 30, written: 20, output: 7, costIdr: "1.5" },
         });
       }),
     );
-  });
-});
-
-describe("a whole response", () => {
-  const RESPONSE = responseOf([REASONING, messageOf("Hello there."), CALL]);
-
-  it("has our names and the billed usage, and all else as it came", () => {
-    const found = whole(RESPONSE);
-    if ("kind" in found) throw new Error("it is an answer");
-    const written = RESPONSES_FORMAT.writeWhole(found, NAMES, BILLED).toString();
-    const usage = { ...USAGE, cost_idr: "1.5" };
-    expect(JSON.parse(written)).toEqual({ ...RESPONSE, ...NAMES, safety_identifier: null, usage });
-    expect(written).toContain(JSON.stringify(RESPONSE["output"]));
-    expect(RESPONSES_FORMAT.piecesOfAnswer(RESPONSE).map(({ text }) => text)).toEqual([
-      "hm",
-      "Hello there.",
-      "look",
-      '{"at":1}',
-    ]);
-  });
-
-  it("gets what it lacks", () => {
-    const { id: _id, usage: _usage, ...lacking } = RESPONSE;
-    const found = whole(lacking);
-    if ("kind" in found) throw new Error("it is an answer");
-    const written = JSON.parse(RESPONSES_FORMAT.writeWhole(found, NAMES, OWN_COUNTS).toString()) as Json;
-    expect(written).toMatchObject({ ...NAMES, output: RESPONSE["output"], usage: USAGE });
-  });
-
-  it("is none without output or an end, and where it failed", () => {
-    expect(whole(responseOf([]))).not.toHaveProperty("kind");
-    expect(whole(responseOf([], { status: "in_progress" }))).toMatchObject({ kind: "failed" });
-    expect(whole(responseOf([messageOf("hi")], { status: "failed" }))).toMatchObject({ kind: "failed" });
-    expect(whole(responseOf([], { error: { code: "server_error", message: "It broke" } }))).toMatchObject({
-      kind: "failed",
-    });
-    expect(whole({ choices: [] })).toMatchObject({ kind: "failed" });
-  });
-
-  it("in place of a stream is written as one", () => {
-    const stream = open();
-    const unstreamed = stream.readUnstreamed(Buffer.from(JSON.stringify(RESPONSE)));
-    if (unstreamed.kind === "failed") throw new Error("it is an answer");
-    expect(unstreamed.read.text).toBe('hmHello there.look{"at":1}');
-    const complete = stream.complete([unstreamed.shown], BILLED);
-    const reader = RESPONSES_FORMAT.openReader("gpt");
-    expect(read1(complete).slice(0, -1)).toEqual([...reader.read(RESPONSE), ...reader.end()].slice(0, -1));
-    expect(parsed(complete).map(({ sequence_number: number }) => number)).toEqual(parsed(complete).map((_, at) => at));
-  });
-
-  it("in place of a stream goes out in part where not all of it is held for", () => {
-    const stream = open();
-    const unstreamed = stream.readUnstreamed(Buffer.from(JSON.stringify(RESPONSE)));
-    if (unstreamed.kind === "failed") throw new Error("it is an answer");
-    expect(open().showShare(unstreamed.part, 0)).toBeNull();
-    const share = stream.showShare(unstreamed.part, 0.3);
-    const shown = parsed(Buffer.concat([share ?? Buffer.alloc(0), stream.stop([0], BILLED)]));
-    expect(shown.map(({ type }) => String(type).replace("response.", ""))).toEqual(
-      (
-        "created output_item.added output_item.done output_item.added content_part.added output_text.delta " +
-        "output_text.done content_part.done output_item.done incomplete"
-      ).split(" "),
-    );
-    expect(shown.at(-1)).toMatchObject({ response: { output: [REASONING, { content: [{ text: "Hello" }] }] } });
-  });
-});
-
-describe("an error", () => {
-  it("costs nothing before any count, and refuses by its code", () => {
-    expect(RESPONSES_FORMAT.failureOf({ code: "server_is_overloaded" }, null)).toMatchObject({ kind: "unbilled" });
-    expect(RESPONSES_FORMAT.failureOf({ code: "server_error" }, USAGE)).toMatchObject({ kind: "perhaps_billed" });
-    expect(RESPONSES_FORMAT.failureOf({ code: "context_length_exceeded" }, null)).toMatchObject({ kind: "refused" });
   });
 });

@@ -1,10 +1,10 @@
 // An upstream of our own that speaks Anthropic's Messages over HTTP. The last text of the user decides how it answers; it refuses what
 // Anthropic refuses, keeps each request, has a prompt cache, and knows what it would charge.
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import { type Accepts, LEAST_ACCEPTED } from "../../../src/catalog/catalog-model.ts";
 import { answerTo, type FakeAnswer } from "./anthropic-answers.ts";
+import { type FakeRequest, startFakeServer } from "./fake-server.ts";
 import { refusalOf } from "./anthropic-check.ts";
 import { eventsOf, type Json, sseOf, textIn } from "./anthropic-wire.ts";
 
@@ -18,17 +18,13 @@ export type TrueUsage = {
   readonly thinking: number;
 };
 
-export type FakeRequest = { readonly body: Json; readonly headers: IncomingMessage["headers"]; readonly path: string };
-
 export type FakeAnthropic = Awaited<ReturnType<typeof startFakeAnthropic>>;
 
 /** Anthropic's own prompt where there are tools. */
 const TOKENS_FOR_TOOLS = 346;
 
 export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
-  const requests: FakeRequest[] = [];
   const truths: TrueUsage[] = [];
-  const sockets = new Set<Socket>();
   const cache = new Set<string>();
   const signatures = new Set<string>();
 
@@ -69,8 +65,7 @@ export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
     };
   }
 
-  function reply(response: ServerResponse, { body, headers }: FakeRequest): void {
-    const number = requests.length;
+  function reply(response: ServerResponse, { body, headers }: FakeRequest, number: number): void {
     response.setHeader("request-id", `req_${number}`);
     if (headers["anthropic-version"] === undefined) {
       return fail(response, {
@@ -93,33 +88,8 @@ export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
     else response.end(JSON.stringify(whole));
   }
 
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
-      const received = { body, headers: request.headers, path: request.url ?? "" };
-      requests.push(received);
-      reply(response, received);
-    });
-  });
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    truths,
-    get lastBody(): Json {
-      return requests.at(-1)?.body ?? {};
-    },
-    async stop(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
+  const server = await startFakeServer("", reply);
+  return Object.assign(server, { truths });
 }
 
 function fail(

@@ -1,9 +1,9 @@
 // An upstream of our own that speaks chat completions over HTTP. It answers as the fake of Anthropic does, reads prompts from a cache
 // as far as it has seen them, and knows what it would charge.
 
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import { answerTo, type FakeAnswer } from "./anthropic-answers.ts";
+import { type FakeRequest, startFakeServer } from "./fake-server.ts";
 import { type Json, textIn } from "./anthropic-wire.ts";
 
 /** The usage of a call. The input has what was read from the cache, and the output what was thought. */
@@ -17,9 +17,7 @@ export type TrueUsage = {
 export type FakeChat = Awaited<ReturnType<typeof startFakeChat>>;
 
 export async function startFakeChat() {
-  const requests: Json[] = [];
   const truths: TrueUsage[] = [];
-  const sockets = new Set<Socket>();
   const seen = new Set<string>();
 
   function usageOf(body: Json, answer: FakeAnswer): TrueUsage {
@@ -34,8 +32,8 @@ export async function startFakeChat() {
     return { input, cached, output: answer.outputTokens, reasoning: answer.thinkingTokens };
   }
 
-  function reply(response: ServerResponse, body: Json): void {
-    const answer = answerTo(inMessages(body), requests.length);
+  function reply(response: ServerResponse, { body }: FakeRequest, number: number): void {
+    const answer = answerTo(inMessages(body), number);
     if (answer.refusal !== null) {
       const { status, type, message } = answer.refusal;
       response
@@ -49,29 +47,8 @@ export async function startFakeChat() {
     else whole(response, answer, usage);
   }
 
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
-      requests.push(body);
-      reply(response, body);
-    });
-  });
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    requests,
-    truths,
-    async stop(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
+  const server = await startFakeServer("/v1", reply);
+  return Object.assign(server, { truths });
 }
 
 /** What the answer is made of: the last text, the tools, and whether the model is to think. */

@@ -1,9 +1,9 @@
 // An upstream of our own that speaks Google's Gemini API over HTTP. The last text of the user decides how it answers; it refuses what
 // Google refuses, keeps each request, has an implicit prompt cache, and knows what it would charge.
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import { answerTo, type FakeAnswer } from "./gemini-answers.ts";
+import { type FakeRequest, startFakeServer } from "./fake-server.ts";
 import { refusalOf } from "./gemini-check.ts";
 import { type Json, piecesOf, sseOf } from "./gemini-wire.ts";
 
@@ -16,17 +16,13 @@ export type TrueUsage = {
   readonly thoughts: number;
 };
 
-export type FakeRequest = { readonly body: Json; readonly headers: IncomingMessage["headers"]; readonly path: string };
-
 export type FakeGemini = Awaited<ReturnType<typeof startFakeGemini>>;
 
 const PATH = /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent\?alt=sse)$/;
 
 /** `thinks`: the model thinks, and demands signatures. */
 export async function startFakeGemini({ thinks = true }: { readonly thinks?: boolean } = {}) {
-  const requests: FakeRequest[] = [];
   const truths: TrueUsage[] = [];
-  const sockets = new Set<Socket>();
   const cache = new Set<string>();
   const signatures = new Set<string>();
 
@@ -62,8 +58,7 @@ export async function startFakeGemini({ thinks = true }: { readonly thinks?: boo
     };
   }
 
-  function reply(response: ServerResponse, { body, path }: FakeRequest): void {
-    const number = requests.length;
+  function reply(response: ServerResponse, { body, path }: FakeRequest, number: number): void {
     const [, model, method] = PATH.exec(path) ?? [];
     if (model === undefined) return fail(response, { code: 404, status: "NOT_FOUND", message: `${path} is not found` });
     const message = refusalOf(body, { isOurs: (signature) => signatures.has(signature), thinks });
@@ -77,33 +72,8 @@ export async function startFakeGemini({ thinks = true }: { readonly thinks?: boo
     else response.end(JSON.stringify(whole, null, 2));
   }
 
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
-      const received = { body, headers: request.headers, path: request.url ?? "" };
-      requests.push(received);
-      reply(response, received);
-    });
-  });
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1beta`,
-    requests,
-    truths,
-    get lastBody(): Json {
-      return requests.at(-1)?.body ?? {};
-    },
-    async stop(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
+  const server = await startFakeServer("/v1beta", reply);
+  return Object.assign(server, { truths });
 }
 
 function fail(response: ServerResponse, error: NonNullable<FakeAnswer["refusal"]>): void {

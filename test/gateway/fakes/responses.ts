@@ -1,9 +1,9 @@
 // An upstream of our own that speaks OpenAI's Responses over HTTP. The text of the last turn of the user decides how it answers; it
 // refuses what OpenAI refuses, keeps each request, and knows what it would charge.
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import { answerTo, type FakeAnswer } from "./responses-answers.ts";
+import { type FakeRequest, startFakeServer } from "./fake-server.ts";
 import { refusalOf } from "./responses-check.ts";
 import { eventsOf, type Json, sseOf } from "./responses-wire.ts";
 
@@ -16,8 +16,6 @@ export type TrueUsage = {
   readonly reasoning: number;
 };
 
-export type FakeRequest = { readonly body: Json; readonly headers: IncomingMessage["headers"]; readonly path: string };
-
 export type FakeResponses = Awaited<ReturnType<typeof startFakeResponses>>;
 
 /** `thinks`: models give out encrypted reasoning. `writesCache`: what is not cached is written to the cache. */
@@ -26,9 +24,7 @@ export type FakeOptions = { readonly thinks?: boolean; readonly writesCache?: bo
 const TOKENS_OF_AN_ITEM = 11;
 
 export async function startFakeResponses({ thinks = true, writesCache = false }: FakeOptions = {}) {
-  const requests: FakeRequest[] = [];
   const truths: TrueUsage[] = [];
-  const sockets = new Set<Socket>();
   const seen = new Set<string>();
   /** What was encrypted here. Another account of the same provider has another. */
   const given = new Set<string>();
@@ -70,8 +66,7 @@ export async function startFakeResponses({ thinks = true, writesCache = false }:
     };
   }
 
-  function reply(response: ServerResponse, body: Json): void {
-    const number = requests.length;
+  function reply(response: ServerResponse, { body }: FakeRequest, number: number): void {
     const refusal = refusalOf(body, { isOurs: (encrypted) => given.has(encrypted), thinks });
     if (refusal !== null) return refuse(response, 400, { type: "invalid_request_error", param: null, ...refusal });
     const planned = answerTo(body, { thinks, number });
@@ -95,32 +90,8 @@ export async function startFakeResponses({ thinks = true, writesCache = false }:
     else response.end();
   }
 
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(parts).toString("utf8")) as Json;
-      requests.push({ body, headers: request.headers, path: request.url ?? "" });
-      reply(response, body);
-    });
-  });
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    requests,
-    truths,
-    get lastBody(): Json {
-      return requests.at(-1)?.body ?? {};
-    },
-    async stop(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
+  const server = await startFakeServer("/v1", reply);
+  return Object.assign(server, { truths });
 }
 
 function refuse(response: ServerResponse, status: number, error: Json): void {
