@@ -17,7 +17,8 @@ const MOST_STATEMENTS = 100;
 const INSERT = `INSERT INTO receivable (id, account_id, top_up_id, amount) VALUES ($1::uuid, $2::uuid, $3::uuid, $4::bigint)`;
 const ADD_OWED = `UPDATE account SET owed = owed + $2::bigint WHERE id = $1::uuid`;
 
-// A locked account is left to the next run: a settlement that holds the lock collects by itself.
+// A locked account is left to the next run, and so are those behind the first ones where all of these are locked: a settlement that
+// holds the lock collects by itself.
 const COLLECT_FREED = `
 SELECT collect_owed(id, new_uuidv7()) AS collected FROM lock_free_accounts(ARRAY(
   SELECT id FROM account WHERE owed > 0 AND posted > held ORDER BY id LIMIT ${ACCOUNTS_PER_STATEMENT}))`;
