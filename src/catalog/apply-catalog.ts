@@ -5,7 +5,7 @@ import type { Database } from "../database/database.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import type { CatalogModel, UpstreamConfig } from "./catalog-model.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
-import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
+import type { CatalogFile } from "./catalog-file.ts";
 import { remoteProblems } from "./remote-rules.ts";
 import { type CatalogWarning, findPossibleLosses } from "./possible-losses.ts";
 import {
@@ -52,7 +52,7 @@ export type ComparedCatalog = {
 
 /** Returns what a file would change, and changes nothing. Errors: ValidationError with every problem of the file. */
 export async function previewCatalog(database: Pick<Database, "pool">, draft: CatalogDraft): Promise<ComparedCatalog> {
-  const file = readCatalogFile(draft.yaml, draft.presetUpstreams);
+  const file = await readDraft(draft);
   return atOneMoment(database, async (client) => {
     const active = await readActiveCatalog(client);
     await refuseRemote(client, file, active, draft);
@@ -78,7 +78,7 @@ export type CatalogPublication = CatalogDraft & {
  * with every problem of the file, or when it was made from another version than the one that is live.
  */
 export async function publishCatalog(client: PoolClient, publication: CatalogPublication): Promise<ComparedCatalog> {
-  const file = readCatalogFile(publication.yaml, publication.presetUpstreams);
+  const file = await readDraft(publication);
   // Two files published at the same time come one after the other, each compared with what the first has left.
   await lockCatalog(client);
   const live = await readVersionNumber(client);
@@ -93,7 +93,7 @@ export async function publishCatalog(client: PoolClient, publication: CatalogPub
   if (changes.length === 0) return { version: live, changes, warnings };
   const version = live + 1;
   for (const change of changes) await writeChange(client, { change, file, version });
-  const yaml = toYaml(await readActiveCatalog(client), publication);
+  const yaml = await toYaml(withPresets(await readActiveCatalog(client), publication));
   await insertVersion(client, { number: version, operator: publication.operator, reason: publication.reason, yaml });
   return { version, changes, warnings };
 }
@@ -108,13 +108,13 @@ export async function readLiveCatalog(
 ): Promise<LiveCatalog> {
   return atOneMoment(database, async (client) => {
     const catalog = withPresets(await readActiveCatalog(client), presets);
-    return { version: await readVersionNumber(client), yaml: writeCatalogFile(catalog), catalog };
+    return { version: await readVersionNumber(client), yaml: await toYaml(catalog), catalog };
   });
 }
 
 /** Writes the catalog as YAML that applies to no changes. Retired models and upstreams are not in it. */
 export async function exportCatalog(database: Pick<Database, "pool">, presets: CatalogPresets = {}): Promise<string> {
-  return toYaml(await readCatalogAtOnce(database), presets);
+  return toYaml(withPresets(await readCatalogAtOnce(database), presets));
 }
 
 /** Errors: ValidationError with everything that only the command line may change. */
@@ -147,8 +147,15 @@ function withPresets({ upstreams, models }: ActiveCatalog, { presetModels = [] }
   return { upstreams, models: [...presets, ...models] };
 }
 
-function toYaml(active: ActiveCatalog, presets: CatalogPresets): string {
-  return writeCatalogFile(withPresets(active, presets));
+// YAML is loaded with the first file: a start needs none.
+async function readDraft({ yaml, presetUpstreams }: CatalogDraft): Promise<CatalogFile> {
+  const { readCatalogFile } = await import("./catalog-file.ts");
+  return readCatalogFile(yaml, presetUpstreams);
+}
+
+async function toYaml(catalog: CatalogFile): Promise<string> {
+  const { writeCatalogFile } = await import("./catalog-file.ts");
+  return writeCatalogFile(catalog);
 }
 
 async function writeChange(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { UpstreamConfig } from "./catalog-model.ts";
 import { compareCatalogs } from "./catalog-changes.ts";
-import type { FileModel } from "./catalog-file.ts";
+import type { FileModel } from "./model-file.ts";
 
 const upstream: UpstreamConfig = {
   id: "local",

@@ -1,7 +1,8 @@
 // What a file would change. The two are compared in the words of the file, so a change is reported as it was written.
 
 import type { UpstreamConfig } from "./catalog-model.ts";
-import { writeModel, type CatalogFile, type FileModel } from "./catalog-file.ts";
+import type { CatalogFile } from "./catalog-file.ts";
+import { type FileModel, writeModel } from "./model-file.ts";
 import { comparePrices, type PriceDifference } from "./price-differences.ts";
 import { pricesOf } from "./prices.ts";
 import { writeUpstream } from "./upstream-file.ts";

@@ -3,13 +3,8 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { ValidationError } from "../kernel/errors.ts";
 import type { ModelKind, Modality, UpstreamConfig } from "./catalog-model.ts";
-import {
-  type CatalogFile,
-  DEFAULT_MEDIA_TOKENS,
-  type FileModel,
-  readCatalogFile,
-  writeCatalogFile,
-} from "./catalog-file.ts";
+import { type CatalogFile, readCatalogFile, writeCatalogFile } from "./catalog-file.ts";
+import { DEFAULT_MEDIA_TOKENS, type FileModel } from "./model-file.ts";
 import { MAX_PRICE } from "./prices.ts";
 import { isKeyVariable } from "./upstream-file.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { OtherPrices } from "../kernel/token-prices.ts";
 import type { RouteCost, UpstreamConfig } from "./catalog-model.ts";
-import type { FileModel } from "./catalog-file.ts";
+import type { FileModel } from "./model-file.ts";
 import { findPossibleLosses } from "./possible-losses.ts";
 
 const rupiah = (whole: number) => BigInt(whole) * 1_000_000n;

@@ -3,7 +3,7 @@
 
 import { type PriceSnapshot, pricesAt, type PricesOfAllKinds } from "../kernel/token-prices.ts";
 import type { RouteCost, UpstreamConfig } from "./catalog-model.ts";
-import type { FileModel } from "./catalog-file.ts";
+import type { FileModel } from "./model-file.ts";
 import { OTHER_KINDS, OTHER_NAMES } from "./price-file.ts";
 import { formatPrice, pricesOf } from "./prices.ts";
 

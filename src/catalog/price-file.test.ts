@@ -4,7 +4,8 @@ import { stringify } from "yaml";
 import { ValidationError } from "../kernel/errors.ts";
 import type { OtherPrices } from "../kernel/token-prices.ts";
 import type { RouteCost, UpstreamConfig } from "./catalog-model.ts";
-import { type FileModel, readCatalogFile, writeCatalogFile } from "./catalog-file.ts";
+import { readCatalogFile, writeCatalogFile } from "./catalog-file.ts";
+import type { FileModel } from "./model-file.ts";
 import { parseOtherPrices, parsePrices, writeOtherPrices, writePrices } from "./price-file.ts";
 import { MAX_PRICE, pricesOf } from "./prices.ts";
 

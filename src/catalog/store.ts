@@ -17,7 +17,7 @@ import type {
 } from "./catalog-model.ts";
 import type { CatalogChange } from "./catalog-changes.ts";
 import { parseAccepts, writeAccepts, type WrittenAccepts } from "./accepts-file.ts";
-import { type FileModel, writeRoute } from "./catalog-file.ts";
+import { type FileModel, writeRoute } from "./model-file.ts";
 import { parseOtherPrices, parsePrices, writeOtherPrices, type WrittenOtherPrices } from "./price-file.ts";
 import { unusualFacts } from "./upstream-file.ts";
 

@@ -2,9 +2,8 @@
 // has no real upstreams unless a setting allows them.
 
 import type { CatalogModel, UpstreamConfig } from "../../catalog/catalog-model.ts";
-import { readCatalogFile } from "../../catalog/catalog-file.ts";
 import type { Config } from "../config/config.ts";
-import { demoCatalog } from "../../gateway/upstreams/demo/demo-catalog.ts";
+import { demoModels, demoUpstreamConfig } from "../../gateway/upstreams/demo/demo-catalog.ts";
 import { presetUpstreams } from "../../gateway/upstreams/presets.ts";
 
 const DEMO_CREATED_AT = new Date("2026-11-20T00:00:00Z");
@@ -19,10 +18,9 @@ export function presetCatalog(config: Pick<Config, "demo" | "demoAllows" | "vari
   const { demo, variable } = config;
   const upstreams = usesRealUpstreams(config) ? presetUpstreams(variable) : [];
   if (!demo) return { presetUpstreams: upstreams, presetModels: [] };
-  const file = readCatalogFile(demoCatalog);
   return {
-    presetUpstreams: [...file.upstreams, ...upstreams],
-    presetModels: file.models.map((model) => ({ ...model, createdAt: DEMO_CREATED_AT })),
+    presetUpstreams: [demoUpstreamConfig, ...upstreams],
+    presetModels: demoModels.map((model) => ({ ...model, createdAt: DEMO_CREATED_AT })),
   };
 }
 

@@ -14,7 +14,8 @@ import {
 } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import type { ModelKind, UpstreamConfig } from "../../catalog/catalog-model.ts";
 import type { CatalogChange } from "../../catalog/catalog-changes.ts";
-import type { CatalogFile, FileModel } from "../../catalog/catalog-file.ts";
+import type { CatalogFile } from "../../catalog/catalog-file.ts";
+import type { FileModel } from "../../catalog/model-file.ts";
 import { pricesOf, showPrices } from "../../catalog/prices.ts";
 import type { CatalogVersion } from "../../catalog/version-store.ts";
 import { fromProtoPrices, toProtoDifference } from "./proto-catalog-prices.ts";
