@@ -1,13 +1,16 @@
 // `npm run planted-bugs`: plants each bug in a copy of the checkout, one by one, and expects the tests to notice. Words behind
 // `--` choose the bugs whose names contain one of them. Ends with 1 when a bug survives or no longer applies.
 
+import { availableParallelism } from "node:os";
 import process from "node:process";
 import { PLANTED_BUGS } from "./bugs/bugs.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 import { hasNoticed, type TestRun, Workshop } from "./workshop.ts";
 
 const words = process.argv.slice(2);
 const chosen = PLANTED_BUGS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
-const workshop = Workshop.open();
+// One test file keeps about one core busy.
+const workshops = Array.from({ length: availableParallelism() }, () => Workshop.open());
 let survivors = 0;
 
 function print(line: string): void {
@@ -25,14 +28,9 @@ function tellWhy({ passed, failed, output }: TestRun): void {
   if (passed + failed.length === 0) print(output.slice(-2_000));
 }
 
-try {
-  // Tests that fail by themselves would notice anything.
-  const startedAt = performance.now();
-  const sound = await workshop.run([...new Set(chosen.map(({ noticedBy }) => noticedBy.file))]);
-  const isSound = sound.passed > 0 && sound.failed.length === 0;
-  tell(isSound ? "green" : "RED", "no bug", startedAt);
-  if (!isSound) tellWhy(sound);
-  for (const bug of isSound ? chosen : []) {
+/** Plants one bug after the other, until no workshop has one left to plant. */
+async function plantAll(workshop: Workshop, bugs: Iterable<PlantedBug>): Promise<void> {
+  for (const bug of bugs) {
     const plantedAt = performance.now();
     try {
       const run = await workshop.runWith(bug);
@@ -44,8 +42,22 @@ try {
       tell("LOST", `${bug.name}: ${String(error)}`, plantedAt);
     }
   }
+}
+
+try {
+  // Tests that fail by themselves would notice anything.
+  const startedAt = performance.now();
+  const sound = await workshops[0]?.run([...new Set(chosen.map(({ noticedBy }) => noticedBy.file))]);
+  const isSound = sound !== undefined && sound.passed > 0 && sound.failed.length === 0;
+  tell(isSound ? "green" : "RED", "no bug", startedAt);
+  if (isSound) {
+    const left = chosen.values();
+    await Promise.all(workshops.map((workshop) => plantAll(workshop, left)));
+  } else if (sound !== undefined) {
+    tellWhy(sound);
+  }
   print(`${chosen.length} bugs, ${survivors} not noticed.`);
 } finally {
-  workshop.close();
+  for (const workshop of workshops) workshop.close();
 }
 process.exitCode = survivors === 0 ? 0 : 1;
