@@ -17,23 +17,27 @@ export type VendorAnswer = {
 
 /** A client with the address and the key. Errors are the package's own. */
 export type VendorClient = {
+  /** It reads the input of a stream at its start, where only an estimate is known, and not at its end. */
+  readonly readsEstimate?: boolean;
   whole(question: Question): Promise<VendorAnswer>;
   streamed(question: Question): Promise<VendorAnswer>;
   /** The pieces of a stream's text; it ends early when its signal does. */
   pieces(question: Question, signal: AbortSignal): AsyncIterable<string>;
   /** Asks with two tools and sends a result for each call, the last call's first. */
   withTools(question: Question): Promise<{ readonly calls: readonly unknown[]; readonly answer: VendorAnswer }>;
-  counted(question: Question): Promise<number>;
 };
 
-type Open = (origin: string, apiKey: string) => VendorClient;
+/** A client that can count a prompt's tokens, too. */
+type CountingClient = VendorClient & { counted(question: Question): Promise<number> };
 
-const TOOLS = ["sun", "rain"];
-const SCHEMA = { type: "object" as const, properties: { city: { type: "string" } } };
-const MAX_TOKENS = 256;
+export type OpenClient<C = VendorClient> = (origin: string, apiKey: string) => C;
+
+export const TOOLS = ["sun", "rain"];
+export const SCHEMA = { type: "object" as const, properties: { city: { type: "string" as const } } };
+export const MAX_TOKENS = 256;
 
 /** Each package with the protocol that it speaks. */
-export const VENDOR_CLIENTS: readonly (readonly [name: string, open: Open])[] = [
+export const VENDOR_CLIENTS: readonly (readonly [name: string, open: OpenClient<CountingClient>])[] = [
   ["@anthropic-ai/sdk", openAnthropic],
   ["openai, Responses", openResponses],
   ["@google/genai", openGoogle],
@@ -44,7 +48,7 @@ export function anthropicOf(origin: string, apiKey: string): Anthropic {
   return new Anthropic({ baseURL: origin, authToken: apiKey, apiKey: null, maxRetries: 0 });
 }
 
-function openAnthropic(origin: string, apiKey: string): VendorClient {
+function openAnthropic(origin: string, apiKey: string): CountingClient {
   const { messages } = anthropicOf(origin, apiKey);
   const tools = TOOLS.map((name) => ({ name, input_schema: SCHEMA }));
   const bodyOf = ({ model, said, thinks = false }: Question) => ({
@@ -86,7 +90,7 @@ function openAnthropic(origin: string, apiKey: string): VendorClient {
   };
 }
 
-function openResponses(origin: string, apiKey: string): VendorClient {
+function openResponses(origin: string, apiKey: string): CountingClient {
   const { responses } = new OpenAI({ baseURL: `${origin}/v1`, apiKey, maxRetries: 0 });
   const tools = TOOLS.map((name) => ({ type: "function" as const, name, parameters: SCHEMA, strict: false }));
   const bodyOf = ({ model, said, thinks = false }: Question) => ({
@@ -132,7 +136,7 @@ function openResponses(origin: string, apiKey: string): VendorClient {
   };
 }
 
-function openGoogle(origin: string, apiKey: string): VendorClient {
+function openGoogle(origin: string, apiKey: string): CountingClient {
   const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: origin } });
   const tools = [{ functionDeclarations: TOOLS.map((name) => ({ name, parametersJsonSchema: SCHEMA })) }];
   const bodyOf = ({ model, said, thinks = false }: Question) => ({
