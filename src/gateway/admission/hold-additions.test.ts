@@ -59,6 +59,13 @@ describe("the hold", () => {
     expect(own.inputTokens - plain.inputTokens).toBeGreaterThanOrEqual(1_024);
     expect(own.inputBound - plain.inputBound).toBeGreaterThanOrEqual(1_024);
     expect(planOf({}, ["anthropic"]).inputTokens - planOf({}, ["demo"]).inputTokens).toBeLessThan(100);
+    const turns = [
+      ...BODY.messages,
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "look", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "x" }] },
+    ];
+    const [called, calledThere] = [planOf({ messages: turns }, ["demo"]), planOf({ messages: turns }, ["anthropic"])];
+    expect(calledThere.inputBound - called.inputBound).toBeGreaterThanOrEqual(1_024);
   });
 
   it.each<[string, object, UpstreamKind[], number]>([

@@ -9,6 +9,9 @@ import type { HoldAdditions } from "./hold.ts";
 /** The prompt that Anthropic puts before tools, and charges for: up to 804 tokens of it are known. */
 const TOOLS_PROMPT_TOKENS = 1_024;
 
+/** The call and its result. */
+const LEAST_MESSAGES_WITH_A_CALL = 2;
+
 /** The additions of a request. `client`: its form in its client's own protocol, null where that is chat. */
 export function holdAdditions(
   request: ChatRequest,
@@ -19,13 +22,18 @@ export function holdAdditions(
   const leavesChat = [...protocols].some((protocol) => protocol !== "chat");
   const native = client !== null && protocols.has(client.protocol) ? client.native : null;
   return {
-    inputTokens: protocols.has("messages") && request.members.has("tools") ? TOOLS_PROMPT_TOKENS : 0,
+    inputTokens: protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0,
     // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
     bytes: leavesChat && client !== null ? Math.max(0, client.body.length - request.body.length) : 0,
     writesForLong: native?.cacheWrites === "long",
     thinksUnseen:
       protocols.has("responses") || protocols.has("gemini") || (protocols.has("messages") && thinks(request, client)),
   };
+}
+
+/** Calls of earlier turns are sent with their tools, also where the client sends no tools. */
+function mayHaveTools({ members, messageCount }: ChatRequest): boolean {
+  return members.has("tools") || messageCount >= LEAST_MESSAGES_WITH_A_CALL;
 }
 
 /** Anthropic's models think where they are asked to; those that always do are marked in the catalog. */

@@ -42,7 +42,8 @@ function* problemsOf(body: Json, facts: CheckFacts): Generator<string> {
   yield* systemProblems(body["system"]);
   yield* toolProblems((body["tools"] ?? []) as Json[]);
   yield* thinkingProblems(body, facts.accepts);
-  yield* turnProblems(body["messages"] as Json[], facts);
+  const hasTools = ((body["tools"] ?? []) as Json[]).length > 0;
+  yield* turnProblems(body["messages"] as Json[], { ...facts, hasTools });
   yield* markProblems(body);
 }
 
@@ -90,7 +91,10 @@ function* thinkingProblems(body: Json, accepts: Accepts): Generator<string> {
   if (Number(body["temperature"] ?? 0) > 1) yield "temperature: range: 0..1";
 }
 
-function* turnProblems(messages: readonly Json[], { accepts, isOurs }: CheckFacts): Generator<string> {
+function* turnProblems(
+  messages: readonly Json[],
+  { accepts, isOurs, hasTools }: CheckFacts & { readonly hasTools: boolean },
+): Generator<string> {
   const ids = new Set<unknown>();
   let open: unknown[] = [];
   for (const [at, message] of messages.entries()) {
@@ -115,6 +119,7 @@ function* turnProblems(messages: readonly Json[], { accepts, isOurs }: CheckFact
   }
   yield* lastTurnProblems(messages.at(-1), accepts);
   if (open.length > 0) yield "`tool_use` ids were found without `tool_result` blocks immediately after";
+  if (ids.size > 0 && !hasTools) yield "Requests which include `tool_use` or `tool_result` blocks must define tools.";
 }
 
 function* lastTurnProblems(last: Json | undefined, accepts: Accepts): Generator<string> {

@@ -95,13 +95,15 @@ const request: fc.Arbitrary<Json> = fc
     ...stream,
   }));
 
+/** Anthropic takes calls of earlier turns only beside tools. */
+const lacksTools = (body: Json): boolean => !("tools" in body) && JSON.stringify(body).includes('"tool_use"');
 const marksIn = (body: Json): number => JSON.stringify(body).split('"cache_control"').length - 1;
 
 describe("a request", () => {
   it("keeps every known member", () => {
     fc.assert(
       fc.property(
-        request.filter((body) => marksIn(body) <= 4),
+        request.filter((body) => marksIn(body) <= 4 && !lacksTools(body)),
         (body) => {
           const written = writeMessagesRequest(readMessagesRequest(body, { isOnlyCounted: false }), {
             model: "opus",

@@ -197,6 +197,15 @@ describe("a Messages request", () => {
     expect(problemOf({ tools: [{ ...LOOK, name: "a.b" }] })).toBe("pattern");
   });
 
+  it("has the tools that were called where the client sends none, and lets none be called", () => {
+    const turns = [HI, assistant(call("a"), call("b")), user(result("a"), result("b"), text("Summarize."))];
+    expect(written({ turns })).toMatchObject({
+      tools: [{ name: "look", input_schema: { type: "object" } }],
+      tool_choice: { type: "none" },
+    });
+    expect(written({ turns: [HI] })["tools"]).toBeUndefined();
+  });
+
   it.each([
     [{ kind: "auto" }, null, { type: "auto" }],
     [{ kind: "any" }, false, { type: "any", disable_parallel_tool_use: true }],

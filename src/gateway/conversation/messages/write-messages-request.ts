@@ -47,7 +47,7 @@ export function writeMessagesRequest(conversation: Conversation, facts: Messages
   const format =
     outputFormat?.kind === "schema" ? { format: { type: "json_schema", schema: outputFormat.schema } } : {};
   const output = { ...(thinking?.effort === undefined ? {} : { effort: thinking.effort }), ...format };
-  const parts = { tools: conversation.tools.map(toolOf), system: systemBlocks(conversation), messages };
+  const parts = { tools: writtenTools(conversation), system: systemBlocks(conversation), messages };
   markForCache(parts, { conversation, facts });
   const body = {
     model: facts.model,
@@ -69,11 +69,24 @@ export function writeMessagesRequest(conversation: Conversation, facts: Messages
 /** A tool as it is written. A mark may be added. */
 export type WrittenTool = { readonly name: string; cache_control?: object } & JsonObject;
 
+/**
+ * Anthropic refuses calls of earlier turns in a request without tools, as agents send it when they ask for a summary of a
+ * conversation: such a request has the tools that were called.
+ */
+function writtenTools({ tools, turns }: Conversation): WrittenTool[] {
+  if (tools.length > 0) return tools.map(toolOf);
+  const parts = turns.flatMap((turn) => turn.parts);
+  const called = new Set(parts.flatMap((part) => (part.kind === "call" ? [flatName(part.tool)] : [])));
+  return [...called].map((name) => ({ name: checkedName(name), input_schema: { type: "object" } }));
+}
+
+function checkedName(name: string): string {
+  if (TOOL_NAME.test(name)) return name;
+  throw refuseForModel("tools", "pattern", "must have names of 1 to 128 letters, digits, underscores and hyphens");
+}
+
 function toolOf(tool: Tool): WrittenTool {
-  const name = flatName(tool);
-  if (!TOOL_NAME.test(name)) {
-    throw refuseForModel("tools", "pattern", "must have names of 1 to 128 letters, digits, underscores and hyphens");
-  }
+  const name = checkedName(flatName(tool));
   const description = fullDescription(tool);
   return {
     name,
@@ -84,7 +97,8 @@ function toolOf(tool: Tool): WrittenTool {
   };
 }
 
-function choiceMember({ toolChoice, parallelCalls }: Conversation): { tool_choice?: object } {
+function choiceMember({ tools, toolChoice, parallelCalls }: Conversation): { tool_choice?: object } {
+  if (tools.length === 0) return { tool_choice: { type: "none" } };
   if (toolChoice === null && parallelCalls !== false) return {};
   const choice = toolChoice ?? { kind: "auto" };
   const oneCall = parallelCalls === false && choice.kind !== "none" ? { disable_parallel_tool_use: true } : {};
