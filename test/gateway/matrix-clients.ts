@@ -1,143 +1,31 @@
 // A client of each protocol, for the tests that let every protocol meet every kind of upstream.
 
-import type { ChatOutcome } from "../../src/gateway/chat.ts";
-import { answerConversation } from "../../src/gateway/conversation/answer-conversation.ts";
-import type { AnswerEvent, AnswerUsage } from "../../src/gateway/conversation/answer-events.ts";
+import type { AnswerUsage } from "../../src/gateway/conversation/answer-events.ts";
 import { ChatAnswerReader } from "../../src/gateway/conversation/chat/read-chat-answer.ts";
 import { geminiProtocol } from "../../src/gateway/conversation/gemini/gemini-protocol.ts";
 import { MessagesAnswerReader } from "../../src/gateway/conversation/messages/read-messages-answer.ts";
 import { messagesProtocol } from "../../src/gateway/conversation/messages/messages-protocol.ts";
-import type { ClientProtocol } from "../../src/gateway/conversation/protocol.ts";
 import { ResponsesAnswerReader } from "../../src/gateway/conversation/responses/read-responses-answer.ts";
 import { responsesProtocol } from "../../src/gateway/conversation/responses/responses-protocol.ts";
-import { RpcOutput } from "../../src/gateway/conversation/rpc-output.ts";
-import type { AnswerReader } from "../../src/gateway/formats/shown-format.ts";
-import { RpcSink } from "../../src/gateway/rpc-sink.ts";
-import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { Json } from "./fakes/anthropic-wire.ts";
-import { type Bench, KEY, RATE } from "./support.ts";
+import { listOf, type MatrixClient, SCHEMA, sendChat, sendIn, shownBy } from "./matrix-client.ts";
 
-/** What is asked of a model, in no protocol's words. */
-export type Asked = {
-  readonly model: string;
-  readonly said: string;
-  readonly stream: boolean;
-  readonly system?: string;
-  readonly tools?: readonly string[];
-  readonly thinks?: boolean;
-  readonly cap?: number;
-};
-
-/** What a client was given. `parts`: the data of each event, or the whole answer. */
-export type Given = {
-  readonly parts: readonly Json[];
-  readonly outcome: ChatOutcome | null;
-  /** The error before an answer, or at the end of a broken one. */
-  readonly error: unknown;
-};
-
-/** What an answer means to its client. */
-export type Shown = {
-  readonly text: string;
-  readonly reasoning: string;
-  readonly calls: readonly { readonly name: string; readonly input: unknown }[];
-  readonly finish: string | null;
-  readonly usage: AnswerUsage | null;
-};
-
-export type MatrixClient = {
-  readonly name: "chat" | "messages" | "responses" | "gemini";
-  readonly bodyOf: (asked: Asked) => Json;
-  /** The next request: the answer, and a result for each of its calls, in reverse order. */
-  readonly goOn: (body: Json, answer: Json, resultOf: (call: number) => string) => Json;
-  readonly send: (bench: Bench, body: Json, asked: Pick<Asked, "model" | "stream">) => Promise<Given>;
-  readonly shown: (given: Given) => Shown;
-};
-
-const SCHEMA = { type: "object", properties: { at: { type: "number" } } };
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
-
-async function sendChat({ gateway }: Bench, body: Json, { stream }: Pick<Asked, "stream">): Promise<Given> {
-  const sink = new RpcSink(AbortSignal.any([]));
-  const work = gateway.answerChat(callOf(body), sink);
-  if (!stream) return givenBy(work, () => sink.wholeAnswer());
-  sink.follow(work);
-  return streamed(work, sink.chunks());
-}
-
-function sendIn(protocolOf: (asked: Pick<Asked, "model" | "stream">) => ClientProtocol): MatrixClient["send"] {
-  return ({ gateway }, body, asked) => {
-    const output = new RpcOutput(AbortSignal.any([]));
-    const keys = { takeSlot: () => Promise.resolve(RATE) };
-    const work = answerConversation({ gateway, keys, protocol: protocolOf(asked) }, callOf(body), output);
-    if (asked.stream) return streamed(work, output.eventsOf(work) as AsyncGenerator<Json>);
-    return givenBy(work, () => output.wholeAnswer as Json | null);
-  };
-}
-
-function callOf(body: Json) {
-  return { requestId: uuidv7(), receivedAtMs: Date.now(), key: KEY, body: Buffer.from(JSON.stringify(body)) };
-}
-
-async function givenBy(work: Promise<ChatOutcome>, answerOf: () => Json | null): Promise<Given> {
-  try {
-    const outcome = await work;
-    const answer = answerOf();
-    return { parts: answer === null ? [] : [answer], outcome, error: null };
-  } catch (error) {
-    return { parts: [], outcome: null, error };
-  }
-}
-
-async function streamed(work: Promise<ChatOutcome>, pieces: AsyncGenerator<Json>): Promise<Given> {
-  const parts: Json[] = [];
-  const outcome = work.catch(() => null);
-  try {
-    for await (const piece of pieces) parts.push(piece);
-    return { parts, outcome: await outcome, error: errorIn(parts.at(-1)) };
-  } catch (error) {
-    return { parts, outcome: await outcome, error };
-  }
-}
-
-/** The error that ends a stream in its protocol's own event. */
-function errorIn(last: Json | undefined): unknown {
-  return last?.["error"] ?? (last?.["response"] as Json | undefined)?.["error"] ?? null;
-}
-
-function shownBy(open: () => AnswerReader): MatrixClient["shown"] {
-  return ({ parts, error }) => {
-    const reader = open();
-    const events = parts.flatMap((part) => reader.read(part));
-    return shownIn(error === null ? [...events, ...reader.end()] : events);
-  };
-}
-
-function shownIn(events: readonly AnswerEvent[]): Shown {
-  const textOf = (kind: "text" | "reasoning"): string =>
-    events.map((event) => (event.kind === kind ? event.text : "")).join("");
-  const calls = events.filter((event) => event.kind === "call");
-  const inputOf = (call: number): string =>
-    events.map((event) => (event.kind === "input" && event.call === call ? event.text : "")).join("");
-  return {
-    text: textOf("text"),
-    reasoning: textOf("reasoning"),
-    calls: calls.map(({ call, name }) => ({ name, input: JSON.parse(inputOf(call) || "null") as unknown })),
-    finish: events.find((event) => event.kind === "finish")?.reason ?? null,
-    usage: events.find((event) => event.kind === "usage")?.usage ?? null,
-  };
-}
+const imageUrl = (picture: string) => [{ type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } }];
 
 const chatClient: MatrixClient = {
   name: "chat",
-  bodyOf: ({ model, said, stream, system, tools, thinks = false, cap = 4_096 }) => ({
+  bodyOf: ({ model, said, stream, system, tools, thinks = false, cap = 4_096, picture, schema }) => ({
     model,
     max_tokens: cap,
-    messages: [...(system === undefined ? [] : [{ role: "system", content: system }]), { role: "user", content: said }],
+    messages: [
+      ...(system === undefined ? [] : [{ role: "system", content: system }]),
+      { role: "user", content: picture === undefined ? said : [...imageUrl(picture), { type: "text", text: said }] },
+    ],
     ...(tools === undefined
       ? {}
       : { tools: tools.map((name) => ({ type: "function", function: { name, parameters: SCHEMA } })) }),
     ...(thinks ? { reasoning_effort: "high" } : {}),
+    ...(schema === undefined ? {} : { response_format: { type: "json_schema", json_schema: { name: "a", schema } } }),
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
   }),
   goOn(body, answer, resultOf) {
@@ -151,17 +39,25 @@ const chatClient: MatrixClient = {
   shown: shownBy(() => new ChatAnswerReader()),
 };
 
+const imageBlock = (data: string) => ({ type: "image", source: { type: "base64", media_type: "image/png", data } });
+
 const messagesClient: MatrixClient = {
   name: "messages",
-  bodyOf: ({ model, said, stream, system, tools, thinks = false, cap = 4_096 }) => ({
+  bodyOf: ({ model, said, stream, system, tools, thinks = false, cap = 4_096, picture, schema }) => ({
     model,
     max_tokens: cap,
-    messages: [{ role: "user", content: said }],
+    messages: [
+      { role: "user", content: picture === undefined ? said : [imageBlock(picture), { type: "text", text: said }] },
+    ],
     ...(system === undefined
       ? {}
       : { system: [{ type: "text", text: system, cache_control: { type: "ephemeral", ttl: "1h" } }] }),
     ...(tools === undefined ? {} : { tools: tools.map((name) => ({ name, input_schema: SCHEMA })) }),
-    ...(thinks ? { thinking: { type: "adaptive" }, output_config: { effort: "high" } } : {}),
+    ...(thinks ? { thinking: { type: "adaptive" } } : {}),
+    output_config: {
+      ...(thinks ? { effort: "high" } : {}),
+      ...(schema === undefined ? {} : { format: { type: "json_schema", schema } }),
+    },
     stream,
   }),
   goOn(body, answer, resultOf) {
@@ -178,17 +74,21 @@ const messagesClient: MatrixClient = {
   shown: shownBy(() => new MessagesAnswerReader("")),
 };
 
+const inputImage = (picture?: string) =>
+  picture === undefined ? [] : [{ type: "input_image", image_url: `data:image/png;base64,${picture}` }];
+
 const responsesClient: MatrixClient = {
   name: "responses",
-  bodyOf: ({ model, said, stream, system, tools, thinks = false, cap = 4_096 }) => ({
+  bodyOf: ({ model, said, stream, system, tools, thinks = false, cap = 4_096, picture, schema }) => ({
     model,
     max_output_tokens: cap,
-    input: [{ role: "user", content: [{ type: "input_text", text: said }] }],
+    input: [{ role: "user", content: [...inputImage(picture), { type: "input_text", text: said }] }],
     ...(system === undefined ? {} : { instructions: system }),
     ...(tools === undefined
       ? {}
       : { tools: tools.map((name) => ({ type: "function", name, parameters: SCHEMA, strict: false })) }),
     ...(thinks ? { reasoning: { effort: "high", summary: "auto" } } : {}),
+    ...(schema === undefined ? {} : { text: { format: { type: "json_schema", name: "a", schema } } }),
     stream,
   }),
   goOn(body, answer, resultOf) {
@@ -201,10 +101,12 @@ const responsesClient: MatrixClient = {
   shown: shownBy(() => new ResponsesAnswerReader("")),
 };
 
+const inlineData = (data?: string) => (data === undefined ? [] : [{ inlineData: { mimeType: "image/png", data } }]);
+
 const geminiClient: MatrixClient = {
   name: "gemini",
-  bodyOf: ({ said, system, tools, thinks = false, cap = 4_096 }) => ({
-    contents: [{ role: "user", parts: [{ text: said }] }],
+  bodyOf: ({ said, system, tools, thinks = false, cap = 4_096, picture, schema }) => ({
+    contents: [{ role: "user", parts: [...inlineData(picture), { text: said }] }],
     ...(system === undefined ? {} : { systemInstruction: { parts: [{ text: system }] } }),
     ...(tools === undefined
       ? {}
@@ -212,6 +114,7 @@ const geminiClient: MatrixClient = {
     generationConfig: {
       maxOutputTokens: cap,
       ...(thinks ? { thinkingConfig: { includeThoughts: true, thinkingLevel: "HIGH" } } : {}),
+      ...(schema === undefined ? {} : { responseMimeType: "application/json", responseJsonSchema: schema }),
     },
   }),
   goOn(body, answer, resultOf) {

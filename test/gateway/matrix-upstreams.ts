@@ -28,6 +28,8 @@ export type MatrixUpstream = {
   readonly cached: number;
   /** The word that lets a stream fail behind output. */
   readonly failsLate: string;
+  /** The word that lets the model refuse behind its output. */
+  readonly refuses: string;
   /** Whether all output is seen where the request asks for no thoughts. */
   readonly showsOutput: boolean;
   readonly start: () => Promise<Started>;
@@ -40,6 +42,7 @@ export const MATRIX_UPSTREAMS: readonly MatrixUpstream[] = [
     sealed: /"content":"done"/,
     cached: 500,
     failsLate: "!error!late",
+    refuses: "!refuse",
     showsOutput: true,
     async start() {
       const fake = await startFakeChat();
@@ -57,6 +60,7 @@ export const MATRIX_UPSTREAMS: readonly MatrixUpstream[] = [
     sealed: /"EqQB\d+[^"]+"/,
     cached: 500,
     failsLate: "!error!late",
+    refuses: "!refuse",
     showsOutput: true,
     async start() {
       const fake = await startFakeAnthropic({ thinking: "adaptive" });
@@ -77,6 +81,7 @@ export const MATRIX_UPSTREAMS: readonly MatrixUpstream[] = [
     sealed: /"gAAAAAB\d+[^"]+"/,
     cached: 1,
     failsLate: "!failed=server_error!late",
+    refuses: "!filter",
     showsOutput: false,
     async start() {
       const fake = await startFakeResponses({ writesCache: true });
@@ -94,6 +99,7 @@ export const MATRIX_UPSTREAMS: readonly MatrixUpstream[] = [
     sealed: /"thoughtSignature\\?":\\?"U2lnbmF0dXJl/,
     cached: 500,
     failsLate: "!error!late",
+    refuses: "!refuse",
     showsOutput: false,
     async start() {
       const fake = await startFakeGemini();
@@ -135,6 +141,7 @@ export function trueCost(truth: Truth): bigint {
 export function matrixModel(kind: UpstreamKind, more: Partial<CatalogModel> = {}): CatalogModel {
   return modelOf(`acme/${kind}`, {
     hiddenOutput: true,
+    inputModalities: ["text", "image"],
     accepts: { thinking: "adaptive", sampling: false, prefill: false, cacheMarkers: true },
     inputPrice: PRICES.plain * RUPIAH,
     outputPrice: PRICES.output * RUPIAH,

@@ -2,9 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
-import { type Asked, type Given, MATRIX_CLIENTS, type MatrixClient } from "./matrix-clients.ts";
-import { MATRIX_UPSTREAMS, matrixModel, type MatrixUpstream, startMatrix, trueCost } from "./matrix-upstreams.ts";
-import type { Bench } from "./support.ts";
+import { askAndCompare, type Pair } from "./matrix-ask.ts";
+import type { Asked, Given } from "./matrix-client.ts";
+import { MATRIX_CLIENTS } from "./matrix-clients.ts";
+import { MATRIX_UPSTREAMS, matrixModel, startMatrix } from "./matrix-upstreams.ts";
 
 let matrix: Awaited<ReturnType<typeof startMatrix>>;
 beforeAll(async () => {
@@ -32,41 +33,24 @@ function tableOf(names: readonly string[]): string {
   return `${[...heads, ...rows].join("\n")}\n`;
 }
 
-type Pair = { readonly client: MatrixClient; readonly upstream: MatrixUpstream; readonly bench: Bench };
-
 /** Asks, and requires that the last charge, and the usage that is shown, are what the upstream counted. */
-async function askExactly(
-  { client, upstream, bench }: Pair,
-  name: string,
-  body: object,
-  stream: boolean,
-): Promise<Given> {
-  const given = await client.send(bench, body as Record<string, unknown>, { model: `acme/${upstream.kind}`, stream });
-  expect(given).toMatchObject({ outcome: "answered", error: null });
-  const truth = matrix.truthOf(upstream.kind);
-  const settled = bench.ledger.settlements.at(-1);
-  if (truth === undefined || settled === undefined) throw new Error("nothing was answered");
-  expect(settled).toMatchObject({ basis: "exact", clamped: false, cost: trueCost(truth) });
-  expect(settled).toMatchObject({
-    inputTokensUncached: truth.plain,
-    inputTokensCached: truth.cached,
-    outputTokens: truth.output,
-  });
-  const { cacheWrite = 0, cacheWrite1h = 0 } = settled.otherTokens ?? {};
-  expect({ cacheWrite, cacheWrite1h }).toEqual({ cacheWrite: truth.written, cacheWrite1h: truth.written1h });
-  const { usage } = client.shown(given);
-  const { plain, cached, written, written1h, output, reasoning } = truth;
-  const writes = client.name === "chat" || client.name === "messages" ? { written, written1h } : {};
-  expect(usage).toMatchObject({ input: plain + cached + written + written1h, cached, output, reasoning, ...writes });
-  expect(Number(usage?.costIdr) * 1e6).toBeCloseTo(Number(settled.cost), 0);
-  expect(bench.ledger.open.size).toBe(0);
-  note({ client, upstream }, `${name}${stream ? ", streamed" : ""}`, String(usage?.costIdr));
+async function askExactly(pair: Pair, name: string, body: object, stream: boolean): Promise<Given> {
+  const { given, costIdr } = await askAndCompare(matrix, pair, { body, stream });
+  note(pair, `${name}${stream ? ", streamed" : ""}`, costIdr);
   return given;
 }
 
 const pairs = MATRIX_CLIENTS.flatMap((client) =>
   MATRIX_UPSTREAMS.map((upstream) => ({ client, upstream, name: `${client.name} at ${upstream.kind}` })),
 );
+const CITY = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+};
+/** A picture of one pixel. */
+const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const WORDS = 'Hello "you", é\u{1F642}.';
 const SYSTEM = "Be brief. ".repeat(600);
 const TOOLS = ["look", "see", "wait"];
@@ -129,6 +113,23 @@ describe.each(pairs)("$name", ({ client, upstream }) => {
       "done",
     );
     expect(matrix.askedOf(kind)).toMatch(upstream.sealed);
+  });
+
+  it.each([true, false])("shows the model a picture, streamed: %s", async (stream) => {
+    const body = bodyOf({ said: "!tokens=3", stream, picture: PICTURE });
+    const given = await askExactly(pair(), "picture", body, stream);
+    expect(client.shown(given).text).toBe(" word word word");
+    expect(matrix.askedOf(kind)).toContain(PICTURE);
+  });
+
+  it("asks for an answer in the form of a schema", async () => {
+    await askExactly(pair(), "schema", bodyOf({ said: WORDS, stream: false, schema: CITY }), false);
+    expect(matrix.askedOf(kind)).toContain(JSON.stringify(CITY).slice(1, -1));
+  });
+
+  it.each([true, false])("is shown that the model refuses, streamed: %s", async (stream) => {
+    const given = await askExactly(pair(), "refusal", bodyOf({ said: upstream.refuses, stream }), stream);
+    expect(client.shown(given)).toMatchObject({ calls: [], finish: "filtered" });
   });
 
   it("reads a prompt from the cache the second time", async () => {
