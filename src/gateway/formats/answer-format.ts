@@ -47,6 +47,8 @@ export type AnswerPart = {
   readonly isLast?: boolean;
   /** Whether the provider charges nothing for the whole request: a refusal before any output. Absent: false. */
   readonly isFree?: boolean;
+  /** Whether its text is one that events of this kind repeat, and was not in a piece before it. Absent: false. */
+  readonly isLateText?: boolean;
 };
 
 /** One complete event that was read. */

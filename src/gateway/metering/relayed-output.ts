@@ -1,4 +1,4 @@
-import { countOutput, estimateOutput } from "./estimate.ts";
+import { countOutput, countTokens, estimateOutput, type OutputTokens } from "./estimate.ts";
 import type { OutputReader } from "./output-reader.ts";
 import { BYTES_PER_REPORTED_TOKEN } from "./relayed-answer.ts";
 import type { RelayedTokens } from "./relayed-tokens.ts";
@@ -59,11 +59,23 @@ export class RelayedOutput implements RelayedTokens {
     this.#largeKeptBytes += events.length;
   }
 
+  /** Adds a text by itself, whose events are of a kind that repeats what came before. */
+  addText(text: string): void {
+    if (!this.#isOver) this.#note(async () => ({ tokens: await countTokens(text), media: 0 }));
+  }
+
   /** Adds output that came after the client had left: the upstream wrote it, and it was not relayed. */
   addUnread(events: Buffer): void {
-    if (this.#isOver) return;
+    if (!this.#isOver) this.#ofUnread.add(events);
+  }
+
+  addUnreadText(text: string): void {
+    if (!this.#isOver) this.#ofUnread.addText(text);
+  }
+
+  get #ofUnread(): RelayedOutput {
     this.#unread ??= new RelayedOutput(this.#reader);
-    this.#unread.add(events);
+    return this.#unread;
   }
 
   /** All that the upstream has written, relayed or not. */
@@ -130,9 +142,13 @@ export class RelayedOutput implements RelayedTokens {
   }
 
   #count(events: Buffer, scale: number): void {
+    this.#note(() => countOutput({ events, scale }, this.#reader));
+  }
+
+  #note(count: () => Promise<OutputTokens>): void {
     this.#counting += 1;
     this.#counted = this.#counted.then(async (counted) => {
-      const { tokens, media } = await countOutput({ events, scale }, this.#reader);
+      const { tokens, media } = await count();
       this.#countedTokens = counted + tokens;
       this.#mediaTokens += media;
       this.#counting -= 1;

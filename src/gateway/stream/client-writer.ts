@@ -75,6 +75,12 @@ export class ClientWriter {
     else this.#facts.output.add(events);
   }
 
+  /** Counts a text that the bytes do not show as a new one. */
+  countText(text: string): void {
+    if (this.#hasLeft) this.#facts.output.addUnreadText(text);
+    else this.#facts.output.addText(text);
+  }
+
   /** Writes bytes that were counted as relayed before. */
   write(events: Buffer): void {
     const { begin, sink, format } = this.#facts;

@@ -221,6 +221,7 @@ export class StreamRelay implements UpstreamListener {
       return;
     }
     if (part.isFree === true) this.#outcome.isFree = true;
+    if (part.isLateText === true) this.#client.countText(read.text);
     if (part.usage !== null) this.#usage.add(part.usage);
     else if (read.size.events > 0 || read.size.hasMedia) {
       // The answer has ended and its usage is known: more output would be shown and not billed.

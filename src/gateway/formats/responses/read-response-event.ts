@@ -47,7 +47,8 @@ function meaningOf(object: JsonObject, name: string | null, text: string): Event
   if (FAILED.has(type)) return { kind: "error", error: isObject(answer?.["error"]) ? answer["error"] : answer, usage };
   // An event that is not known yet passes: its client may know it.
   if (!type.startsWith("response.")) return { kind: "opaque" };
-  const part = { kind: "part", object, isUsageOnly: false, choices: [0] } as const;
+  const late = text !== "" && (type === "response.output_item.done" || ENDS.has(type)) ? { isLateText: true } : {};
+  const part = { kind: "part", object, isUsageOnly: false, choices: [0], ...late } as const;
   if (ENDS.has(type)) return { ...part, usage, hasOutput: text !== "", finished: [0], isLast: true };
   return { ...part, usage: null, hasOutput: text !== "" || isBegun(type, item), finished: [] };
 }
