@@ -6,29 +6,41 @@ import { isObject, type JsonObject } from "../request/field-rules.ts";
 
 const MAX_UINT32 = 4_294_967_295;
 
-/** A complete answer, or a chunk of a stream, in the contract's JSON. */
+/** A complete answer, or a chunk of a stream, in the contract's JSON. Half of a character, which a proxy may have cut, has no form there. */
 export function contractAnswer(answer: JsonObject): JsonObject {
+  return answerIn(answer, (text) => text.toWellFormed());
+}
+
+/** The same with halves of characters, for readers that join them. */
+export function cutAnswer(answer: JsonObject): JsonObject {
+  return answerIn(answer, (text) => text);
+}
+
+/** What becomes of a text that may have been cut. */
+type Formed = (text: string) => string;
+
+function answerIn(answer: JsonObject, formed: Formed): JsonObject {
   return {
     id: textOf(answer["id"]),
     object: textOf(answer["object"]),
     created: countOf(answer["created"]),
     model: textOf(answer["model"]),
-    choices: objectsIn(answer["choices"]).map(choiceOf),
+    choices: objectsIn(answer["choices"]).map((choice) => choiceOf(choice, formed)),
     ...(isObject(answer["usage"]) ? { usage: usageOf(answer["usage"]) } : {}),
   };
 }
 
-function choiceOf(choice: JsonObject): JsonObject {
+function choiceOf(choice: JsonObject, formed: Formed): JsonObject {
   const { finish_reason: reason, message, delta } = choice;
   return {
     index: countOf(choice["index"]),
     ...(typeof reason === "string" ? { finish_reason: reason } : {}),
-    ...(isObject(message) ? { message: messageOf(message) } : {}),
-    ...(isObject(delta) ? { delta: messageOf(delta) } : {}),
+    ...(isObject(message) ? { message: messageOf(message, formed) } : {}),
+    ...(isObject(delta) ? { delta: messageOf(delta, formed) } : {}),
   };
 }
 
-function messageOf(message: JsonObject): JsonObject {
+function messageOf(message: JsonObject, formed: Formed): JsonObject {
   const { content, refusal } = message;
   const parts = objectsIn(content);
   const text = Array.isArray(content) ? joined(parts.map((part) => part["text"])) : content;
@@ -36,11 +48,11 @@ function messageOf(message: JsonObject): JsonObject {
   const details = objectsIn(message["reasoning_details"]).map(flatDetail);
   return {
     role: textOf(message["role"]),
-    ...(typeof text === "string" ? { content: text.toWellFormed() } : {}),
-    ...(typeof refusal === "string" ? { refusal: refusal.toWellFormed() } : {}),
-    ...(reasoning === "" ? {} : { reasoning_content: reasoning.toWellFormed() }),
+    ...(typeof text === "string" ? { content: formed(text) } : {}),
+    ...(typeof refusal === "string" ? { refusal: formed(refusal) } : {}),
+    ...(reasoning === "" ? {} : { reasoning_content: formed(reasoning) }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
-    tool_calls: objectsIn(message["tool_calls"]).map(toolCallOf),
+    tool_calls: objectsIn(message["tool_calls"]).map((call) => toolCallOf(call, formed)),
   };
 }
 
@@ -67,7 +79,7 @@ function flatDetail(detail: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-function toolCallOf(call: JsonObject): JsonObject {
+function toolCallOf(call: JsonObject, formed: Formed): JsonObject {
   const called = isObject(call["function"]) ? call["function"] : {};
   const given = called["arguments"];
   const isAbsent = given === undefined || given === null;
@@ -76,8 +88,7 @@ function toolCallOf(call: JsonObject): JsonObject {
     type: textOf(call["type"]),
     function: {
       name: textOf(called["name"]),
-      // Half of a character, which a proxy may have cut, has no form in the contract.
-      arguments: (typeof given === "string" ? given : isAbsent ? "" : JSON.stringify(given)).toWellFormed(),
+      arguments: formed(typeof given === "string" ? given : isAbsent ? "" : JSON.stringify(given)),
     },
     ...(isCount(call["index"]) ? { index: call["index"] } : {}),
   };

@@ -3,12 +3,15 @@
 import { DomainError, UpstreamBusy } from "../../kernel/errors.ts";
 import type { AnswerReader, ShownFormat } from "../formats/shown-format.ts";
 import { parseObject } from "../request/parse-object.ts";
+import type { AnswerEvent } from "./answer-events.ts";
 import type { AnswerWriter, ProtocolEvent } from "./protocol.ts";
+import { WholeCharacters } from "./whole-characters.ts";
 
 /** One stream. */
 export class StreamTranslation {
   readonly writer: AnswerWriter;
   readonly #origin: string;
+  readonly #characters = new WholeCharacters();
   #reader: AnswerReader | null = null;
   /** Whether the events before the first part were written. */
   hasBegun = false;
@@ -28,21 +31,22 @@ export class StreamTranslation {
 
   /** The events for bytes of an upstream's stream. */
   pass(bytes: Buffer, format: ShownFormat): ProtocolEvent[] {
-    const { writer } = this;
     const reader = this.#readerOf(format);
     const parts = format
       .chunksIn(bytes)
       .map(parseObject)
       .filter((part) => part !== null);
-    return [...this.begin(), ...parts.flatMap((part) => reader.read(part)).flatMap((event) => writer.write(event))];
+    return [...this.begin(), ...parts.flatMap((part) => this.#write(reader.read(part)))];
   }
 
   /** The events for the last bytes, and those that complete the answer. */
   end(passed: Buffer, format: ShownFormat): ProtocolEvent[] {
-    const { writer } = this;
     const events = this.pass(passed, format);
-    for (const last of this.#readerOf(format).end()) events.push(...writer.write(last));
-    return [...events, ...writer.end()];
+    return [...events, ...this.#write(this.#readerOf(format).end()), ...this.writer.end()];
+  }
+
+  #write(events: readonly AnswerEvent[]): ProtocolEvent[] {
+    return events.flatMap((event) => this.#characters.read(event)).flatMap((event) => this.writer.write(event));
   }
 
   #readerOf(format: ShownFormat): AnswerReader {
@@ -55,7 +59,8 @@ export class StreamTranslation {
 export function wholeAnswer(writer: AnswerWriter, json: Buffer, reader: AnswerReader): object {
   const answer = parseObject(json.toString("utf8"));
   if (answer === null) throw new UpstreamBusy();
-  return writer.whole([...reader.read(answer), ...reader.end()]);
+  const characters = new WholeCharacters();
+  return writer.whole([...reader.read(answer), ...reader.end()].flatMap((event) => characters.read(event)));
 }
 
 /** Whether a whole answer has a form in the writer's protocol. Which upstream answers makes no difference to it. */

@@ -2,7 +2,7 @@
 
 import { inputTokensOf, outputTokensOf } from "../../../billing/cost.ts";
 import { uuidv7 } from "../../../kernel/ids.ts";
-import { contractAnswer } from "../../answer/contract-answer.ts";
+import { cutAnswer } from "../../answer/contract-answer.ts";
 import { readUsage } from "../../metering/read-usage.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { AnswerReader } from "../../formats/shown-format.ts";
@@ -20,7 +20,7 @@ export class ChatAnswerReader implements AnswerReader {
   /** The events of a chunk, or of a whole answer. How it ended and the usage wait for `end`: they may come in either order. */
   read(answer: JsonObject): AnswerEvent[] {
     if (isObject(answer["usage"])) this.#usage = usageOf(answer["usage"]);
-    const { choices } = contractAnswer(answer);
+    const { choices } = cutAnswer(answer);
     const choice: unknown = Array.isArray(choices) ? choices[0] : null;
     if (!isObject(choice)) return [];
     const { finish_reason: finish, delta, message } = choice;
