@@ -36,6 +36,7 @@ afterAll(async () => {
   await local.stop();
 });
 
+const ACCEPTS = { thinking: "adaptive", sampling: false, prefill: false, cacheMarkers: true } as const;
 const RUPIAH = 1_000_000n;
 const WRITES = { cacheWrite: 6_250n * RUPIAH, cacheWrite1h: 10_000n * RUPIAH };
 
@@ -47,7 +48,7 @@ function open(
     ...deps,
     models: [
       modelOf("acme/m", {
-        accepts: { thinking: "adaptive", sampling: false, prefill: false, cacheMarkers: true },
+        accepts: ACCEPTS,
         otherPrices: WRITES,
         routes: routes.map((upstream) => ({ upstream, model: "m" })),
         ...model,
@@ -133,6 +134,34 @@ describe("what an upstream of the client's own protocol is sent", () => {
     ledger.admitWith = ({ leastAmount }) => ({ outcome: "granted", amount: leastAmount, rate: RATE });
     await send({ ledger, ...opened }, { ...MESSAGE, max_tokens: 4_000 });
     expect(claude.lastBody["max_tokens"]).toBe(256);
+  });
+
+  it("has room for an answer behind its thoughts, whatever the balance is", async () => {
+    const { ledger, ...opened } = open(["claude"], { model: { accepts: { ...ACCEPTS, thinking: "manual" } } });
+    ledger.admitWith = ({ leastAmount }) => ({ outcome: "granted", amount: leastAmount, rate: RATE });
+    const thinking = { type: "enabled", budget_tokens: 9_000 };
+    await send({ ledger, ...opened }, { ...MESSAGE, max_tokens: 16_000, thinking });
+    expect(claude.lastBody).toMatchObject({ max_tokens: 9_256, thinking });
+    ledger.admitWith = () => ({ outcome: "refused", available: 1n, rate: RATE });
+    const refused = await send({ ledger, ...opened }, { ...MESSAGE, max_tokens: 16_000, thinking });
+    expect(refused).toMatchObject({ code: "insufficient_balance" });
+    expect(claude.requests).toHaveLength(1);
+  });
+
+  it("has nothing that its model refuses, or is refused by its field", async () => {
+    const opened = open(["claude"]);
+    expect(await send(opened, { ...MESSAGE, temperature: 0.5, top_k: 3 })).toBe("answered");
+    expect(claude.lastBody).not.toHaveProperty("temperature");
+    const begun = { messages: [...MESSAGE.messages, { role: "assistant", content: "{" }] };
+    expect(await send(opened, { ...MESSAGE, ...begun })).toMatchObject({
+      details: [{ field: "messages", rule: "prefill" }],
+    });
+    const thinking = { type: "enabled", budget_tokens: 2_000 };
+    const manual = open(["claude"], { model: { accepts: { ...ACCEPTS, thinking: "manual" } } });
+    const error = await send(manual, { ...MESSAGE, max_tokens: 2_000, thinking });
+    expect(error).toMatchObject({ details: [{ field: "thinking.budget_tokens", rule: "max" }] });
+    expect(claude.requests).toHaveLength(1);
+    expect(manual.ledger.admissions).toEqual([]);
   });
 });
 

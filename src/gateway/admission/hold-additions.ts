@@ -26,8 +26,11 @@ export function holdAdditions(
     // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
     bytes: leavesChat && client !== null ? Math.max(0, client.body.length - request.body.length) : 0,
     writesForLong: native?.cacheWrites === "long",
+    thoughtBudget: native?.thoughtBudget ?? 0,
     thinksUnseen:
-      protocols.has("responses") || protocols.has("gemini") || (protocols.has("messages") && thinks(request, client)),
+      protocols.has("responses") ||
+      protocols.has("gemini") ||
+      (protocols.has("messages") && (native?.thinks === true || thinks(request, client))),
   };
 }
 
@@ -40,5 +43,5 @@ function mayHaveTools({ members, messageCount }: ChatRequest): boolean {
 function thinks({ members }: ChatRequest, client: ClientRequest | null): boolean {
   if (client === null) return ["reasoning_effort", "reasoning", "thinking"].some((name) => members.has(name));
   const { effort } = client.conversation;
-  return client.native?.thinks === true || (effort !== null && effort !== "none");
+  return effort !== null && effort !== "none";
 }

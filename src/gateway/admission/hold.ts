@@ -67,11 +67,19 @@ export type HoldAdditions = {
   readonly bytes: number;
   /** Whether it asks for cache writes that are kept for an hour. */
   readonly writesForLong: boolean;
+  /** Tokens that are set aside for thoughts. An upstream refuses a bound that is not above them. */
+  readonly thoughtBudget: number;
   /** Whether the model may think where nothing or a part of it is shown. */
   readonly thinksUnseen: boolean;
 };
 
-const NO_ADDITIONS: HoldAdditions = { inputTokens: 0, bytes: 0, writesForLong: false, thinksUnseen: false };
+const NO_ADDITIONS: HoldAdditions = {
+  inputTokens: 0,
+  bytes: 0,
+  writesForLong: false,
+  thoughtBudget: 0,
+  thinksUnseen: false,
+};
 
 /** Sizes the hold of a request. */
 export function planHold(request: ChatRequest, model: CatalogModel, additions = NO_ADDITIONS): HoldPlan {
@@ -111,7 +119,7 @@ export function planHold(request: ChatRequest, model: CatalogModel, additions = 
     heldOutput,
     thinksUnseen: additions.thinksUnseen || model.hiddenOutput,
     amount: amountFor(heldOutput),
-    leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS)),
+    leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS + additions.thoughtBudget)),
   };
 }
 

@@ -9,8 +9,9 @@ import { type ChatConversation, readChatConversation } from "../conversation/cha
 import type { ChatAnswerOptions } from "../conversation/chat/write-chat-answer.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { writeGeminiRequest } from "../conversation/gemini/write-gemini-request.ts";
-import { nativeMessagesBody, nativeMessagesHeaders } from "../conversation/messages/native-messages.ts";
+import { lastOrigin } from "../conversation/last-origin.ts";
 import { writeMessagesRequest } from "../conversation/messages/write-messages-request.ts";
+import type { NativeRequest } from "../conversation/native-request.ts";
 import { writeResponsesRequest } from "../conversation/responses/write-responses-request.ts";
 import { protocolOf } from "../formats/formats.ts";
 import type { ProtocolName } from "../formats/protocol-name.ts";
@@ -82,11 +83,17 @@ export class RouteRequests {
       return { body: this.#writtenFor(route, protocol, outputBound) };
     }
     this.#requirePricedWrites(client.native);
-    const facts = { model: route.model, outputBound, userTag: this.#userTag };
-    return {
-      body: nativeMessagesBody(client.body, client.native, facts),
-      headers: nativeMessagesHeaders(headers, this.#model),
-    };
+    const { contextLength } = this.#model;
+    return client.native.write({
+      origin: route.upstream.id,
+      model: route.model,
+      outputBound,
+      accepts: this.#model.accepts ?? null,
+      userTag: this.#userTag,
+      headers,
+      contextLength,
+      canThink: canThink(this.#model),
+    });
   }
 
   /** Why a route cannot take the request. Null: it can. */
@@ -95,13 +102,34 @@ export class RouteRequests {
     if (protocol === "chat") return null;
     const { client } = this.#call;
     try {
-      if (client?.native && client.protocol === protocol) this.#requirePricedWrites(client.native);
+      if (client?.native && client.protocol === protocol) this.#checkNative(client.native);
       else this.#writtenFor(route, protocol, this.#likelyBound);
       return null;
     } catch (error) {
       if (error instanceof ValidationError) return error;
       throw error;
     }
+  }
+
+  /**
+   * A conversation stays at the upstream that answered it, while that is healthy: only there its thoughts can be read, and its prompt may
+   * be cached. What the client's own bytes hold of a provider names no upstream, so any of its protocol may be that one.
+   */
+  inOrder(routes: readonly OpenRoute[], isHealthy: (route: OpenRoute) => boolean): readonly OpenRoute[] {
+    if (routes.every(({ upstream }) => protocolOf(upstream.kind) === "chat")) return routes;
+    const isOwn = this.#isOfConversation();
+    if (isOwn === null) return routes;
+    const own = new Set(routes.filter((route) => isOwn(route) && isHealthy(route)));
+    return [...own, ...routes.filter((route) => !own.has(route))];
+  }
+
+  /** Whether a route may have answered the conversation before. Null: nothing shows that. */
+  #isOfConversation(): ((route: OpenRoute) => boolean) | null {
+    const { client } = this.#call;
+    const origin = lastOrigin(client === undefined ? this.#ofChat.conversation : client.conversation);
+    if (origin !== null) return ({ upstream }) => upstream.id === origin;
+    if (client?.native?.isSealed !== true) return null;
+    return ({ upstream }) => protocolOf(upstream.kind) === client.protocol;
   }
 
   /** The bound of most clients, who name one. */
@@ -150,12 +178,22 @@ export class RouteRequests {
     return conversation;
   }
 
+  #checkNative(native: NativeRequest): void {
+    this.#requirePricedWrites(native);
+    native.check({ accepts: this.#model.accepts ?? null, outputBound: this.#likelyBound });
+  }
+
   #requirePricedWrites({ cacheWrites, cacheField }: { cacheWrites: CacheWrites; cacheField: string }): void {
     const priced = pricedWrites(this.#model);
     if (cacheWrites === "none" || priced === "long" || priced === cacheWrites) return;
     const message = `is not offered for ${this.#model.id}: its upstream charges for cache writes, which have no price here`;
     throw new ValidationError([problem(cacheField, "unpriced", message)]);
   }
+}
+
+/** The operator has set one of the two facts, or the first was learned from an answer. */
+function canThink({ hiddenOutput, accepts }: CatalogModel): boolean {
+  return hiddenOutput || (accepts !== undefined && accepts.thinking !== "none");
 }
 
 /** The cache writes that a model has prices for. */

@@ -1,12 +1,46 @@
+import type { Accepts } from "../../catalog/catalog-model.ts";
 import type { CacheWrites } from "../request/cache-marks.ts";
 
-/** What a request asks of an upstream that speaks its client's own protocol, and that its chat form does not have. */
+/** A request for an upstream that speaks its client's own protocol, and what it asks of it that its chat form does not have. */
 export type NativeRequest = {
   /** Whether it asks the model to think: thoughts are charged in full and shown in part, or not at all. */
   readonly thinks: boolean;
   /** The prompt cache writes that it asks for, and the field that asks for most; empty where none does. */
   readonly cacheWrites: CacheWrites;
   readonly cacheField: string;
-  /** Whether it has thoughts from an upstream of another protocol. */
-  readonly hasForeignThoughts: boolean;
+  /** The tokens that it sets aside for thoughts: the bound of the output has to be above them. */
+  readonly thoughtBudget: number;
+  /** Refuses what the model does not take. Errors: ValidationError. */
+  readonly check: (facts: NativeLimits) => void;
+  /** Whether it has what a provider of its protocol made and wants back. */
+  readonly isSealed: boolean;
+  /** The client's own bytes, with what has to differ at one upstream. */
+  readonly write: (facts: NativeFacts) => NativeCall;
 };
+
+/** What a model takes of a request. */
+export type NativeLimits = {
+  /** Null: the operator has not set it, so the provider decides. */
+  readonly accepts: Accepts | null;
+  /** The most tokens of output: what is held for. */
+  readonly outputBound: number;
+};
+
+/** What is written over the client's bytes, and what decides on it. */
+export type NativeFacts = NativeLimits & {
+  /** The id of the upstream. */
+  readonly origin: string;
+  /** The model's name at the upstream. */
+  readonly model: string;
+  /** Stands for the customer in reports of abuse. */
+  readonly userTag: string;
+  /** The headers of the client that belong to its protocol. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What the catalog sells of the model. */
+  readonly contextLength: number;
+  /** Whether the model thinks. */
+  readonly canThink: boolean;
+};
+
+/** Headers are names and values in turn. */
+export type NativeCall = { readonly body: Buffer; readonly headers: readonly string[] };

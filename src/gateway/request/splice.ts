@@ -41,6 +41,20 @@ export function removeMember(members: ReadonlyMap<string, MemberSpan>, member: M
   return { start: member.keyStart, end, text: "" };
 }
 
+/** Takes members of these names out of an object. The others keep the commas between them. */
+export function removeMembers(members: ReadonlyMap<string, MemberSpan>, names: ReadonlySet<string>): Edit[] {
+  const all = [...members].map(([name, span]) => ({ ...span, isOut: names.has(name) }));
+  const first = all.findIndex(({ isOut }) => !isOut);
+  const kept = all[first];
+  const [begin] = all;
+  const last = all.at(-1);
+  if (begin === undefined || last === undefined) return [];
+  if (kept === undefined) return [{ start: begin.keyStart, end: last.end, text: "" }];
+  const before = first === 0 ? [] : [{ start: begin.keyStart, end: kept.keyStart, text: "" }];
+  const behind = all.slice(first).filter(({ isOut }) => isOut);
+  return [...before, ...behind.map(({ comma, end }) => ({ start: comma, end, text: "" }))];
+}
+
 /**
  * Writes the edits over the bytes where none is longer than the range it replaces, padded with spaces, which JSON ignores.
  * False, and nothing is written: an edit is too long.

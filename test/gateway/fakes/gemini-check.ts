@@ -2,7 +2,7 @@
 
 import type { Json } from "./gemini-wire.ts";
 
-const FIELDS = new Set("contents systemInstruction tools toolConfig generationConfig safetySettings".split(" "));
+const FIELDS = new Set("contents systemInstruction tools toolConfig generationConfig safetySettings labels".split(" "));
 const CONFIG = new Set(
   "maxOutputTokens temperature topP topK stopSequences responseMimeType responseJsonSchema thinkingConfig candidateCount".split(
     " ",
@@ -28,14 +28,14 @@ function* problemsOf(body: Json, facts: CheckFacts): Generator<string> {
   yield* unknownIn(config, CONFIG, "generation_config");
   if (!Number.isInteger(config["maxOutputTokens"])) yield "generation_config.max_output_tokens must be sent.";
   if (((config["stopSequences"] ?? []) as string[]).length > 5) yield "The number of stop sequences exceeds 5.";
-  if (config["thinkingConfig"] !== undefined && !facts.thinks) yield "Thinking is not enabled for this model.";
+  if ((config["thinkingConfig"] ?? null) !== null && !facts.thinks) yield "Thinking is not enabled for this model.";
   yield* toolProblems(body);
   yield* contentProblems(body["contents"] as Json[] | undefined, facts);
 }
 
 function* unknownIn(object: Json, known: ReadonlySet<string>, where: string): Generator<string> {
   for (const name of Object.keys(object)) {
-    if (!known.has(name))
+    if (!known.has(name) && object[name] !== null)
       yield `Invalid JSON payload received. Unknown name "${name}" at '${where}': Cannot find field.`;
   }
 }
@@ -70,19 +70,22 @@ function* contentProblems(contents: readonly Json[] | undefined, facts: CheckFac
     open = role === "model" ? namesIn(list, "functionCall") : [];
     if (open.length > 0 && facts.thinks) {
       const first = list.find((part) => part["functionCall"] !== undefined);
-      if (first?.["thoughtSignature"] === undefined)
+      if ((first?.["thoughtSignature"] ?? null) === null)
         yield "Function call is missing a thought_signature in functionCall parts.";
     }
   }
   if (open.length > 0) yield "Please ensure that a function call turn is followed by its responses.";
 }
 
-/** As many results as there are calls in the turn before, in their order. */
+/** As many results as there are calls in the turn before. Only those of one tool are matched by their order. */
 function* resultProblems(parts: readonly Json[], open: readonly unknown[]): Generator<string> {
   const names = namesIn(parts, "functionResponse");
-  if (names.length === open.length && names.every((name, at) => name === open[at])) return;
+  if (sorted(names) === sorted(open)) return;
   yield "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
 }
+
+const sorted = (names: readonly unknown[]): string =>
+  JSON.stringify(names.map(String).toSorted((a, b) => a.localeCompare(b)));
 
 function namesIn(parts: readonly Json[], member: string): unknown[] {
   return parts.flatMap((part) => (part[member] === undefined ? [] : [(part[member] as Json)["name"]]));
@@ -90,7 +93,7 @@ function namesIn(parts: readonly Json[], member: string): unknown[] {
 
 function* partProblems(part: Json, { isOurs }: CheckFacts): Generator<string> {
   yield* unknownIn(part, PARTS, "contents.parts");
-  const signature = part["thoughtSignature"] as string | undefined;
+  const signature = (part["thoughtSignature"] ?? undefined) as string | undefined;
   if (signature !== undefined && !BASE64.test(signature)) yield "Invalid value at 'thought_signature' (TYPE_BYTES).";
   if (signature !== undefined && signature !== LOST_SIGNATURE && !isOurs(signature))
     yield "Corrupted thought signature.";

@@ -67,8 +67,8 @@ export const FORMAT_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "formats/gemini/gemini-stream.ts",
-        "const { usageMetadata: _usage, ...piece } = object;",
-        "const piece = object;",
+        'values: namesOf(this.#names), without: "usageMetadata" }',
+        "values: namesOf(this.#names) }",
       ),
     ],
     noticedBy: gemini("has our names in each piece, and no usage"),

@@ -159,7 +159,7 @@ export const GenerateContentResponseSchema: GenMessage<GenerateContentResponse> 
  */
 export type StreamGenerateContentResponse = Message<"saldo.gateway.v1.StreamGenerateContentResponse"> & {
   /**
-   * What is new: one candidate. Calls of functions come whole, in the last piece.
+   * What is new: one candidate. Calls of functions come whole.
    *
    * @generated from field: repeated saldo.gateway.v1.Candidate candidates = 1;
    */
@@ -208,7 +208,7 @@ export type Candidate = Message<"saldo.gateway.v1.Candidate"> & {
   content?: Content | undefined;
 
   /**
-   * Why it ended: `STOP`, `MAX_TOKENS` or `SAFETY`. Unset in all pieces but the last.
+   * Why it ended: `STOP`, `MAX_TOKENS`, `SAFETY`, or another reason of Google's. Unset in all pieces but the last.
    *
    * @generated from field: optional string finish_reason = 2;
    */
@@ -348,8 +348,8 @@ export const CountContentTokensResponseSchema: GenMessage<CountContentTokensResp
  */
 export const GeminiService: GenService<{
   /**
-   * Answers a conversation in one piece. In REST the body and the answer are Google's JSON. Parameters that are not named here are
-   * ignored, apart from those that would change the answer or its price: these are refused.
+   * Answers a conversation in one piece. In REST the body and the answer are Google's JSON. Parameters that are not named here pass to
+   * models of Google's own service, and others ignore them. Those that would change the price are refused.
    *
    * The header `Idempotency-Key` names a request: of the requests of a key under one name one is billed within 24 hours.
    *

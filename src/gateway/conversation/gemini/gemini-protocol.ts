@@ -1,5 +1,6 @@
 import { readStrictObject } from "../../request/read-json.ts";
 import type { ClientProtocol } from "../protocol.ts";
+import { nativeGemini } from "./native-gemini.ts";
 import { type GeminiTarget, readGeminiRequest } from "./read-gemini-request.ts";
 import { GeminiAnswerWriter } from "./write-gemini-answer.ts";
 
@@ -8,8 +9,14 @@ export function geminiProtocol(target: GeminiTarget): ClientProtocol {
   return {
     name: "gemini",
     read(body) {
-      const { conversation, showsThoughts } = readGeminiRequest(readStrictObject(body), target);
-      return { conversation, writer: (facts) => new GeminiAnswerWriter(facts, { model: target.model, showsThoughts }) };
+      const json = readStrictObject(body);
+      const { conversation, showsThoughts } = readGeminiRequest(json, target);
+      const native = nativeGemini(json, body);
+      return {
+        conversation,
+        ...(native === null ? {} : { native }),
+        writer: (facts) => new GeminiAnswerWriter(facts, { model: target.model, showsThoughts }),
+      };
     },
   };
 }

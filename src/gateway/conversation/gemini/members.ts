@@ -8,8 +8,9 @@ import type { Problems } from "../problems.ts";
 export class Members {
   readonly #object: JsonObject;
   readonly #problems: Problems;
-  /** The members that were found under both names. */
-  readonly #twice = new Set<string>();
+  /** The members whose other spellings were looked at. */
+  readonly #looked = new Set<string>();
+  #spellings: ReadonlyMap<string, readonly string[]> | null = null;
   readonly path: string;
 
   constructor(object: JsonObject, path: string, problems: Problems) {
@@ -22,16 +23,36 @@ export class Members {
     return this.path === "" ? name : `${this.path}.${name}`;
   }
 
-  /** The value under either name; null where it is absent. Under both names it is a problem. */
+  /**
+   * The value under either name; null where it is absent. Under both names it is a problem, and so is a name that differs from them by
+   * case alone: a service that took it for the same one would be asked for something that was not checked.
+   */
   value(name: string): unknown {
     const other = snakeName(name);
     const own = this.#object[name] ?? null;
     const second = other === name ? null : (this.#object[other] ?? null);
-    if (own !== null && second !== null && !this.#twice.has(name)) {
-      this.#twice.add(name);
-      this.refuse(name, "unique", `must not be sent as ${other} too`);
+    if (!this.#looked.has(name)) {
+      this.#looked.add(name);
+      if (own !== null && second !== null) this.refuse(name, "unique", `must not be sent as ${other} too`);
+      const spelling = this.#spelled(name).find((each) => each !== name && each !== other);
+      if (spelling !== undefined) this.refuse(spelling, "spelling", `must be written ${name}`);
     }
     return own ?? second;
+  }
+
+  /** All that the object has, but for nulls and empty lists, must be under one of these names. The first other name is a problem. */
+  refuseOthers(names: ReadonlySet<string>, rule: string, message: string): void {
+    const found = Object.keys(this.#object).find((name) => {
+      const value = this.#object[name] ?? null;
+      return value !== null && !(Array.isArray(value) && value.length === 0) && !names.has(camelName(name));
+    });
+    if (found !== undefined) this.refuse(camelName(found), rule, message);
+  }
+
+  /** The members of the object that are this one in some spelling. */
+  #spelled(name: string): readonly string[] {
+    this.#spellings ??= Map.groupBy(Object.keys(this.#object), foldedName);
+    return this.#spellings.get(foldedName(name)) ?? [];
   }
 
   /** The value where it is as its rule wants it; null where it is absent or wrong. */
@@ -80,6 +101,19 @@ export class Members {
   }
 }
 
-function snakeName(name: string): string {
+/** The name that Google's documents have. */
+export function snakeName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelName(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The same for all spellings of a name. The long s and the Kelvin sign fold to ASCII letters. An underscore in front is kept. */
+function foldedName(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll("\u017F", "s")
+    .replaceAll(/(?<=.)_/g, "");
 }

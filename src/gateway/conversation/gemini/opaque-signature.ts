@@ -8,6 +8,22 @@ import { opaqueText, readOpaqueText } from "../opaque-text.ts";
 export type SignatureKind = "call" | "thought";
 
 const SIGNATURE = /^saldo:(call|thought):(.+)$/s;
+/** What each signature of ours begins with. */
+const OWN_BEGIN = Buffer.from("saldo:").toString("base64");
+
+/**
+ * The signature of a call whose provider wants nothing back. Google's models demand one on the first call of a turn, and see from this
+ * one that another service made the call.
+ */
+export const UNSIGNED_CALL = Buffer.from("saldo:unsigned").toString("base64");
+
+/** Google documents it for calls whose signature is lost, or that another provider's model has made. */
+export const NO_SIGNATURE = "skip_thought_signature_validator";
+
+/** Whether a signature is one that we hand out: Google cannot read it. */
+export function isOwnSignature(signature: unknown): signature is string {
+  return typeof signature === "string" && signature.startsWith(OWN_BEGIN);
+}
 
 /** The signature for what an upstream made. */
 export function writeSignature(kind: SignatureKind, opaque: Opaque): string {

@@ -8,6 +8,7 @@ import { plainSchema } from "./read-schema.ts";
 const MAX_INTEGER = 2_147_483_647;
 const MAX_STOPS = 16;
 const NO_FORM = "is not offered here";
+const OTHER_MODELS = "is not offered, because other models may answer, which have other prices";
 const UNPRICED = "is not offered, because it changes what the upstream charges";
 
 type Sampling = Pick<Conversation, "outputCap" | "stop" | "temperature" | "topP" | "topK" | "effort" | "outputFormat">;
@@ -51,6 +52,8 @@ const REFUSED: readonly (readonly [string, string, (value: unknown) => boolean])
   ["responseModalities", UNPRICED, (value) => Array.isArray(value) && value.every(isTextModality)],
   ["speechConfig", UNPRICED, isEmpty],
   ["imageConfig", UNPRICED, isEmpty],
+  ["routingConfig", OTHER_MODELS, isEmpty],
+  ["modelConfig", OTHER_MODELS, isEmpty],
   ["responseLogprobs", NO_FORM, (value) => value === false],
   ["logprobs", NO_FORM, () => false],
   ["presencePenalty", NO_FORM, (value) => value === 0],

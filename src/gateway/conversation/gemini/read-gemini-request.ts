@@ -51,4 +51,11 @@ function refuseProviderMembers(body: Members): void {
   if (body.value("store") === true) {
     body.refuse("store", "stored", "is not offered, because it is kept in the provider's account");
   }
+  if (body.value("modelArmorConfig") !== null) {
+    body.refuse(
+      "modelArmorConfig",
+      "unpriced",
+      "is not offered, because the upstream charges for it apart from tokens",
+    );
+  }
 }

@@ -36,12 +36,18 @@ const PROVIDER_PARTS: readonly (readonly [string, string])[] = [
   ["toolResponse", "belongs to a tool of the provider and is not offered"],
 ];
 
-function readPart(part: Members, place: Place): ReadPart[] {
+/** Whether a part is one of those, which is a problem. */
+function isOfProvider(part: Members): boolean {
   for (const [name, message] of PROVIDER_PARTS) {
     if (part.value(name) === null) continue;
     part.refuse(name, "stored", message);
-    return [];
+    return true;
   }
+  return false;
+}
+
+function readPart(part: Members, place: Place): ReadPart[] {
+  if (isOfProvider(part)) return [];
   const [call, result, data] = ["functionCall", "functionResponse", "inlineData"].map((name) => part.object(name));
   if (call) return place === "model" ? readCall(call, part) : refuseThere(part, "functionCall");
   if (result) return place === "user" ? [readResult(result)] : refuseThere(part, "functionResponse");
@@ -78,6 +84,7 @@ function readResult(result: Members): UnmatchedResult {
   const name = result.text("name", isText);
   const response = result.optional("response", isJsonObject) as JsonObject | null;
   const media = result.objects("parts", MAX_PARTS).flatMap((part): (TextPart | ImagePart | DocumentPart)[] => {
+    if (isOfProvider(part)) return [];
     const data = part.object("inlineData");
     const read = data === null ? [] : readData(data);
     if (data === null) part.refuse("inlineData", "required", "must be sent");

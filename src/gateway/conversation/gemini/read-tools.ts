@@ -10,26 +10,15 @@ const MAX_TOOLS = 1_000;
 const TOOL_NAME = /^[\w-]{1,128}$/;
 const NO_INPUT: JsonObject = { type: "object", properties: {} };
 
-/** Tools that Google runs, and charges for apart from tokens. */
-const PROVIDER_TOOLS = [
-  "googleSearch",
-  "googleSearchRetrieval",
-  "codeExecution",
-  "urlContext",
-  "computerUse",
-  "googleMaps",
-  "fileSearch",
-  "enterpriseWebSearch",
-  "retrieval",
-  "mcpServers",
-] as const;
+/** What a group of tools may have. All else in it are tools that Google runs, and charges for apart from tokens. */
+const OWN_TOOLS: ReadonlySet<string> = new Set(["functionDeclarations"]);
 
 /** The functions that a model may call. */
 export function readTools(body: Members): Tool[] {
   const tools: Tool[] = [];
   const names = new Set<string>();
   for (const group of body.objects("tools", MAX_TOOLS)) {
-    refuseProviderTools(group);
+    group.refuseOthers(OWN_TOOLS, "unpriced", "is a tool of the provider and is not offered");
     for (const declaration of group.objects("functionDeclarations", MAX_TOOLS)) {
       const tool = readFunction(declaration);
       if (tool === null) continue;
@@ -39,13 +28,6 @@ export function readTools(body: Members): Tool[] {
     }
   }
   return tools;
-}
-
-function refuseProviderTools(group: Members): void {
-  for (const name of PROVIDER_TOOLS) {
-    if (group.value(name) === null || group.isEmptyList(name)) continue;
-    group.refuse(name, "unpriced", "is a tool of the provider and is not offered");
-  }
 }
 
 function readFunction(declaration: Members): Tool | null {

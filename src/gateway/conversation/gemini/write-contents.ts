@@ -13,6 +13,7 @@ import {
   type ResultPart,
   type Turn,
 } from "../conversation.ts";
+import { NO_SIGNATURE } from "./opaque-signature.ts";
 import { refuseForGemini } from "./refuse-for-gemini.ts";
 
 type Content = { readonly role: "user" | "model"; readonly parts: JsonObject[] };
@@ -22,8 +23,6 @@ export type ContentFacts = { readonly origin: string; readonly thinks: boolean }
 /** Comes before an answer that no turn of the user precedes. */
 const BEGINNING = "(The conversation begins here.)";
 const NO_RESULT = "no result";
-/** Google documents it for calls whose signature is lost, or that another provider's model has made. */
-const NO_SIGNATURE = "skip_thought_signature_validator";
 
 /** The contents. Errors: ValidationError where a part has no form, a result has no call, or nothing is left. */
 export function writeContents({ turns, tools }: Conversation, facts: ContentFacts): Content[] {

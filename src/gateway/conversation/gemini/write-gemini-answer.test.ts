@@ -3,7 +3,7 @@ import { InsufficientBalance, UpstreamBusy } from "../../../kernel/errors.ts";
 import { idr } from "../../../kernel/money.ts";
 import { answerCut } from "../../answer/answer-cut.ts";
 import type { AnswerEvent, FinishReason } from "../answer-events.ts";
-import { readSignature } from "./opaque-signature.ts";
+import { readSignature, UNSIGNED_CALL } from "./opaque-signature.ts";
 import { GeminiAnswerWriter } from "./write-gemini-answer.ts";
 
 const FACTS = { requestId: "01a2", createdAtMs: 0, inputTokens: 100 };
@@ -32,7 +32,11 @@ const call = (number: number, opaque?: { origin: string; blob: string }): Answer
 });
 const input = (number: number, json: string): AnswerEvent => ({ kind: "input", call: number, text: json });
 const finish = (reason: FinishReason): AnswerEvent => ({ kind: "finish", reason });
-const functionCall = (number: number, args: object) => ({ functionCall: { id: `call_${number}`, name: "look", args } });
+const functionCall = (number: number, args: object) => ({
+  functionCall: { id: `call_${number}`, name: "look", args },
+  // Google's models demand a signature on the first call.
+  ...(number === 0 ? { thoughtSignature: UNSIGNED_CALL } : {}),
+});
 
 const writerOf = (showsThoughts = true) => new GeminiAnswerWriter(FACTS, { model: "acme/m", showsThoughts });
 

@@ -7,7 +7,7 @@ import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts
 import type { Opaque } from "../conversation.ts";
 import type { AnswerFacts, AnswerWriter, ProtocolEvent } from "../protocol.ts";
 import { geminiStreamError } from "./error-body.ts";
-import { writeSignature } from "./opaque-signature.ts";
+import { UNSIGNED_CALL, writeSignature } from "./opaque-signature.ts";
 
 /** The input of calls that waits for their end. More than this is written by no model within its bound. */
 const MAX_WAITING_CHARACTERS = 4 * 1_024 * 1_024;
@@ -108,7 +108,8 @@ export class GeminiAnswerWriter implements AnswerWriter {
   #begin({ call, id, name, opaque }: Extract<AnswerEvent, { kind: "call" }>): void {
     const thought = this.#thought;
     this.#thought = null;
-    const ofThought = thought === null ? null : writeSignature("thought", thought);
+    const unsigned = this.#calls.size === 0 ? UNSIGNED_CALL : null;
+    const ofThought = thought === null ? unsigned : writeSignature("thought", thought);
     const signature = opaque === undefined ? ofThought : writeSignature("call", opaque);
     this.#calls.set(call, { id, name, signature, input: "" });
   }

@@ -2,20 +2,30 @@
 // One that it cannot read would be refused, so such a thought is taken out of the client's bytes. All other bytes stay.
 
 import { isObject } from "../../request/field-rules.ts";
-import { type ObjectScan, scanObject, type Span } from "../../request/json-scan.ts";
+import type { Span } from "../../request/json-scan.ts";
+import { memberIn, objectsIn, type ScannedObject } from "../../request/object-list.ts";
 import type { Edit } from "../../request/splice.ts";
 import { readOpaqueText } from "../opaque-text.ts";
 
 /** Whether any thought of the messages is from another protocol. */
 export function hasForeignThoughts(messages: unknown): boolean {
-  if (!Array.isArray(messages)) return false;
-  return messages.some(
-    (message) =>
-      isObject(message) &&
-      Array.isArray(message["content"]) &&
-      message["content"].some((block) => isObject(block) && isTagged(block["type"], block["signature"])),
+  return signaturesIn(messages).some((signature) => readOpaqueText(signature) !== null);
+}
+
+/** Whether any thought of the messages is Anthropic's own. */
+export function hasOwnThoughts(messages: unknown): boolean {
+  return signaturesIn(messages).some((signature) => signature !== "" && readOpaqueText(signature) === null);
+}
+
+function signaturesIn(messages: unknown): string[] {
+  const contents = Array.isArray(messages) ? messages.filter(isObject).map(({ content }) => content) : [];
+  const blocks = contents.flatMap((content) => (Array.isArray(content) ? content.filter(isObject) : []));
+  return blocks.flatMap(({ type, signature }) =>
+    type === THOUGHT && typeof signature === "string" ? [signature] : [],
   );
 }
+
+const THOUGHT = "thinking";
 
 /** The messages without them, and without those that hold nothing else. `messages`: where the list lies. */
 export function withoutForeignThoughts(body: Buffer, messages: Span): Edit {
@@ -23,16 +33,11 @@ export function withoutForeignThoughts(body: Buffer, messages: Span): Edit {
   return { start: messages.start, end: messages.end, text: `[${kept.join(",")}]` };
 }
 
-/** An object of a list, and where its members lie, counted from its own start. */
-type ScannedObject = Span & Pick<ObjectScan, "members">;
-
 /** The message as a text. Null: nothing of it is left. */
 function withoutForeign(body: Buffer, message: ScannedObject): string | null {
   const whole = textAt(body, message);
-  const content = message.members.get("content");
-  if (content === undefined) return whole;
-  const list = { start: message.start + content.start, end: message.start + content.end };
-  if (body[list.start] !== OPEN_BRACKET) return whole;
+  const list = memberIn(message, "content");
+  if (list === undefined || body[list.start] !== OPEN_BRACKET) return whole;
   const blocks = objectsIn(body, list);
   const own = blocks.filter((block) => !isForeign(body, block));
   if (own.length === blocks.length) return whole;
@@ -44,31 +49,13 @@ function withoutForeign(body: Buffer, message: ScannedObject): string | null {
 
 function isForeign(body: Buffer, block: ScannedObject): boolean {
   const [type, signature] = ["type", "signature"].map((name): unknown => {
-    const member = block.members.get(name);
-    if (member === undefined) return null;
-    return JSON.parse(body.toString("utf8", block.start + member.start, block.start + member.end));
+    const member = memberIn(block, name);
+    return member === undefined ? null : JSON.parse(textAt(body, member));
   });
-  return isTagged(type, signature);
-}
-
-function isTagged(type: unknown, signature: unknown): boolean {
-  return type === "thinking" && typeof signature === "string" && readOpaqueText(signature) !== null;
+  return type === THOUGHT && typeof signature === "string" && readOpaqueText(signature) !== null;
 }
 
 const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
-
-/** The objects of a list, in a body that was parsed before. */
-function objectsIn(body: Buffer, list: Span): ScannedObject[] {
-  const found: ScannedObject[] = [];
-  for (let at = body.indexOf(OPEN_BRACE, list.start); at >= 0 && at < list.end; at = body.indexOf(OPEN_BRACE, at)) {
-    const { members, end } = scanObject(body.subarray(at, list.end));
-    found.push({ start: at, end: at + end, members });
-    at += end;
-  }
-  return found;
-}
-
 function textAt(body: Buffer, { start, end }: Span): string {
   return body.toString("utf8", start, end);
 }

@@ -13,7 +13,7 @@ export const messagesProtocol: ClientProtocol = {
     const conversation = readMessagesRequest(object, { isOnlyCounted: false });
     return {
       conversation,
-      native: nativeMessages(object),
+      native: nativeMessages(object, body, conversation),
       writer: (facts) => new MessagesAnswerWriter(facts, conversation.model),
     };
   },

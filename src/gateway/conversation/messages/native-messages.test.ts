@@ -3,13 +3,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readStrictObject } from "../../request/read-json.ts";
-import { nativeMessages, nativeMessagesBody, nativeMessagesHeaders } from "./native-messages.ts";
+import type { Conversation } from "../conversation.ts";
+import type { NativeFacts } from "../native-request.ts";
+import { nativeMessages } from "./native-messages.ts";
 
-const FACTS = { model: "opus-1", outputBound: 64, userTag: "tag" };
-const nativeOf = (json: string): string => {
-  const body = Buffer.from(json);
-  return nativeMessagesBody(body, nativeMessages(readStrictObject(body)), FACTS).toString("utf8");
+const FACTS: NativeFacts = {
+  origin: "claude",
+  model: "opus-1",
+  outputBound: 64,
+  userTag: "tag",
+  headers: {},
+  contextLength: 200_000,
+  canThink: true,
+  accepts: null,
 };
+/** Most bodies here are no whole requests, and no conversation is read of them. */
+const UNREAD = { effort: null, toolChoice: null } as Conversation;
+const requestOf = (body: Buffer, conversation = UNREAD) => nativeMessages(readStrictObject(body), body, conversation);
+const callOf = (body: Buffer, facts = FACTS) => requestOf(body).write(facts);
+const nativeOf = (json: string): string => callOf(Buffer.from(json)).body.toString("utf8");
 
 describe("the body", () => {
   it("is the client's byte for byte, but for the model, the bound, the tier and the tag", () => {
@@ -73,7 +85,7 @@ const NAMES: ReadonlySet<string> = new Set(["model", "max_tokens", "service_tier
 
 describe("what it asks for", () => {
   it.each<[string, object, object]>([
-    ["nothing", {}, { thinks: false, cacheWrites: "none", cacheField: "", hasForeignThoughts: false }],
+    ["nothing", {}, { thinks: false, cacheWrites: "none", cacheField: "" }],
     ["thinking", { thinking: { type: "adaptive", display: "omitted" } }, { thinks: true }],
     ["no thinking", { thinking: { type: "disabled" } }, { thinks: false }],
     [
@@ -88,13 +100,13 @@ describe("what it asks for", () => {
     ],
     ["a cache for its tools", { tools: [{ cache_control: {} }] }, { cacheWrites: "short" }],
   ])("is %s", (_name, body, expected) => {
-    expect(nativeMessages(body as never)).toMatchObject(expected);
+    expect(requestOf(Buffer.from(JSON.stringify(body)))).toMatchObject(expected);
   });
 });
 
 describe("the headers", () => {
   const headersOf = (headers: Record<string, string>, contextLength = 200_000) =>
-    nativeMessagesHeaders(headers, { contextLength });
+    callOf(Buffer.from("{}"), { ...FACTS, headers, contextLength }).headers;
 
   it("are the version, and the betas that change no price and open nothing that is refused", () => {
     const beta = "claude-code-20250219, files-api-2025-04-14,fast-mode-2026-01-01,effort-2025-11-24";

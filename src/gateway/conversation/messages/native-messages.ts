@@ -5,25 +5,14 @@ import { CacheMarks } from "../../request/cache-marks.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { scanObject } from "../../request/json-scan.ts";
 import { type Edit, insertMembers, splice } from "../../request/splice.ts";
-import type { NativeRequest } from "../native-request.ts";
-import { hasForeignThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
-
-/** What is written over the client's bytes. */
-export type NativeMessagesFacts = {
-  /** The model's name at the upstream. */
-  readonly model: string;
-  /** The most tokens of output: what is held for. */
-  readonly outputBound: number;
-  /** Stands for the customer in reports of abuse. */
-  readonly userTag: string;
-};
+import type { Conversation } from "../conversation.ts";
+import type { NativeFacts, NativeRequest } from "../native-request.ts";
+import { type AskedMessages, budgetOf, checkForModel, editsForModel } from "./edits-for-model.ts";
+import { hasForeignThoughts, hasOwnThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
 
 /** The body for the upstream. The client's has been read by then, so it has a model and a bound. */
-export function nativeMessagesBody(
-  body: Buffer,
-  native: Pick<NativeRequest, "hasForeignThoughts">,
-  { model, outputBound, userTag }: NativeMessagesFacts,
-): Buffer {
+function nativeBody(body: Buffer, facts: NativeFacts, request: ReadMessages): Buffer {
+  const { model, outputBound, userTag } = facts;
   const { members } = scanObject(body);
   const edits: Edit[] = [];
   const set = (name: string, text: string): void => {
@@ -38,22 +27,29 @@ export function nativeMessagesBody(
   set("metadata", metadata);
   if (!members.has("metadata")) edits.push(insertMembers(body.indexOf("{"), `"metadata":${metadata}`, false));
   const messages = members.get("messages");
-  if (native.hasForeignThoughts && messages !== undefined) edits.push(withoutForeignThoughts(body, messages));
+  if (request.hasForeign && messages !== undefined) edits.push(withoutForeignThoughts(body, messages));
+  edits.push(...editsForModel({ body, members }, request, facts));
   return splice(body, edits);
 }
 
-/** What a checked body asks of Anthropic itself. */
-export function nativeMessages(body: JsonObject): NativeRequest {
+/** A checked request. */
+type ReadMessages = AskedMessages & { readonly hasForeign: boolean };
+
+/** A request for Anthropic itself. `json`: the checked body. */
+export function nativeMessages(json: JsonObject, body: Buffer, conversation: Conversation): NativeRequest {
   const marks = new CacheMarks();
-  marks.look(body, "");
-  for (const [name, member] of Object.entries(body)) marks.lookWithin(member, name);
-  const { thinking } = body;
-  const thinks = isObject(thinking) && thinking["type"] !== "disabled";
+  marks.look(json, "");
+  for (const [name, member] of Object.entries(json)) marks.lookWithin(member, name);
+  const { thinking, messages } = json;
+  const request = { json, conversation, hasForeign: hasForeignThoughts(messages) };
   return {
-    thinks,
+    thinks: isObject(thinking) && thinking["type"] !== "disabled",
+    thoughtBudget: budgetOf(json),
+    check: (limits) => checkForModel(request, limits),
     cacheWrites: marks.writes,
     cacheField: marks.field,
-    hasForeignThoughts: hasForeignThoughts(body["messages"]),
+    isSealed: hasOwnThoughts(messages),
+    write: (facts) => ({ body: nativeBody(body, facts, request), headers: nativeHeaders(facts) }),
   };
 }
 
@@ -70,11 +66,8 @@ const LONG_BETA = /^context-1m/;
 const USUAL_CONTEXT = 200_000;
 const MAX_HEADER_LENGTH = 2_048;
 
-/** What a client's headers are for its upstream, names and values in turn. `contextLength`: what the catalog sells of the model. */
-export function nativeMessagesHeaders(
-  headers: Readonly<Record<string, string>>,
-  { contextLength }: { readonly contextLength: number },
-): readonly string[] {
+/** What a client's headers are for its upstream. */
+function nativeHeaders({ headers, contextLength }: NativeFacts): readonly string[] {
   const version = headers[VERSION] ?? "";
   const betas = (headers[BETA] ?? "")
     .slice(0, MAX_HEADER_LENGTH)

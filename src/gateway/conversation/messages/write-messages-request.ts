@@ -7,7 +7,7 @@ import type { JsonObject } from "../../request/field-rules.ts";
 import { FREEFORM_INPUT } from "../freeform-input.ts";
 import { type Conversation, flatName, fullDescription, type Tool, type ToolChoice } from "../conversation.ts";
 import { markForCache } from "./mark-for-cache.ts";
-import { refuseForModel } from "./refuse-for-model.ts";
+import { refuseForModel, refusePrefill } from "./refuse-for-model.ts";
 import { writtenThinking } from "./written-thinking.ts";
 import { systemBlocks, writeTurns } from "./write-turns.ts";
 
@@ -36,13 +36,7 @@ export function writeMessagesRequest(conversation: Conversation, facts: Messages
   const { stream, stop, outputFormat } = conversation;
   const messages = writeTurns(conversation, facts);
   const isBegun = messages.at(-1)?.role === "assistant";
-  if (isBegun && !facts.accepts.prefill) {
-    throw refuseForModel(
-      "messages",
-      "prefill",
-      "must not end with a turn of the assistant: this model does not go on with it",
-    );
-  }
+  if (isBegun && !facts.accepts.prefill) throw refusePrefill();
   const thinking = writtenThinking(conversation, { ...facts, messages, isBegun });
   const format =
     outputFormat?.kind === "schema" ? { format: { type: "json_schema", schema: outputFormat.schema } } : {};

@@ -3,15 +3,17 @@
 
 import type { Accepts } from "../../../catalog/catalog-model.ts";
 import type { Conversation, Effort } from "../conversation.ts";
-import type { WrittenMessage } from "./write-turns.ts";
 
 export type ThinkingFacts = {
   readonly accepts: Accepts;
   readonly outputBound: number;
-  readonly messages: readonly WrittenMessage[];
+  readonly messages: readonly ThoughtMessage[];
   /** Whether the answer goes on with a turn that was begun. */
   readonly isBegun: boolean;
 };
+
+/** The blocks of a message, of which a thought may be the first. */
+export type ThoughtMessage = { readonly content: readonly { readonly type?: unknown }[] };
 
 /** The member `thinking`, and the effort beside it where the model takes one. */
 export type WrittenThinking = { readonly thinking: object; readonly effort?: Effort };
@@ -40,7 +42,7 @@ export function writtenThinking({ effort, toolChoice }: Conversation, facts: Thi
 }
 
 /** While tools are called, the turn that called them has to begin with its thought, which other providers' turns do not. */
-function continuesThinking(messages: readonly WrittenMessage[]): boolean {
+function continuesThinking(messages: readonly ThoughtMessage[]): boolean {
   if (messages.at(-1)?.content.some(({ type }) => type === "tool_result") !== true) return true;
   const type = messages.at(-2)?.content[0]?.type;
   return type === "thinking" || type === "redacted_thinking";

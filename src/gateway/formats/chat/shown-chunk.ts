@@ -2,9 +2,10 @@
 // once, at the end. All other bytes stay unchanged.
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
-import { JsonScanError, type ObjectScan, scanObject } from "../../request/json-scan.ts";
+import type { ObjectScan } from "../../request/json-scan.ts";
 import { type Edit, insertMembers, splice } from "../../request/splice.ts";
 import { DATA_FIELD, eventOf, isOneLineOfData } from "../../stream/sse.ts";
+import { scanOf } from "../scan-of.ts";
 import type { ShownNames } from "../shown-format.ts";
 import { beginOf, onOneLine, unlessTooDeep } from "../shown-text.ts";
 
@@ -79,13 +80,4 @@ function nameEdits(json: Buffer, { members }: ObjectScan, names: ShownNames): Ed
   }
   if (added.length > 0) edits.push(insertMembers(json.indexOf("{"), added.join(","), members.size === 0));
   return edits;
-}
-
-function scanOf(json: Buffer): ObjectScan | null {
-  try {
-    return scanObject(json);
-  } catch (error) {
-    if (error instanceof JsonScanError) return null;
-    throw error;
-  }
 }

@@ -5,7 +5,8 @@ import type { BilledUsage } from "../../metering/bill.ts";
 import { costIdr } from "../../metering/cost-idr.ts";
 import { showsGeminiCounts } from "../../metering/gemini-usage.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
-import { type Edit, insertMembers, splice } from "../../request/splice.ts";
+import { type Edit, insertMembers, removeMember, splice } from "../../request/splice.ts";
+import type { ObjectScan } from "../../request/json-scan.ts";
 import type { FoundAnswer } from "../answer-format.ts";
 import type { ShownNames } from "../shown-format.ts";
 
@@ -33,13 +34,27 @@ export function billedUsage(reported: unknown, billed: BilledUsage): JsonObject 
 
 /** A whole answer with our names and the billed usage. All other bytes stay. */
 export function billedGemini({ json, members, usage }: FoundAnswer, names: ShownNames, billed: BilledUsage): Buffer {
+  return splice(json, memberEdits(json, members, { ...namesOf(names), usageMetadata: billedUsage(usage, billed) }));
+}
+
+/** What sets members of an object, and takes one out. */
+export function memberEdits(
+  json: Buffer,
+  members: ObjectScan["members"],
+  values: JsonObject,
+  { without }: { readonly without?: string } = {},
+): Edit[] {
   const edits: Edit[] = [];
   const added: string[] = [];
-  for (const [name, value] of Object.entries({ ...namesOf(names), usageMetadata: billedUsage(usage, billed) })) {
+  for (const [name, value] of Object.entries(values)) {
     const span = members.get(name);
     if (span === undefined) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
     else edits.push({ ...span, text: JSON.stringify(value) });
   }
-  if (added.length > 0) edits.push(insertMembers(json.indexOf("{"), added.join(","), members.size === 0));
-  return splice(json, edits);
+  const removed = without === undefined ? undefined : members.get(without);
+  const isAlone = members.size === (removed === undefined ? 0 : 1);
+  // An insertion comes before a removal that begins at the same place.
+  if (added.length > 0) edits.unshift(insertMembers(json.indexOf("{"), added.join(","), isAlone));
+  if (removed !== undefined) edits.push(removeMember(members, removed));
+  return edits;
 }

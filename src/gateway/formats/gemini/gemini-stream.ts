@@ -3,12 +3,14 @@
 import type { BilledUsage } from "../../metering/bill.ts";
 import type { JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
+import { splice } from "../../request/splice.ts";
 import { dataOf, eventOf, splitEvents } from "../../stream/sse.ts";
 import type { AnswerPart, AnswerStream, ReadEvent, Unstreamed } from "../answer-format.ts";
 import { NO_ANSWER } from "../find-list.ts";
 import type { ShownNames } from "../shown-format.ts";
-import { beginOf, unlessTooDeep } from "../shown-text.ts";
-import { billedUsage, namesOf } from "./billed-gemini.ts";
+import { scanOf } from "../scan-of.ts";
+import { beginOf, onOneLine, unlessTooDeep } from "../shown-text.ts";
+import { billedUsage, memberEdits, namesOf } from "./billed-gemini.ts";
 import { outputPartsOf, textOfPart } from "./candidate-text.ts";
 import { readPiece } from "./read-piece.ts";
 import { readWholeGemini } from "./whole-gemini.ts";
@@ -27,9 +29,11 @@ export class GeminiStream implements AnswerStream {
     return readPiece(event);
   }
 
-  /** The usage is shown once, as it was billed. */
-  show(_read: ReadEvent, { object, usage }: AnswerPart): Buffer | null {
+  /** The usage is shown once, as it was billed. All other bytes stay. */
+  show({ data }: ReadEvent, { object, usage }: AnswerPart): Buffer | null {
     this.#usage = usage ?? this.#usage;
+    const shown = eventWith({ data, values: namesOf(this.#names), without: "usageMetadata" });
+    if (shown !== null) return shown;
     const { usageMetadata: _usage, ...piece } = object;
     return unlessTooDeep(() => this.#write(piece));
   }
@@ -58,10 +62,10 @@ export class GeminiStream implements AnswerStream {
     const events = held.flatMap((bytes) => splitEvents(bytes));
     const last = events.findLastIndex((event) => dataOf(event) !== null);
     const usageMetadata = billedUsage(this.#usage, billed);
-    const piece = parseObject(dataOf(events[last] ?? Buffer.alloc(0)) ?? "");
-    const ended =
-      piece === null ? this.#write({ usageMetadata }) : eventOf(JSON.stringify({ ...piece, usageMetadata }));
-    return Buffer.concat([...events.slice(0, Math.max(last, 0)), ended, ...events.slice(last + 1)]);
+    const data = last < 0 ? null : dataOf(events[last] ?? Buffer.alloc(0));
+    const ended = data === null ? null : eventWith({ data, values: { usageMetadata } });
+    const before = events.slice(0, ended === null ? events.length : last);
+    return Buffer.concat([...before, ended ?? this.#write({ usageMetadata }), ...events.slice(before.length + 1)]);
   }
 
   stop(_unfinished: readonly number[], billed: BilledUsage): Buffer {
@@ -72,6 +76,16 @@ export class GeminiStream implements AnswerStream {
   #write(piece: JsonObject): Buffer {
     return eventOf(JSON.stringify({ ...piece, ...namesOf(this.#names) }));
   }
+}
+
+type ShownPiece = { readonly data: string; readonly values: JsonObject; readonly without?: string };
+
+/** The event of a piece with members set, and one taken out. Null: the piece cannot be written over. */
+function eventWith({ data, values, ...more }: ShownPiece): Buffer | null {
+  const json = Buffer.from(data);
+  const scan = scanOf(json);
+  if (scan === null || scan.repeated.length > 0) return null;
+  return eventOf(onOneLine(splice(json, memberEdits(json, scan.members, values, more)).toString("utf8")));
 }
 
 function candidateOf(parts: readonly JsonObject[]): JsonObject {
