@@ -17,6 +17,7 @@ import { answerWhole } from "./answer-whole.ts";
 import { ChatWritingSink } from "./chat-writing-sink.ts";
 import type { Exchange } from "./exchange.ts";
 import { ProgressRecorder } from "./progress.ts";
+import { RouteHealth } from "./route-health.ts";
 import { RouteRequests } from "./route-requests.ts";
 import { type GatewayDeps, type ReadCall, type ReadRequest, serve, type ServeDeps, soldModel } from "./serve.ts";
 
@@ -24,7 +25,7 @@ export { type GatewayDeps, MAX_DURATION_MS } from "./serve.ts";
 
 /** Opens the gateway over its neighbours. */
 export function createGateway(given: GatewayDeps): Gateway {
-  const deps = { progress: new ProgressRecorder(), learned: new LearnedModels(), ...given };
+  const deps = { progress: new ProgressRecorder(), learned: new LearnedModels(), health: new RouteHealth(), ...given };
   const readers: Readonly<Record<Endpoint, ReadCall>> = {
     chat: (call, snapshot) => readChatCall(deps, call, snapshot),
     embeddings: readEmbeddingsCall,
@@ -44,7 +45,7 @@ export function createGateway(given: GatewayDeps): Gateway {
   };
 }
 
-function readChatCall({ learned }: ServeDeps, call: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
+function readChatCall({ learned, health, clock }: ServeDeps, call: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
   const request = readRequest(call.body, snapshot.models);
   const model = learned.apply(soldModel(request.model, snapshot, "chat"));
   requireFits(request, model);
@@ -61,6 +62,7 @@ function readChatCall({ learned }: ServeDeps, call: ChatCall, snapshot: CatalogS
       conversation: request,
     },
     refusalBy: (route) => requests.refusalBy(route),
+    inOrder: (open) => requests.inOrder(open, ({ upstream }) => health.isHealthy(upstream.id, clock.now())),
     planHold: (routes) => planHold(request, model, holdAdditions(request, client ?? null, routes)),
     requestFor: (route, outputBound) => requests.for(route, outputBound),
     answer(exchange) {

@@ -13,6 +13,7 @@ import type { HoldPlan } from "../admission/hold.ts";
 import type { ProgressRecorder } from "./progress.ts";
 import type { BilledAnswerFacts, LearnedModels } from "../upstreams/learned-models.ts";
 import type { ChatRequest } from "../request/read-request.ts";
+import type { RouteHealth } from "./route-health.ts";
 import type { RouteRequest } from "./route-request.ts";
 import { protocolOf } from "../formats/formats.ts";
 import type { GoneFacts } from "./gone-facts.ts";
@@ -81,6 +82,7 @@ export type Exchange = {
   readonly keepAliveMs: number;
   readonly slowestTokensPerSecond: number | undefined;
   readonly learned: LearnedModels;
+  readonly health: RouteHealth;
   readonly report: (event: GatewayEvent) => void;
 };
 
@@ -162,6 +164,7 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   drain.end?.();
   client.whenGone(null);
 
+  noteHealth(exchange, route.upstream.id, end);
   const { upstreamRequestId } = listener;
   bill.answeredBy({
     upstream: route.upstream.id,
@@ -221,6 +224,15 @@ export async function learnFrom(
   if (plan.thinksUnseen && protocolOf(route.upstream.kind) === "messages") return;
   if (!(await learned.learn({ ...facts, ...ids, model }))) return;
   report({ kind: "hidden_output_learned", ...ids, model: model.id });
+}
+
+/** A refusal is an answer. */
+function noteHealth({ health, clock }: Exchange, upstream: string, end: AnyEnd): void {
+  const hasFailed = isFailed(end)
+    ? end.failure.kind !== "refused" && end.failure.isOurs !== true
+    : end.kind === "broken";
+  if (hasFailed) health.failed(upstream, clock.now());
+  else health.answered(upstream);
 }
 
 function callFactsOf(exchange: Exchange, route: OpenRoute, number: number) {

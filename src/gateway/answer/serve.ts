@@ -25,6 +25,7 @@ import { ClientPresence } from "./client-presence.ts";
 import { Drains } from "./drains.ts";
 import type { Exchange, GatewayEvent } from "./exchange.ts";
 import type { ProgressRecorder } from "./progress.ts";
+import type { RouteHealth } from "./route-health.ts";
 import { settleUndelivered } from "./settle-undelivered.ts";
 
 /** A request that is still running after this long is ended, so that no hold keeps a balance aside without end. */
@@ -60,7 +61,8 @@ export type GatewayDeps = {
 };
 
 /** The parts, with those that are there by default. */
-export type ServeDeps = GatewayDeps & Required<Pick<GatewayDeps, "progress" | "learned">>;
+export type ServeDeps = GatewayDeps &
+  Required<Pick<GatewayDeps, "progress" | "learned">> & { readonly health: RouteHealth };
 
 /** A request whose body was read and found well-formed, and how it is answered. */
 export type ReadRequest = Pick<Exchange, "endpoint" | "requestFor"> & {
@@ -70,6 +72,8 @@ export type ReadRequest = Pick<Exchange, "endpoint" | "requestFor"> & {
   readonly billed: BilledRequest;
   /** Why a route cannot take it, null where it can. Absent: each route can. */
   readonly refusalBy?: (route: OpenRoute) => DomainError | null;
+  /** The routes in the order in which they are tried. Absent: that of the catalog. */
+  readonly inOrder?: (routes: readonly OpenRoute[]) => readonly OpenRoute[];
   /** Sizes the hold for the dearest of the routes. */
   readonly planHold: (routes: readonly OpenRoute[]) => HoldPlan;
   readonly answer: (exchange: Exchange) => Promise<ChatOutcome>;
@@ -94,7 +98,8 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
     report({ kind: "upstream_without_credential", requestId: call.requestId, ...unset }),
   );
   if (open.length === 0) throw new UpstreamBusy();
-  const routes = routesThatTake(request, open);
+  const taking = routesThatTake(request, open);
+  const routes = request.inOrder?.(taking) ?? taking;
 
   const client = new ClientPresence(sink);
   if (client.isGone) return "client_left";
@@ -134,6 +139,7 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
     keepAliveMs: deps.keepAliveMs ?? 0,
     slowestTokensPerSecond: deps.slowestTokensPerSecond,
     learned: deps.learned,
+    health: deps.health,
     report,
   };
   try {
