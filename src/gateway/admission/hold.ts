@@ -5,6 +5,7 @@ import type { CatalogModel, MediaModality, Modality } from "../../catalog/catalo
 import { pricesOf } from "../../catalog/prices.ts";
 import type { PriceSnapshot } from "../../ledger/ledger.ts";
 import { type HoldRates, holdRates, mostCost, outputWithin } from "./hold-rates.ts";
+import type { UsageBounds } from "../metering/meter.ts";
 import type { ChatRequest } from "../request/read-request.ts";
 import { unaskedBound } from "../request/unasked-bound.ts";
 
@@ -47,6 +48,8 @@ export type HoldPlan = {
   readonly mediaTokens: number;
   /** No honest count of the input is larger than this. */
   readonly inputBound: number;
+  /** Whether cache writes that are kept for an hour are asked for, and held for. */
+  readonly writesForLong: boolean;
   /** The most tokens of output of one choice. */
   readonly outputBound: number;
   readonly choices: number;
@@ -114,6 +117,7 @@ export function planHold(request: ChatRequest, model: CatalogModel, additions = 
       request.body.length + additions.bytes + additions.inputTokens + mediaBound + PROVIDER_PROMPT_TOKENS,
       MAX_COUNT,
     ),
+    writesForLong,
     outputBound,
     choices: request.choices,
     heldOutput,
@@ -149,6 +153,14 @@ export function coveredOutput({ rates, outputBound, choices }: HoldPlan, amount:
 /** What has to be held for the input and so many tokens of output of the only choice. */
 export function amountCovering({ rates }: HoldPlan, outputTokens: number): bigint {
   return mostCost(rates, outputTokens);
+}
+
+/** What no honest report of the answer exceeds. `cap`: what was sent in place of the plan's bound, null where that was sent. */
+export function usageBounds(
+  { inputBound, outputBound, choices, writesForLong }: HoldPlan,
+  cap: number | null,
+): UsageBounds {
+  return { input: inputBound, output: (cap ?? outputBound) * choices, writesForLong };
 }
 
 function sumOfMedia(request: ChatRequest, perPart: Readonly<Partial<Record<Modality, number>>>): number {

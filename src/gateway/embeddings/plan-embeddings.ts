@@ -29,6 +29,7 @@ export function planEmbeddings({ inputs }: EmbeddingsRequest, model: CatalogMode
     inputTokens: tokens,
     mediaTokens: 0,
     inputBound: tokens,
+    writesForLong: false,
     outputBound: 0,
     choices: 1,
     heldOutput: 0,

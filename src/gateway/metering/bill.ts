@@ -12,7 +12,7 @@ import type { ChatCall } from "../chat.ts";
 import type { BilledRequest } from "./billed-request.ts";
 import { CHAT_USAGE } from "./chat-usage.ts";
 import { countTokens } from "./estimate.ts";
-import type { HoldPlan } from "../admission/hold.ts";
+import { type HoldPlan, usageBounds } from "../admission/hold.ts";
 import { LostAttempts } from "./lost-attempts.ts";
 import { meter, type Metered, type MeterFacts, type UsageBounds } from "./meter.ts";
 import type { RelayedTokens } from "./relayed-tokens.ts";
@@ -240,8 +240,7 @@ export class Bill {
 
   /** No honest count is larger: the upstream got no more input, and its output was bounded. */
   #bounds(): UsageBounds {
-    const { plan, outputCap } = this.#facts;
-    return { input: plan.inputBound, output: (outputCap ?? plan.outputBound) * plan.choices };
+    return usageBounds(this.#facts.plan, this.#facts.outputCap);
   }
 
   async #settle(metered: Metered, basis: UsageBasis): Promise<BilledUsage> {

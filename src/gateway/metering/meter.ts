@@ -13,7 +13,12 @@ import type { MeteringRule } from "./rules.ts";
 import type { ReportedUsage } from "./usage-seen.ts";
 
 /** No honest count is larger: the most tokens of the body and its media, and the bound that was sent. */
-export type UsageBounds = { readonly input: number; readonly output: number };
+export type UsageBounds = {
+  readonly input: number;
+  readonly output: number;
+  /** Whether the request asks for cache writes that are kept for an hour, which are held for then. Absent: it does. */
+  readonly writesForLong?: boolean;
+};
 
 export type MeterFacts = {
   readonly bounds: UsageBounds;
@@ -57,6 +62,7 @@ const FLAGS: ReadonlySet<MeteringRule> = new Set([
   "impossible_count",
   "total_below_parts",
   "input_above_bound",
+  "long_writes_unasked",
   "output_above_bound",
   "output_far_above_relayed",
   "implausible_count",
@@ -111,7 +117,9 @@ async function meterInput(reading: UsageReading | null, isWhole: boolean, facts:
     const rules: MeteringRule[] = isImplausible ? ["implausible_count", "input_estimated"] : ["input_estimated"];
     return assumed({ ...NONE, inputTokensUncached: tokens - cached, inputTokensCached: cached }, rules);
   }
-  if (total > bounds.input) return above(reported, cutInput(reported, bounds.input), "input_above_bound");
+  const held = bounds.writesForLong === false ? withoutLongWrites(reported) : reported;
+  if (total > bounds.input) return above(reported, cutInput(held, bounds.input), "input_above_bound");
+  if (held !== reported) return above(reported, held, "long_writes_unasked");
   return isWhole || reading.tellsCached ? exactly(reported) : assumed(reported, []);
 
   /** Where no chunk reports cached tokens, those of the last request of the same conversation are taken. */
@@ -205,6 +213,16 @@ function exactly(counts: TokenCounts): Side {
 /** The part of the report above the bill is the operator's loss: the upstream charges by its own count. */
 function above(reported: TokenCounts, billed: TokenCounts, rule: MeteringRule): Side {
   return { counts: billed, charged: reported, rules: [rule] };
+}
+
+/** No provider writes for an hour unasked, and only asked writes are held for at that price. */
+function withoutLongWrites(counts: TokenCounts): TokenCounts {
+  const { cacheWrite = 0, cacheWrite1h = 0 } = counts.otherTokens ?? {};
+  if (cacheWrite1h === 0) return counts;
+  return countsOf({
+    ...counts,
+    otherTokens: { ...counts.otherTokens, cacheWrite: cacheWrite + cacheWrite1h, cacheWrite1h: 0 },
+  });
 }
 
 /** The kinds that were reported stay, as far as they fit, and the plain input gets the rest. */

@@ -12,6 +12,8 @@ export type MeteringRule =
   | "total_below_parts"
   /** The input was cut to what the body and its media can come to. */
   | "input_above_bound"
+  /** Cache writes for an hour that the request did not ask for are billed as writes for minutes. */
+  | "long_writes_unasked"
   /** The output was cut to its bound, or to what was relayed where that is more. */
   | "output_above_bound"
   /** The reported output was far more than the bound and than what was relayed can be, so the output is our count. */

@@ -9,6 +9,7 @@ export const METERING_MESSAGES = {
     total_below_parts:
       "Jumlah total dari upstream lebih kecil daripada bagian-bagiannya; yang dipakai bagian-bagiannya.",
     input_above_bound: "Token input dari upstream melebihi yang mungkin untuk permintaan ini dan dipotong.",
+    long_writes_unasked: "Penulisan cache satu jam yang tidak diminta ditagih sebagai penulisan beberapa menit.",
     output_above_bound: "Token output dari upstream melebihi batas permintaan ini dan dipotong.",
     output_far_above_relayed:
       "Upstream melaporkan jauh lebih banyak daripada yang diteruskan; output dihitung oleh kami.",
@@ -26,6 +27,7 @@ export const METERING_MESSAGES = {
       "A number from the upstream was impossible (negative, fractional or too large) and was corrected.",
     total_below_parts: "The upstream's total is less than its parts; the parts are billed.",
     input_above_bound: "The upstream reported more input than this request can have; the count was cut.",
+    long_writes_unasked: "Cache writes for an hour that the request did not ask for are billed as writes for minutes.",
     output_above_bound: "The upstream reported more output than this request's bound; the count was cut.",
     output_far_above_relayed: "The upstream reported far more than was relayed; we counted the output.",
     implausible_count: "A number from the upstream is larger than any model allows and is not used.",
