@@ -3,6 +3,10 @@
 import { gateway, type PlantedBug } from "../planted-bug.ts";
 
 const bytes = (test: string) => ({ file: "src/gateway/conversation/messages/native-messages.test.ts", test });
+const google = (test: string) => ({ file: "src/gateway/conversation/gemini/native-gemini.test.ts", test });
+const members = (test: string) => ({ file: "src/gateway/conversation/gemini/other-names.test.ts", test });
+const kept = (test: string) => ({ file: "test/gateway/kept-routes.test.ts", test });
+const usages = (test: string) => ({ file: "src/gateway/admission/usages-within-holds.test.ts", test });
 const holds = (test: string) => ({ file: "src/gateway/admission/hold-additions.test.ts", test });
 const routes = (test: string) => ({ file: "test/gateway/route-protocols.test.ts", test });
 
@@ -23,11 +27,59 @@ export const PROTOCOL_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "conversation/messages/native-messages.ts",
-        "if (native.hasForeignThoughts && messages !== undefined)",
+        "if (request.hasForeign && messages !== undefined)",
         "if (false)",
       ),
     ],
     noticedBy: bytes("has no thoughts of upstreams of other protocols"),
+  },
+  {
+    name: "a client's own bound passes to Google",
+    edits: [
+      gateway(
+        "conversation/gemini/native-gemini.ts",
+        ": [{ ...cap, text: String(outputBound) }];",
+        ": [{ ...cap, text: body.toString('utf8', cap.start, cap.end) }];",
+      ),
+    ],
+    noticedBy: google("is the client's byte for byte, but for the bound"),
+  },
+  {
+    name: "a request without a bound passes to Google without one",
+    edits: [
+      gateway(
+        "conversation/gemini/native-gemini.ts",
+        'return [insertMembers(body.indexOf(OPEN_BRACE), `"generationConfig":${text}`, false)];',
+        "return [];",
+      ),
+    ],
+    noticedBy: google("has the bound that is held"),
+  },
+  {
+    name: "a member of Google's passes its check under its other name",
+    edits: [gateway("conversation/gemini/members.ts", "return own ?? second;", "return own;")],
+    noticedBy: members("is refused under either name"),
+  },
+  {
+    name: "a member of Google's passes its check in other letters",
+    edits: [gateway("conversation/gemini/members.ts", "if (spelling !== undefined)", "if (spelling === null)")],
+    noticedBy: members("is refused in any letters"),
+  },
+  {
+    name: "a tool that Google runs passes to it",
+    edits: [gateway("conversation/gemini/members.ts", "!names.has(camelName(name))", "names.has(camelName(name))")],
+    noticedBy: members("is refused under either name"),
+  },
+  {
+    name: "signatures of another upstream pass to Google",
+    edits: [
+      gateway(
+        "conversation/gemini/native-gemini.ts",
+        "const own = isCall && opaque?.origin === origin ? opaque.blob : foreign;",
+        "const own = isCall ? (opaque?.blob ?? foreign) : foreign;",
+      ),
+    ],
+    noticedBy: google("gives back signatures to their maker alone"),
   },
   {
     name: "Anthropic's own prompt is not held for",
@@ -66,6 +118,77 @@ export const PROTOCOL_BUGS: readonly PlantedBug[] = [
     name: "a request goes to a route that cannot take all of it",
     edits: [gateway("answer/route-requests.ts", "if (chatAlone.length > 0) throw new ValidationError(chatAlone);", "")],
     noticedBy: routes("is refused by its field, and nothing is held or asked"),
+  },
+  {
+    name: "a conversation leaves the route that answered it",
+    edits: [gateway("answer/serve.ts", "request.inOrder?.(taking) ?? taking", "taking")],
+    noticedBy: kept("stays at the route that answered it"),
+  },
+  {
+    name: "a conversation is kept at a route that fails",
+    edits: [
+      gateway("answer/exchange.ts", "if (hasFailed) health.failed(upstream, clock.now());", "if (hasFailed) return;"),
+    ],
+    noticedBy: kept("is not kept waiting by a route that has just failed"),
+  },
+  {
+    name: "thoughts go on to another upstream than their maker",
+    edits: [
+      gateway(
+        "conversation/messages/write-blocks.ts",
+        "if (opaque === null || opaque.origin !== this.#facts.origin) return [];",
+        "if (opaque === null) return [];",
+      ),
+    ],
+    noticedBy: kept("goes on at another route where it must"),
+  },
+  {
+    name: "a half of a character goes out alone",
+    edits: [
+      gateway(
+        "conversation/whole-characters.ts",
+        "unit >= 0xd8_00 && unit <= 0xdb_ff ? text.length - 1 : text.length",
+        "text.length",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/stream-round-trip.test.ts", test: "is the same in text, thoughts and arguments" },
+  },
+  {
+    name: "writes for an hour are billed where only minutes are held for",
+    edits: [
+      gateway(
+        "metering/meter.ts",
+        "bounds.writesForLong === false ? withoutLongWrites(reported) : reported",
+        "reported",
+      ),
+    ],
+    noticedBy: usages("a charge is within its hold"),
+  },
+  {
+    name: "thoughts of Google's models are held slab by slab",
+    edits: [gateway("admission/hold-additions.ts", 'protocols.has("gemini") ||', "")],
+    noticedBy: usages("a charge is within its hold"),
+  },
+  {
+    name: "a small balance leaves Anthropic a bound below the thoughts",
+    edits: [gateway("admission/hold.ts", "LEAST_USEFUL_TOKENS + additions.thoughtBudget", "LEAST_USEFUL_TOKENS")],
+    noticedBy: routes("has room for an answer behind its thoughts"),
+  },
+  {
+    name: "what a model refuses passes to Anthropic",
+    edits: [
+      gateway(
+        "conversation/messages/native-messages.ts",
+        "edits.push(...editsForModel({ body, members }, request, facts));",
+        "",
+      ),
+    ],
+    noticedBy: routes("has nothing that its model refuses"),
+  },
+  {
+    name: "a text that comes only at the end of a response is free",
+    edits: [gateway("stream/relay-stream.ts", "if (part.isLateText === true) this.#client.countText(read.text);", "")],
+    noticedBy: { file: "test/gateway/late-texts.test.ts", test: "is estimated by its text" },
   },
   {
     name: "opaque text names an upstream that failed",
