@@ -185,7 +185,8 @@ describe("a usage object", () => {
       cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 2 },
       output_tokens: 3,
     };
-    const { sink, settlement } = await playground.play(json(completion({ usage })), WHOLE());
+    const asked = { ...WHOLE(), cache_control: { type: "ephemeral", ttl: "1h" } };
+    const { sink, settlement } = await playground.play(json(completion({ usage })), asked);
     expect(settlement.otherTokens).toEqual({ cacheWrite: 4, cacheWrite1h: 2 });
     expect(sink.json["usage"]).toMatchObject({
       prompt_tokens: 20,
@@ -193,6 +194,18 @@ describe("a usage object", () => {
       total_tokens: 23,
       prompt_tokens_details: { cached_tokens: 10, cache_write_tokens: 6, cache_write_1h_tokens: 2 },
     });
+  });
+
+  it("has no writes for an hour that were not asked for", async () => {
+    const usage = {
+      input_tokens: 4,
+      cache_creation_input_tokens: 6,
+      cache_creation: { ephemeral_1h_input_tokens: 6 },
+      output_tokens: 3,
+    };
+    const { settlement } = await playground.play(json(completion({ usage })), WHOLE());
+    expect(settlement.otherTokens).toEqual({ cacheWrite: 6 });
+    expect(settlement).toMatchObject({ clamped: true, metering: { rules: ["long_writes_unasked"] } });
   });
 
   it("of OpenAI's shape keeps its bytes and gains the cost", async () => {

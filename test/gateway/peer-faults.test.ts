@@ -53,7 +53,9 @@ describe.each(pairs)("a conversation that began as $name", ({ client, upstream }
 
 describe.each(translated)("$name", ({ client, upstream }) => {
   it("takes ids of calls that other servers made, whatever their characters and length", async () => {
-    const next = JSON.stringify(await withResults({ client, upstream: ofProtocol(client) }));
+    // Google gives calls no ids, and its answers pass as they are.
+    const first = client.name === "gemini" ? "chat" : client.name;
+    const next = JSON.stringify(await withResults({ client, upstream: speaking(first) }));
     const ids = [...new Set(Array.from(next.matchAll(/"(?:id|call_id)":"([^"]+)"/g), ([, id = ""]) => id))];
     expect(ids.length).toBeGreaterThanOrEqual(2);
     const odd = ids.reduce((text, id, at) => text.replaceAll(id, `functions.look:${at}${"-long".repeat(20)}`), next);
@@ -73,7 +75,7 @@ describe.each(translated)("$name", ({ client, upstream }) => {
   });
 });
 
-function ofProtocol({ name }: MatrixClient): MatrixUpstream {
+function speaking(name: MatrixClient["name"]): MatrixUpstream {
   const found = MATRIX_UPSTREAMS.find(({ protocol }) => protocol === name);
   if (found === undefined) throw new Error(`no upstream speaks ${name}`);
   return found;

@@ -14,6 +14,7 @@ import type { AnswerWriter, ProtocolEvent } from "../../src/gateway/conversation
 import { ResponsesAnswerReader } from "../../src/gateway/conversation/responses/read-responses-answer.ts";
 import { responsesProtocol } from "../../src/gateway/conversation/responses/responses-protocol.ts";
 import { StreamTranslation } from "../../src/gateway/conversation/translation.ts";
+import { WholeCharacters } from "../../src/gateway/conversation/whole-characters.ts";
 import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
 import { GEMINI_FORMAT } from "../../src/gateway/formats/gemini/gemini-format.ts";
 import { MESSAGES_FORMAT } from "../../src/gateway/formats/messages/messages-format.ts";
@@ -171,5 +172,28 @@ describe.each(PROTOCOLS)("a stream of %s", (_name, protocol) => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe("a half of a character", () => {
+  const read = (events: readonly AnswerEvent[]): AnswerEvent[] => {
+    const characters = new WholeCharacters();
+    return events.flatMap((event) => characters.read(event));
+  };
+  const finish: AnswerEvent = { kind: "finish", reason: "length" };
+
+  it("is replaced in a text that ends with it", () => {
+    const text = (words: string): AnswerEvent => ({ kind: "text", text: words });
+    const last = read([text("a\ud83d"), finish]).map((event) => ("text" in event ? event.text : event.kind));
+    expect(last.join("")).toBe("a\ufffdfinish");
+  });
+
+  it("is left out of the arguments of a call, of which it makes no JSON", () => {
+    const input = (call: number, text: string): AnswerEvent => ({ kind: "input", call, text });
+    expect(read([input(0, "a\ud83d"), input(1, "\ud83d"), input(1, "\ude42"), finish])).toEqual([
+      input(0, "a"),
+      input(1, "\u{1F642}"),
+      finish,
+    ]);
   });
 });

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCountWindows } from "../../../src/gateway/conversation/count-window.ts";
+import { UNSIGNED_CALL } from "../../../src/gateway/conversation/gemini/opaque-signature.ts";
 import { createGeminiService } from "../../../src/gateway/gemini-service.ts";
 import { usePlayground } from "../../gateway/playground.ts";
 import { chunk, completion, json, ordinaryEvents, stream, usageChunk, wire } from "../../gateway/scripted-upstream.ts";
@@ -100,7 +101,7 @@ describe("a client of Gemini", () => {
       playground.upstream.run(stream(bytes.subarray(0, at), bytes.subarray(at)));
       expect(partsOf(await piecesOf(await ask(STREAM)))).toEqual([
         { text: "aé€🙂" },
-        { functionCall: { id: "a", name: "look", args: { x: "é" } } },
+        { functionCall: { id: "a", name: "look", args: { x: "é" } }, thoughtSignature: UNSIGNED_CALL },
       ]);
     }
   });
