@@ -18,6 +18,7 @@ import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
+import { recoveryCommands } from "./recovery.ts";
 import { approvalCommands } from "./approvals.ts";
 import { secondFactorCommands } from "./second-factor.ts";
 import { secretCommands } from "./secrets.ts";
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   ...demoCommands,
   ...secretCommands,
   ...databaseCommands,
+  ...recoveryCommands,
   ...auditCommands,
 ];
 

@@ -3,7 +3,6 @@
 // that it was written beside: after a change the books may lack what they had.
 
 import type { Client, Pool, PoolClient } from "pg";
-import { invariant } from "../kernel/invariant.ts";
 
 /** The history that a primary continues. */
 export type History = { readonly system: string; readonly timeline: number };
@@ -13,12 +12,11 @@ export const HISTORY_COLUMNS = `
   (SELECT system_identifier::text FROM pg_control_system()) AS system,
   CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`;
 
-/** Reads the history of the primary that answers. */
-export async function readHistory(client: Pick<Pool | PoolClient | Client, "query">): Promise<History> {
-  const { rows } = await client.query<History>(`SELECT ${HISTORY_COLUMNS}`);
-  const [history] = rows;
-  invariant(history?.timeline != null, "a primary has a timeline");
-  return history;
+/** Reads the history that a server continues. Null: it is a standby. */
+export async function readHistory(client: Pick<Pool | PoolClient | Client, "query">): Promise<History | null> {
+  const { rows } = await client.query<{ system: string; timeline: number | null }>(`SELECT ${HISTORY_COLUMNS}`);
+  const { system = "", timeline = null } = rows[0] ?? {};
+  return timeline === null ? null : { system, timeline };
 }
 
 /** Whether two are the same. */

@@ -1,7 +1,6 @@
 // The composition root: builds every room of a serving process and passes it to those that need it. No other file knows them
 // all. What a node has once, however many processes serve in it, is in process/node.ts.
 
-import { join } from "node:path";
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import type { Pool } from "pg";
@@ -60,7 +59,7 @@ import { AdmissionGate } from "../../ledger/admission-switch.ts";
 import type { AuditReport } from "../../ledger/audit/audit.ts";
 import type { AuditKind } from "../../ledger/audit/run.ts";
 import { GroupCommitLedger } from "../../ledger/group-commit/group-commit.ts";
-import { OwedSpool } from "../../ledger/group-commit/owed-spool.ts";
+import { OwedSpool, owedFolder } from "../../ledger/group-commit/owed-spool.ts";
 import { ProcessLease } from "../../ledger/process-lease.ts";
 import { createPairVerifier } from "../../merchant/merchants/credentials.ts";
 import { accountOf, createKeyCallOf, isOperator } from "../../transport/calls/callers.ts";
@@ -98,8 +97,11 @@ export type ServingOptions = {
   readonly worksForNode: boolean;
 };
 
-/** How long the last requests may take to settle once the servers are closed. */
-const SETTLE_LIMIT_MS = 10_000;
+/**
+ * How long the last requests may take to settle where streams used up all of the drain. With the commits of the ledger a stop takes
+ * five seconds more than the drain.
+ */
+const LAST_SETTLE_MS = 3_000;
 /** How long after its start production loads the tokenizer. */
 const TOKENIZER_AFTER_MS = 1_000;
 
@@ -127,7 +129,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     owner: (requestId) => lease.ownerOf(requestId),
     lanes: config.lanes,
     onLate: lateLog(logger),
-    spool: new OwedSpool(join(config.dataDir, "owed")),
+    spool: new OwedSpool(owedFolder(config.dataDir)),
   });
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const gate = new AdmissionGate(requests.pool);
@@ -183,7 +185,12 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => ticks.stop());
   stack.defer(() => ledger.close());
   await ledger.open();
-  await ledger.takeOverOwed();
+  const owed = await ledger.takeOverOwed();
+  if (owed.foreign > 0)
+    logger.warn(
+      { event: "ledger.owed.foreign", settlements: owed.foreign },
+      "settlements that are owed in another history of the books are not settled: saldo recover report",
+    );
 
   const keys = createKeys({ database: requests });
   const catalog = createCatalog({ database: requests, ...presetCatalog(config) });
@@ -208,7 +215,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     }),
     () => gate.isStopped || standby.watch.isMissing,
   );
-  stack.defer(() => running.idle(SETTLE_LIMIT_MS));
+  let drainUntil = 0;
+  stack.defer(() => running.idle(Math.max(LAST_SETTLE_MS, drainUntil - performance.now())));
   stack.defer(() => drains.stop());
   const verifyMerchant = createPairVerifier(database);
   const reachability = new Reachability(() => database.connect());
@@ -274,7 +282,10 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort },
   });
-  stack.defer(() => servers.close(config.drainMs));
+  stack.defer(() => {
+    drainUntil = performance.now() + config.drainMs;
+    return servers.close(config.drainMs);
+  });
   stack.defer(() => topUps.endWatching());
   const ports = await servers.listen();
   ({ httpPort } = ports);

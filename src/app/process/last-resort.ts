@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 
 /** What a process needs after its drain to settle what was running and to close. */
-const SETTLE_AND_CLOSE_MS = 25_000;
+const SETTLE_AND_CLOSE_MS = 10_000;
 const FAILED = 1;
 
 export type Faults = {

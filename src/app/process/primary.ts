@@ -20,7 +20,7 @@ const SERVING_WITHIN_MS = 60_000;
 const RESTART_PAUSE_MS = { first: 100, most: 10_000 } as const;
 const YOUNG_MS = 30_000;
 /** What a worker needs after its drain to settle what was running and to close. */
-const SETTLE_AND_CLOSE_MS = 25_000;
+const SETTLE_AND_CLOSE_MS = 10_000;
 /** A worker that does not send its metrics by then is left out of the scrape. */
 const METRICS_WITHIN_MS = 2_000;
 

@@ -40,8 +40,8 @@ export type GroupCommitOptions = {
 /** A settlement that came after a recovery of its request, in micro-rupiah. */
 export type LateSettlement = Required<SettledUsage> & { readonly requestId: string; readonly accountId: string };
 
-/** How long a stop waits for running commits. */
-const CLOSE_LIMIT_MS = 10_000;
+/** How long a stop waits for running commits. What is left then is in the spool. */
+const CLOSE_LIMIT_MS = 2_000;
 
 export type LedgerStatistics = LaneStatistics & {
   /** Members waiting for a group. */
@@ -66,6 +66,10 @@ export class GroupCommitLedger implements Ledger {
   readonly #open = new Set<string>();
   /** Settlements of delivered answers that the database did not take in time. They are retried until it does. */
   readonly #owed = new Map<string, Settlement>();
+  /** Settlements of delivered answers that wait for the database, and have not waited too long yet. */
+  readonly #settling = new Map<string, Settlement>();
+  /** Those in the spool. */
+  readonly #stored = new Set<string>();
   #uncollected = 0n;
   #late = 0;
 
@@ -75,24 +79,33 @@ export class GroupCommitLedger implements Ledger {
     this.#onLate = onLate;
     this.#spool = spool ?? null;
     this.#owner = owner;
-    this.#lanes = Array.from({ length: lanes }, () => new Lane(database));
+    this.#lanes = Array.from({ length: lanes }, (_, index) => new Lane(database, () => this.#storeWaiting(index)));
   }
 
   async open(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.open()));
   }
 
-  /** Takes over the owed settlements of ended processes; they are retried like this one's. Returns their number. */
-  async takeOverOwed(): Promise<number> {
-    const settlements = (await this.#spool?.takeOver()) ?? [];
-    for (const settlement of settlements) this.#owed.set(settlement.requestId, settlement);
-    return settlements.length;
+  /**
+   * Takes over the owed settlements of ended processes; they are retried like this one's. Those that belong to another history of the
+   * books are left where they are, and counted. Call it behind `open`.
+   */
+  async takeOverOwed(): Promise<{ readonly taken: number; readonly foreign: number }> {
+    const history = this.#lanes[0]?.history ?? null;
+    if (history === null || this.#spool === null) return { taken: 0, foreign: 0 };
+    const { taken, foreign } = await this.#spool.takeOver(history);
+    for (const settlement of taken) {
+      this.#owed.set(settlement.requestId, settlement);
+      this.#stored.add(settlement.requestId);
+    }
+    return { taken: taken.length, foreign };
   }
 
   /** Commits the waiting members, for as long as the limit allows. */
   async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
+    const until = performance.now() + limitMs;
     await Promise.race([this.settleOwed(), sleep(limitMs, undefined, { ref: false })]);
-    await Promise.all(this.#lanes.map((lane) => lane.close(limitMs)));
+    await Promise.all(this.#lanes.map((lane) => lane.close(Math.max(0, until - performance.now()))));
     // Callers that wait for a refused settlement record it as owed first.
     await setImmediate();
     await this.#spool?.flush();
@@ -119,8 +132,13 @@ export class GroupCommitLedger implements Ledger {
   }
 
   async settle(settlement: Settlement): Promise<SettledUsage> {
+    const lane = this.#laneOf(settlement.accountId);
+    if (settlement.delivered) {
+      this.#settling.set(settlement.requestId, settlement);
+      if (lane.isAway) this.#store(settlement);
+    }
     try {
-      const written = await this.#laneOf(settlement.accountId).submit(settlementStatement, settlement);
+      const written = await lane.submit(settlementStatement, settlement);
       const { isRecovered, ...usage } = written;
       const settled = isRecovered ? await this.#settleLate(settlement) : usage;
       // Once: a second settlement returns the result of the first.
@@ -134,6 +152,8 @@ export class GroupCommitLedger implements Ledger {
       if (settlement.delivered && !(error instanceof InvariantError)) this.#owe(settlement);
       else this.#forget(settlement.requestId);
       throw error;
+    } finally {
+      this.#settling.delete(settlement.requestId);
     }
   }
 
@@ -165,12 +185,25 @@ export class GroupCommitLedger implements Ledger {
   #owe(settlement: Settlement): void {
     if (this.#owed.has(settlement.requestId)) return;
     this.#owed.set(settlement.requestId, settlement);
-    this.#spool?.add(settlement);
+    this.#store(settlement);
+  }
+
+  /** A lane has lost its connection. What waits there for the database is stored: this process may be killed before it is back. */
+  #storeWaiting(index: number): void {
+    for (const settlement of this.#settling.values())
+      if (this.#laneOf(settlement.accountId) === this.#lanes[index]) this.#store(settlement);
+  }
+
+  #store(settlement: Settlement): void {
+    if (this.#spool === null || this.#stored.has(settlement.requestId)) return;
+    this.#stored.add(settlement.requestId);
+    this.#spool.add(settlement, this.#laneOf(settlement.accountId).history);
   }
 
   #forget(requestId: string): void {
     this.#open.delete(requestId);
-    if (this.#owed.delete(requestId) && this.#owed.size === 0) this.#spool?.clear();
+    this.#owed.delete(requestId);
+    if (this.#stored.delete(requestId) && this.#stored.size === 0) this.#spool?.clear();
   }
 
   /** Releases a hold whole: nothing of its request was delivered. */

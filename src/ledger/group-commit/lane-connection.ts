@@ -3,6 +3,7 @@
 
 import type { Client, Submittable } from "pg";
 import { backendOf, type Backend, type Database } from "../../database/database.ts";
+import { type History, readHistory } from "../../database/history.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
@@ -16,6 +17,7 @@ export class LaneConnection {
   #client: Client | null = null;
   #backend: Backend | null = null;
   #lost: Backend | null = null;
+  #history: History | null = null;
 
   constructor(database: Database, onLost: () => void) {
     this.#database = database;
@@ -24,6 +26,11 @@ export class LaneConnection {
 
   get isOpen(): boolean {
     return this.#client !== null;
+  }
+
+  /** The history of the books on the server that was connected last. Null: none was, or it is a standby. */
+  get history(): History | null {
+    return this.#history;
   }
 
   /** The connection, opened if there is none. Errors: whatever makes the database unavailable. */
@@ -37,10 +44,13 @@ export class LaneConnection {
     client.on("error", () => {
       if (this.#client === client) this.drop();
     });
-    this.#backend = await backendOf(client).catch(async (error) => {
+    try {
+      this.#backend = await backendOf(client);
+      this.#history = await readHistory(client);
+    } catch (error) {
       await client.end().catch(() => {}); // the first error is the one to report
       throw error;
-    });
+    }
     this.#client = client;
     return this;
   }

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
 import { CONFIRM_READS as CONFIRM_READS_TEXT } from "../../database/confirmed-read.ts";
+import type { History } from "../../database/history.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
 import { UpstreamBusy } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -39,14 +40,28 @@ export class Lane {
   #running = false;
   #closed = false;
 
-  constructor(database: Database) {
-    this.#connection = new LaneConnection(database, () => (this.statistics.lostConnections += 1));
+  /** `onLost` is called when the connection is lost: members wait until there is another one. */
+  constructor(database: Database, onLost: () => void = () => {}) {
+    this.#connection = new LaneConnection(database, () => {
+      this.statistics.lostConnections += 1;
+      onLost();
+    });
     this.#locked = new LockedAccounts(database.pool, (members) => this.#takeBack(members));
   }
 
   /** How many members wait. */
   get depth(): number {
     return this.#queue.length + this.#locked.waiting;
+  }
+
+  /** Whether there is no connection: members wait. */
+  get isAway(): boolean {
+    return !this.#connection.isOpen;
+  }
+
+  /** The history of the books that the lane commits to, as its last connection found it. */
+  get history(): History | null {
+    return this.#connection.history;
   }
 
   /** Opens the connection ahead of the first member. */

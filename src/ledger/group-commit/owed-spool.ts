@@ -1,21 +1,44 @@
 // Settlements that the database has not taken, on disk: a delivered answer remains owed when its process ends, for example by a
 // restart during an outage. A process appends to a file of its own and removes it once nothing is owed. A process that starts
 // takes over the files of ended ones. A settlement that is done twice has the effect of one.
+//
+// Each entry has the history of the books that it belongs to. After a restore, or a failover that its process did not live through, other requests may have
+// the money of its hold: such an entry stays in its file, is listed by `saldo recover report`, and is never settled.
 
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { isAlive } from "../../database/embedded/postmaster.ts";
+import { type History, isSameHistory } from "../../database/history.ts";
 import type { Settlement } from "../ledger.ts";
 
 const FILE = /^owed-(\d+)-(\d+)$/;
+
+/** A settlement on disk. `history`: that of the server which its process used last; null where it was not stored. */
+export type OwedEntry = { readonly settlement: Settlement; readonly history: History | null };
+
+/** The folder of the files, below the data folder. */
+export function owedFolder(dataDir: string): string {
+  return join(dataDir, "owed");
+}
+
+/** Lists the entries that belong to another history of the books than this one. Nothing settles them. */
+export async function listForeignOwed(folder: string, history: History): Promise<OwedEntry[]> {
+  const foreign: OwedEntry[] = [];
+  for (const name of await namesIn(folder)) {
+    if (!FILE.test(name)) continue;
+    const text = await readFile(join(folder, name), "utf8").catch(nullIfGone);
+    foreign.push(...entriesIn(text ?? "").filter((entry) => !belongsTo(history, entry)));
+  }
+  return foreign;
+}
 
 export class OwedSpool {
   readonly #folder: string;
   readonly #path: string;
   readonly #pid: number;
-  #waiting: Settlement[] = [];
+  #waiting: OwedEntry[] = [];
   /** One step at a time: lines are appended in order, and a removal comes behind them. */
   #work: Promise<void> = Promise.resolve();
   #hasFile = false;
@@ -27,8 +50,8 @@ export class OwedSpool {
   }
 
   /** Stores a settlement. It is on disk once `flush` returns. */
-  add(settlement: Settlement): void {
-    this.#waiting.push(settlement);
+  add(settlement: Settlement, history: History | null): void {
+    this.#waiting.push({ settlement, history });
     if (this.#waiting.length === 1) this.#then(() => this.#write());
   }
 
@@ -47,24 +70,28 @@ export class OwedSpool {
     await this.#work;
   }
 
-  /** Takes over the settlements of ended processes, and returns them. */
-  async takeOver(): Promise<Settlement[]> {
+  /** Takes over the settlements of ended processes that belong to this history of the books, and counts the foreign ones. */
+  async takeOver(history: History): Promise<{ readonly taken: Settlement[]; readonly foreign: number }> {
     const taken: Settlement[] = [];
-    const names = await readdir(this.#folder).catch((): string[] => []); // nothing was ever owed
-    for (const name of names) {
+    let left = 0;
+    for (const name of await namesIn(this.#folder)) {
       const path = join(this.#folder, name);
       if (path === this.#path || this.#isOfTheLiving(name)) continue;
       const text = await readFile(path, "utf8").catch(nullIfGone);
       // Another process that starts has taken it over.
       if (text === null) continue;
-      const settlements = text.split("\n").flatMap(settlementIn);
-      for (const settlement of settlements) this.add(settlement);
+      const { own = [], foreign = [] } = Object.groupBy(entriesIn(text), (entry) =>
+        belongsTo(history, entry) ? "own" : "foreign",
+      );
+      for (const { settlement } of own) this.add(settlement, history);
       // Stored under our own name before it is removed under the other one.
       await this.flush();
-      await rm(path, { force: true });
-      taken.push(...settlements);
+      if (foreign.length === 0) await rm(path, { force: true });
+      else if (own.length > 0) await replaceFile(path, foreign.map(lineOf).join(""));
+      taken.push(...own.map(({ settlement }) => settlement));
+      left += foreign.length;
     }
-    return taken;
+    return { taken, foreign: left };
   }
 
   /** Whether the process that wrote a file still runs. Files of another kind are left alone, like those of a running process. */
@@ -83,18 +110,36 @@ export class OwedSpool {
   }
 
   async #write(): Promise<void> {
-    const settlements = this.#waiting;
+    const entries = this.#waiting;
     this.#waiting = [];
-    if (settlements.length === 0) return;
+    if (entries.length === 0) return;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const file = await open(this.#path, "a", 0o600);
-    try {
-      this.#hasFile = true;
-      await file.appendFile(settlements.map((each) => `${serialize(each).toString("base64")}\n`).join(""));
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
+    this.#hasFile = true;
+    await writeSynced(this.#path, "a", entries.map(lineOf).join(""));
+  }
+}
+
+/** Entries of another history, and of none, are foreign. */
+function belongsTo(history: History, entry: OwedEntry): boolean {
+  return entry.history !== null && isSameHistory(entry.history, history);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((): string[] => []); // nothing was ever owed
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  await writeSynced(`${path}.rest`, "w", text);
+  await rename(`${path}.rest`, path);
+}
+
+async function writeSynced(path: string, flags: "a" | "w", text: string): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await file.appendFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
   }
 }
 
@@ -103,12 +148,19 @@ function nullIfGone(error: unknown): null {
   throw error;
 }
 
-/** The last line may be incomplete: its process died while writing. */
-function settlementIn(line: string): Settlement[] {
-  if (line === "") return [];
-  try {
-    return [deserialize(Buffer.from(line, "base64")) as Settlement];
-  } catch {
-    return [];
-  }
+function lineOf(entry: OwedEntry): string {
+  return `${serialize(entry).toString("base64")}\n`;
+}
+
+/** The last line may be incomplete: its process died while writing. Versions before 0.3 stored the settlement alone. */
+function entriesIn(text: string): OwedEntry[] {
+  return text.split("\n").flatMap((line) => {
+    if (line === "") return [];
+    try {
+      const entry: OwedEntry | Settlement = deserialize(Buffer.from(line, "base64"));
+      return "settlement" in entry ? [entry] : [{ settlement: entry, history: null }];
+    } catch {
+      return [];
+    }
+  });
 }

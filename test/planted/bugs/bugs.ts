@@ -5,6 +5,7 @@ import { ADMISSION_BUGS } from "./admission.ts";
 import { ANSWER_BUGS } from "./answers.ts";
 import { ATTEMPT_BUGS } from "./attempts.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
+import { BACKUP_BUGS } from "./backups.ts";
 import { CALLER_BUGS } from "./callers.ts";
 import { EMBEDDINGS_BUGS } from "./embeddings.ts";
 import { FORMAT_BUGS } from "./formats.ts";
@@ -40,6 +41,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECOVERY_BUGS,
   ...STANDBY_BUGS,
   ...ARITHMETIC_BUGS,
+  ...BACKUP_BUGS,
   ...REQUEST_BUGS,
   ...ANSWER_BUGS,
   ...ATTEMPT_BUGS,
