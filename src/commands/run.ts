@@ -9,6 +9,7 @@ import { accountLimitCommands } from "./account-limits.ts";
 import { accountCommands } from "./accounts.ts";
 import { admissionCommands } from "./admission.ts";
 import { auditCommands } from "./audit.ts";
+import { backupCommands } from "./backup.ts";
 import { catalogCommands } from "./catalog.ts";
 import { type Command, type CommandResult, describe, parseCommand, UsageError } from "./command.ts";
 import { databaseCommands } from "./database.ts";
@@ -53,6 +54,7 @@ export const commands: readonly Command[] = [
   ...demoCommands,
   ...secretCommands,
   ...databaseCommands,
+  ...backupCommands,
   ...recoveryCommands,
   ...auditCommands,
 ];

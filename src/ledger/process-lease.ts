@@ -44,11 +44,18 @@ export async function isServed(client: Pick<Client, "query">): Promise<boolean> 
   return (await client.query(SERVES)).rowCount !== 0;
 }
 
+const BURY_ALL = `UPDATE process SET dead_at = clock_timestamp() WHERE dead_at IS NULL`;
+
+/** Declares all processes dead: those of a restored database serve another one, or none. Returns their number. */
+export async function declareAllDead(client: Pick<Client, "query">): Promise<number> {
+  return (await client.query(BURY_ALL)).rowCount ?? 0;
+}
+
 /** A statement of the lease without an answer for so long is given up; three more fit into the term. */
 const ANSWER_WITHIN_MS = 4_000;
 
 /** TERM by our own clock, which runs on while a process is paused. */
-const TERM_MS = 20_000;
+export const TERM_MS = 20_000;
 
 /**
  * How old and how new the id of an admitted request may be, by the database's clock: a body takes five minutes at most, and

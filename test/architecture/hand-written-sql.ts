@@ -4,6 +4,10 @@
 export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "The database itself: sessions, transactions, changes of the schema, bounded reads.": [
     "app/observability/database-watch.ts",
+    "database/backup/base-backup.ts",
+    "database/backup/replication-command.ts",
+    "database/backup/restore-cluster.ts",
+    "database/backup/wal-receiver.ts",
     "database/bounded-read.ts",
     "database/confirmed-read.ts",
     "database/database.ts",

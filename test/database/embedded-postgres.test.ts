@@ -91,7 +91,11 @@ describe("a first start", () => {
       const { rows } = await client.query<{ type: string; auth_method: string }>("SELECT * FROM pg_hba_file_rules");
       return rows.map(({ type, auth_method: method }) => [type, method]);
     });
-    expect(rules).toEqual([["local", "peer"]]);
+    // One for databases, and one for the replication protocol.
+    expect(rules).toEqual([
+      ["local", "peer"],
+      ["local", "peer"],
+    ]);
     await server.stop();
   });
 

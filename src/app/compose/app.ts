@@ -9,6 +9,7 @@ import { isDatabaseAway } from "../../database/transactions.ts";
 import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
 import { agentsPackage } from "../../agents/package.ts";
 import { baseUrlOf } from "./announcement.ts";
+import { receiveLog } from "./backup.ts";
 import { createCallbackDeliverer } from "./callbacks.ts";
 import { createGatewayEvents, lateLog } from "../observability/events.ts";
 import { merchantServices } from "./merchant.ts";
@@ -120,6 +121,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     const { armFailpoint } = await import("./arm-failpoint.ts");
     armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
   }
+  const receiving = options.worksForNode ? receiveLog(options) : null;
+  stack.defer(() => receiving?.stop());
   // What a chat request waits for has connections of its own.
   const requests = forRequests(database);
   const lease = await ProcessLease.take(database);
@@ -304,6 +307,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   addLogMetric(registry, options.linesLost);
   addPortMetric(registry, refusals);
   addIntakeMetrics(registry, servers);
+  receiving?.addMetrics(registry);
   if (options.worksForNode) addPayoutMetrics(registry, payouts);
   // Not before the first callers are served, and not where short-lived servers are tested and tried.
   if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();

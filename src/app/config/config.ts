@@ -65,6 +65,10 @@ export type Config = {
   readonly authSecrets: readonly string[];
   /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
   readonly secretsKeys: readonly string[];
+  /** What backups are encrypted under: the first encrypts, all decrypt. Empty: none can be made or read. */
+  readonly backupKeys: readonly string[];
+  /** The folder that the log of the embedded database is received into. Null: it is not received. */
+  readonly backupDir: string | null;
   /** Whether all people must have a second factor, and not only operators and owners of a production merchant. */
   readonly factorForAll: boolean;
   /** How many of our proxies are before the HTTP port. */
@@ -171,6 +175,8 @@ export function readConfig(environment: Environment = process.env): Config {
     mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
     authSecrets: secrets("SALDO_AUTH_SECRET"),
     secretsKeys: secrets("SALDO_SECRETS_KEY"),
+    backupKeys: secrets("SALDO_BACKUP_KEY"),
+    backupDir: readBackupDir(read),
     factorForAll: choice("SALDO_SECOND_FACTOR", "operators", ["operators", "everybody"]) === "everybody",
     trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
     rates: {
@@ -223,6 +229,16 @@ function readSecondPerson(
   const value = read.text("SALDO_SECOND_PERSON_ABOVE");
   if (value === "none" || (value === null && !production)) return null;
   return { above: readAmounts("SALDO_SECOND_PERSON_ABOVE", read, SECOND_PERSON_ABOVE) };
+}
+
+/** Errors: ConfigError, where the log cannot be received or not be encrypted. */
+function readBackupDir({ text }: Pick<SettingReaders, "text">): string | null {
+  const folder = text("SALDO_BACKUP_DIR");
+  if (folder === null) return null;
+  if (text("DATABASE_URL") !== null)
+    throw new ConfigError("SALDO_BACKUP_DIR is for the embedded database: DATABASE_URL must not be set");
+  if (text("SALDO_BACKUP_KEY") === null) throw new ConfigError("SALDO_BACKUP_DIR needs SALDO_BACKUP_KEY");
+  return resolve(folder);
 }
 
 /** The files of a certificate and its key. Null: neither is set. Errors: ConfigError. */

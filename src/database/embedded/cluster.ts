@@ -87,7 +87,7 @@ export async function ensureCluster(cluster: Cluster, { initdb }: PostgresBinari
 export async function writeAccessRules({ dir, account }: Cluster): Promise<void> {
   const users = new Set(["root", userInfo().username]);
   const files = {
-    "pg_hba.conf": "local all all peer map=saldo\n",
+    "pg_hba.conf": ["all", "replication"].map((what) => `local ${what} all peer map=saldo\n`).join(""),
     "pg_ident.conf": [...users].map((user) => `saldo "${user}" all\n`).join(""),
   };
   for (const [name, text] of Object.entries(files)) {

@@ -15,6 +15,8 @@ import type { Postmaster } from "./postmaster.ts";
 const DATABASE = "postgres";
 /** Replaying the log after a crash is bounded by max_wal_size; nothing else takes long. */
 const START_DEADLINE_MS = 120_000;
+/** A backup may have a month of the log behind it. */
+const RECOVER_DEADLINE_MS = 24 * 3_600_000;
 const STOP_DEADLINE_MS = 60_000;
 const POLL_MS = 5;
 /** How long to wait for a server of another process that starts or stops in the folder. */
@@ -31,6 +33,8 @@ const SERVER_SETTINGS = {
   max_connections: "400",
   shared_buffers: "256MB",
   wal_compression: "on",
+  // What a receiver of the log that stays away may keep of the disk (../backup).
+  max_slot_wal_keep_size: "8GB",
   max_wal_size: "4GB",
   checkpoint_timeout: "15min",
   // Failed statements are reported to their client; the server's log is about the server.
@@ -54,6 +58,9 @@ export type EmbeddedPostgres = EmbeddedAddress & {
   stop(options?: { evenWithClients: boolean }): Promise<void>;
 };
 
+/** What a postmaster must be before it is used. */
+type Awaited = "serving" | "isPrimary";
+
 /** A server that answers, with the connection that shows other processes that we use it. */
 type Attached = { readonly pid: number; readonly started: boolean; readonly presence: Client };
 
@@ -63,10 +70,13 @@ export async function findEmbeddedAddress({ dataDir }: { dataDir: string }): Pro
   return { host: socketDir, user: SUPERUSER, database: DATABASE };
 }
 
+/** `recovers`: the server recovers a backup first, and serves when it is a primary. */
+export type StartOptions = { readonly dataDir: string; readonly recovers?: boolean };
+
 /** Returns the server of this data folder: the one that runs, or a new one. Errors name what to change. */
-export async function startEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({ dataDir, recovers = false }: StartOptions): Promise<EmbeddedPostgres> {
   const cluster = await locateCluster(dataDir);
-  let attached = await attach(cluster);
+  let attached = await attach(cluster, recovers);
   let ownPid = attached.started ? attached.pid : undefined;
   const released = new AbortController();
   let reviving: Promise<void> = Promise.resolve();
@@ -111,18 +121,21 @@ export async function startEmbeddedPostgres({ dataDir }: { dataDir: string }): P
   };
 }
 
-async function attach(cluster: Cluster): Promise<Attached> {
-  const deadline = Date.now() + START_DEADLINE_MS;
+async function attach(cluster: Cluster, recovers = false): Promise<Attached> {
+  const deadline = Date.now() + (recovers ? RECOVER_DEADLINE_MS : START_DEADLINE_MS);
+  const awaited: Awaited = recovers ? "isPrimary" : "serving";
+  let startedPid: number | undefined;
   while (Date.now() < deadline) {
     const living = await findLiving(cluster);
-    const postmaster = living ?? (await startServer(cluster, deadline));
-    if (postmaster?.serving === true) {
+    const postmaster = living ?? (await startServer(cluster, { deadline, awaited }));
+    if (living === undefined) startedPid = postmaster?.pid;
+    if (postmaster?.[awaited] === true) {
       const config = clientConfig(
         { host: postmaster.socketDir, user: SUPERUSER, database: DATABASE },
         "saldo presence",
       );
       const presence = await connectClient(config).catch(() => undefined);
-      if (presence !== undefined) return { pid: postmaster.pid, started: living === undefined, presence };
+      if (presence !== undefined) return { pid: postmaster.pid, started: postmaster.pid === startedPid, presence };
     }
     // A server of another process is starting, stopping or was quicker than ours: check again.
     await sleep(GIVE_WAY_MS);
@@ -141,8 +154,11 @@ async function findLiving({ dir, socketDir }: Cluster): Promise<Postmaster | und
   return undefined;
 }
 
-/** Starts a server and waits until it serves. Undefined when it gave way to another one. */
-async function startServer(cluster: Cluster, deadline: number): Promise<Postmaster | undefined> {
+/** Starts a server and waits until it is what is awaited. Undefined when it gave way to another one. */
+async function startServer(
+  cluster: Cluster,
+  { deadline, awaited }: { readonly deadline: number; readonly awaited: Awaited },
+): Promise<Postmaster | undefined> {
   const binaries = await findPostgresBinaries(cluster.account);
   await ensureCluster(cluster, binaries);
   await writeAccessRules(cluster);
@@ -152,7 +168,7 @@ async function startServer(cluster: Cluster, deadline: number): Promise<Postmast
   const child = await spawnOnCluster(binaries.postgres, args, cluster);
   while (Date.now() < deadline) {
     const postmaster = await readPostmaster(cluster.dir);
-    if (postmaster?.pid === child.pid && postmaster?.serving === true) {
+    if (postmaster?.pid === child.pid && postmaster?.[awaited] === true) {
       child.unref();
       return postmaster;
     }

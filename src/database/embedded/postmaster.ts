@@ -17,6 +17,8 @@ export type Postmaster = {
   readonly socketDir: string;
   /** Whether it takes connections; it does not while it starts or stops. */
   readonly serving: boolean;
+  /** Whether it takes writes: it is no standby and recovers no backup. */
+  readonly isPrimary: boolean;
 };
 
 /** Reads postmaster.pid; undefined when there is none, or when it is only half written. */
@@ -24,7 +26,8 @@ export async function readPostmaster(clusterDir: string): Promise<Postmaster | u
   const [pid = "", , , , socketDir = "", , , status = ""] = (await readLock(pidFile(clusterDir))).split("\n");
   const number = pidIn(pid);
   if (number === undefined) return undefined;
-  return { pid: number, socketDir, serving: ["ready", "standby"].includes(status.trim()) };
+  const isPrimary = status.trim() === "ready";
+  return { pid: number, socketDir, serving: isPrimary || status.trim() === "standby", isPrimary };
 }
 
 /**

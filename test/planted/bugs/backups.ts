@@ -3,6 +3,8 @@
 import { ledger, type PlantedBug } from "../planted-bug.ts";
 
 const spool = (test: string) => ({ file: "test/money/owed-spool.test.ts", test });
+const sealed = (test: string) => ({ file: "src/database/backup/sealed-file.test.ts", test });
+const sealedFile = (find: string, replace: string) => ({ file: "src/database/backup/sealed-file.ts", find, replace });
 
 /** Each with the test that must notice it. */
 export const BACKUP_BUGS: readonly PlantedBug[] = [
@@ -27,5 +29,56 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: spool("are on disk as soon as the database is away"),
+  },
+  {
+    name: "a backup without its end is accepted",
+    edits: [sealedFile("if (mayBeOpen) return null;", "return null;")],
+    noticedBy: sealed("is refused cut at any place"),
+  },
+  {
+    name: "the frames of a backup may come in any order",
+    edits: [
+      sealedFile(
+        "nonce.writeBigUInt64BE(BigInt(frame), NONCE_BYTES - 8);",
+        "nonce.writeBigUInt64BE(BigInt(frame) * 0n, NONCE_BYTES - 8);",
+      ),
+    ],
+    noticedBy: sealed("is refused with frames in another order"),
+  },
+  {
+    name: "the mark of a backup's last frame may be set by anybody",
+    edits: [
+      sealedFile(
+        "const sealed = await readBytes(file, size + TAG_BYTES);",
+        "const sealed = await readBytes(file, size + TAG_BYTES); length.writeUInt32BE(size);",
+      ),
+      sealedFile(
+        "const cipher = createCipheriv(CIPHER, this.#key, nonceOf(this.#frames), { authTagLength: TAG_BYTES }).setAAD(length);",
+        "const cipher = createCipheriv(CIPHER, this.#key, nonceOf(this.#frames), { authTagLength: TAG_BYTES }).setAAD(lengthField(bytes.length, false));",
+      ),
+    ],
+    noticedBy: sealed("is refused with any byte flipped"),
+  },
+  {
+    name: "a restored service admits requests",
+    edits: [
+      {
+        file: "src/operator/commands/recovery.ts",
+        find: "await stopAdmissions(by, { reason });",
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/database/backup.test.ts", test: "is restored to a moment, with everything stopped" },
+  },
+  {
+    name: "a restored service pays",
+    edits: [
+      {
+        file: "src/operator/commands/recovery.ts",
+        find: 'await stopPayouts(by, { chain: "", address: "", reason });',
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/database/backup.test.ts", test: "is restored to a moment, with everything stopped" },
   },
 ];

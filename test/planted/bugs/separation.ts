@@ -106,8 +106,8 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/database/embedded/cluster.ts",
-        find: '"local all all peer map=saldo',
-        replace: '"local all all trust',
+        find: "`local ${what} all peer map=saldo",
+        replace: "`local ${what} all trust",
       },
     ],
     noticedBy: {

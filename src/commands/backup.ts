@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, readdir, realpath, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve, sep } from "node:path";
+import { openServiceDatabase } from "../app/compose/database.ts";
+import { topicAudits } from "../app/compose/topic-audits.ts";
+import type { Config } from "../app/config/config.ts";
+import { syncFolder } from "../database/backup/backup-folder.ts";
+import { takeBaseBackup } from "../database/backup/base-backup.ts";
+import { type Restored, restoreCluster } from "../database/backup/restore-cluster.ts";
+import { type BackupKey, backupKeys } from "../database/backup/sealed-file.ts";
+import type { Database } from "../database/database.ts";
+import { findEmbeddedAddress } from "../database/embedded/embedded-postgres.ts";
+import { audit, type AuditReport } from "../ledger/audit/audit.ts";
+import { closeRestored } from "../operator/commands/recovery.ts";
+import { type Command, UsageError } from "./command.ts";
+import { operatorHere } from "./operator-here.ts";
+
+/** What a data folder may have besides a cluster: what a process left there for the books. */
+const KEPT: ReadonlySet<string> = new Set(["owed"]);
+
+export const backupCommands: readonly Command[] = [
+  {
+    name: "backup verify",
+    about: "Restores a backup into a scratch folder, audits all of it, and removes it again.",
+    options: {},
+    positionals: ["DIR"],
+    async run({ positionals: [root = ""] }, { config }) {
+      const keys = keysOf(config);
+      const within = await mkdtemp(join(tmpdir(), "saldo-verify-"));
+      try {
+        const restored = await restoreCluster({ root: resolve(root), keys, until: null, within });
+        const report = await inRestored(config, restored, ({ pool }) => auditAll(pool));
+        return { json: { ok: report.ok, ...found(report) }, ok: report.ok };
+      } finally {
+        await rm(within, { recursive: true, force: true });
+      }
+    },
+  },
+  {
+    name: "backup",
+    about: "Backs up the embedded database, encrypted under SALDO_BACKUP_KEY. The service may run.",
+    options: { to: { required: true, value: "DIR", about: "the folder of backups, best on another disk" } },
+    async run(values, { config, database }) {
+      const keys = keysOf(config);
+      const root = resolve(values.need("to"));
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      const inside = `${await realpath(root)}${sep}`.startsWith(
+        `${await realpath(config.dataDir).catch(() => config.dataDir)}${sep}`,
+      );
+      if (inside) throw new UsageError("saldo backup: --to must not be inside the data folder.");
+      await database();
+      const { path, bytes, facts } = await takeBaseBackup(await findEmbeddedAddress(config), { root, keys });
+      return { json: { path, bytes, until: facts.until } };
+    },
+  },
+  {
+    name: "restore",
+    about:
+      "Restores a backup of the embedded database into an empty data folder, and audits it. Nothing may serve from there.",
+    options: {
+      from: { required: true, value: "DIR", about: "the folder of backups" },
+      until: {
+        required: false,
+        value: "TIME",
+        about: "the moment, such as 2026-11-24T15:04:05Z; left out: the last one",
+      },
+      "data-dir": { required: false, value: "D", about: "the data folder; left out: SALDO_DATA_DIR" },
+    },
+    async run(values, { config }) {
+      const keys = keysOf(config);
+      const dataDir = resolve(values.get("data-dir") ?? config.dataDir);
+      const until = momentIn(values.get("until"));
+      await mkdir(dataDir, { recursive: true, mode: 0o711 });
+      const there = (await readdir(dataDir)).filter((name) => !KEPT.has(name));
+      if (there.length > 0) throw new UsageError(`saldo restore: ${dataDir} is not empty: it has ${there.join(", ")}.`);
+      const restored = await restoreCluster({ root: resolve(values.need("from")), keys, until, within: dataDir });
+      try {
+        const report = await inRestored(config, restored, async (database) => {
+          await closeRestored(await operatorHere(async () => database), restored);
+          return auditAll(database.pool);
+        });
+        await restored.claimTimeline();
+        await rename(join(restored.dataDir, "postgres"), join(dataDir, "postgres"));
+        await syncFolder(dataDir);
+        const facts = { until: restored.until.toISOString(), timeline: restored.timeline };
+        return { json: { ...facts, ...found(report) }, text: textOf(facts, report), ok: report.ok };
+      } finally {
+        await rm(restored.dataDir, { recursive: true, force: true });
+      }
+    },
+  },
+];
+
+function keysOf({ backupKeys: secrets, databaseUrl }: Config): BackupKey[] {
+  if (databaseUrl !== null)
+    throw new UsageError(
+      "saldo backup: DATABASE_URL names a server of yours: back it up with its own tools, such as pgBackRest.",
+    );
+  if (secrets.length === 0) throw new UsageError("saldo backup: needs SALDO_BACKUP_KEY.");
+  return backupKeys(secrets);
+}
+
+function momentIn(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime()) || !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
+    throw new UsageError("saldo restore: --until is a time with its zone, such as 2026-11-24T15:04:05Z.");
+  return moment;
+}
+
+/** Works on the restored database, and stops its server. */
+async function inRestored<T>(config: Config, restored: Restored, work: (database: Database) => Promise<T>): Promise<T> {
+  try {
+    const database = await openServiceDatabase({ ...config, dataDir: restored.dataDir });
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await restored.server.stop({ evenWithClients: true });
+  }
+}
+
+function auditAll(pool: Database["pool"]): Promise<AuditReport> {
+  return audit(pool, { kind: "full", topics: topicAudits });
+}
+
+function found({ ok, violations, hasMore }: AuditReport) {
+  return ok ? {} : { violations, hasMore };
+}
+
+function textOf({ until, timeline }: { until: string; timeline: number }, { ok, violations }: AuditReport): string {
+  const books = ok
+    ? "The audit found nothing."
+    : `The audit found ${violations.length} violations: saldo audit --full.`;
+  return [
+    `Restored to ${until}, timeline ${timeline}. ${books}`,
+    "Admissions and payouts are stopped. Read saldo recover report, then: saldo admission start, saldo payout start.",
+    "Take a new backup: those of the former timeline do not contain what comes now.",
+  ].join("\n");
+}

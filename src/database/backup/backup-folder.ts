@@ -1,0 +1,127 @@
+// The files of a backup folder. Each history of the books has a folder of its own, so backups and logs of different histories are never mixed:
+//
+//   SYSTEM-TIMELINE/history.sealed            the history file of the timeline, where it is not the first
+//   SYSTEM-TIMELINE/base-TIME/{about,base.tar,manifest}.sealed
+//   SYSTEM-TIMELINE/wal/SEGMENT.sealed        and SEGMENT.open.sealed while it is received, SEGMENT.before.sealed while again
+
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { History } from "../history.ts";
+import { errorCode } from "../system-error.ts";
+import { type BackupKey, BackupUnreadable, readWholeSealed, SealedWriter } from "./sealed-file.ts";
+
+const SEALED = ".sealed";
+const HISTORY_FOLDER = /^(\d+)-(\d+)$/;
+const BASE_FOLDER = /^base-\d{8}T\d{6}\d*Z$/;
+
+/** What is known of a base backup, apart from its contents. Times are ISO 8601. */
+export type BackupFacts = History & {
+  readonly format: 1;
+  readonly saldo: string;
+  readonly postgres: string;
+  readonly startLsn: string;
+  readonly endLsn: string;
+  /** Everything that was committed before is in it. */
+  readonly until: string;
+  /** Nothing that was committed later is in it. */
+  readonly endedAt: string;
+};
+
+/** A base backup in its folder. */
+export type BaseBackup = { readonly facts: BackupFacts; readonly path: string; readonly name: string };
+
+/** A file of a backup: its place, and the name that it is encrypted for. */
+export type SealedFile = { readonly path: string; readonly name: string };
+
+/** The name of the folder of a history. */
+export function historyFolder({ system, timeline }: History): string {
+  return `${system}-${timeline}`;
+}
+
+/** A file of a history's folder. */
+export function sealedFile(root: string, ...parts: readonly string[]): SealedFile {
+  return { path: `${join(root, ...parts)}${SEALED}`, name: parts.join("/") };
+}
+
+/** The history files of this system's timelines, by their names, such as `00000002.history`. */
+export async function listHistories(root: string, system: string): Promise<Map<string, SealedFile>> {
+  const found = new Map<string, SealedFile>();
+  for (const folder of await foldersIn(root)) {
+    const [, of, timeline] = HISTORY_FOLDER.exec(folder) ?? [];
+    if (of !== system) continue;
+    found.set(historyName(Number(timeline)), sealedFile(root, folder, "history"));
+  }
+  return found;
+}
+
+/** The name of a timeline's history file. */
+export function historyName(timeline: number): string {
+  return `${timeline.toString(16).toUpperCase().padStart(8, "0")}.history`;
+}
+
+/** The complete base backups, the newest first. Errors: BackupUnreadable. */
+export async function listBackups(root: string, keys: readonly BackupKey[]): Promise<BaseBackup[]> {
+  const found: BaseBackup[] = [];
+  for (const folder of await foldersIn(root)) {
+    if (!HISTORY_FOLDER.test(folder)) continue;
+    for (const base of (await foldersIn(join(root, folder))).filter((name) => BASE_FOLDER.test(name))) {
+      const about = sealedFile(root, folder, base, "about");
+      const facts: BackupFacts = JSON.parse((await readWholeSealed(about.path, about.name, keys)).toString());
+      if (historyFolder(facts) !== folder) throw new BackupUnreadable(`${about.name} is of another backup.`);
+      found.push({ facts, path: join(root, folder, base), name: `${folder}/${base}` });
+    }
+  }
+  return found.toSorted((one, other) => other.facts.until.localeCompare(one.facts.until));
+}
+
+/** The segments that were received of a history, complete or not: the files of each by its name. */
+export async function listSegments(root: string, history: History): Promise<Map<string, SealedFile[]>> {
+  const folder = historyFolder(history);
+  const found = new Map<string, SealedFile[]>();
+  for (const file of await foldersIn(join(root, folder, "wal"))) {
+    if (!file.endsWith(SEALED)) continue;
+    const name = file.slice(0, -SEALED.length);
+    const [segment = ""] = name.split(".");
+    // Complete or not, they are encrypted for the name of the segment.
+    const sealed = { path: join(root, folder, "wal", file), name: `${folder}/wal/${segment}` };
+    found.set(segment, [...(found.get(segment) ?? []), sealed]);
+  }
+  return found;
+}
+
+/** Writes a small encrypted file, whole. One that is there is replaced. */
+export async function writeSealed(
+  { path, name }: SealedFile,
+  keys: readonly BackupKey[],
+  bytes: Buffer,
+): Promise<void> {
+  const draft = `${path}.draft`;
+  await rm(draft, { force: true });
+  const writer = await SealedWriter.create(draft, name, keys);
+  await writer.write(bytes);
+  await writer.end();
+  await rename(draft, path);
+}
+
+/** Makes a folder, and keeps its name through a power cut. */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await syncFolder(join(path, ".."));
+}
+
+/** Keeps the names in a folder through a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function foldersIn(path: string): Promise<string[]> {
+  return readdir(path).catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  });
+}

@@ -1,0 +1,233 @@
+// Makes a cluster from a backup and lets it recover: the newest base backup before the wanted moment, and the log behind it. The server
+// that recovers is the embedded one; when it serves, its books are on a timeline of their own.
+
+import { appendFile, chmod, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { invariant } from "../../kernel/invariant.ts";
+import { clientConfig, withClient } from "../connections.ts";
+import { locateCluster } from "../embedded/cluster.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../embedded/embedded-postgres.ts";
+import { giveTreeTo } from "../embedded/server-account.ts";
+import { readHistory } from "../history.ts";
+import {
+  type BaseBackup,
+  historyFolder,
+  historyName,
+  listBackups,
+  listHistories,
+  listSegments,
+  makeFolder,
+  type SealedFile,
+  sealedFile,
+  writeSealed,
+} from "./backup-folder.ts";
+import { RESTORE_COMMAND, startLogFeeder } from "./log-feeder.ts";
+import { FilesSeen, readManifest } from "./manifest.ts";
+import { type BackupKey, BackupUnreadable, readSealed, readWholeSealed } from "./sealed-file.ts";
+import { readTar } from "./tar-reader.ts";
+import { parseLsn, segmentName, SEGMENT_BYTES, segmentStart, startOfSegment } from "./wal-position.ts";
+
+const SETTINGS = "postgresql.auto.conf";
+/** A standby of the former server does not follow the restored one. */
+const ALONE = "synchronous_standby_names = ''\n";
+
+/** Where recovery ends: at a moment, behind the base backup, or where the log does. */
+type Target = { readonly at: Date } | "base" | "end";
+/** PostgreSQL's words for why it did not come to the target, and where it ends instead. */
+const INSTEAD: readonly (readonly [RegExp, Target])[] = [
+  [/recovery ended before configured recovery target was reached/, "end"],
+  [/requested recovery stop point is before consistent recovery point/, "base"],
+];
+
+export type RestoreOptions = {
+  readonly root: string;
+  readonly keys: readonly BackupKey[];
+  /** The moment whose books are wanted. Null: the last one that there is. */
+  readonly until: Date | null;
+  /** An existing folder in which the data folder of the restored server is made. */
+  readonly within: string;
+};
+
+/** A restored server, running in a data folder of its own. */
+export type Restored = {
+  readonly server: EmbeddedPostgres;
+  readonly dataDir: string;
+  /** What is committed before this moment is in the books. */
+  readonly until: Date;
+  readonly timeline: number;
+  /** Writes down that the timeline is used, so that no other restore of this folder uses it again. */
+  claimTimeline(): Promise<void>;
+};
+
+/** Restores into a new data folder and starts its server. Errors: BackupUnreadable; there is no backup before the moment. */
+export async function restoreCluster({ root, keys, until, within }: RestoreOptions): Promise<Restored> {
+  const backup = await chooseBackup(root, keys, until);
+  const files = await logFilesOf(root, backup, until);
+  const dataDir = await mkdtemp(join(within, `restoring-${process.pid}-`));
+  try {
+    await chmod(dataDir, 0o711);
+    await mkdir(join(dataDir, "postgres"), { mode: 0o700 });
+    await unpack(backup, keys, join(dataDir, "postgres"));
+    const target: Target = until === null ? "end" : { at: until };
+    const { server, reached } = await recover(dataDir, { files, keys, target });
+    const { timeline, replayed } = await look(server).catch(async (error: unknown) => {
+      await server.stop({ evenWithClients: true });
+      throw error;
+    });
+    return {
+      server,
+      dataDir,
+      timeline,
+      until: typeof reached === "object" ? reached.at : latest(new Date(backup.facts.until), replayed),
+      claimTimeline: () => claimTimeline(root, keys, { dataDir, system: backup.facts.system, timeline }),
+    };
+  } catch (error) {
+    await rm(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function chooseBackup(root: string, keys: readonly BackupKey[], until: Date | null): Promise<BaseBackup> {
+  const backups = await listBackups(root, keys);
+  const oldest = backups.at(-1);
+  if (oldest === undefined) throw new Error(`There is no backup in ${root}.`);
+  const found = backups.find(({ facts }) => until === null || new Date(facts.until) <= until);
+  if (found === undefined) throw new Error(`The oldest backup in ${root} is of ${oldest.facts.until}.`);
+  return found;
+}
+
+/** What PostgreSQL may ask for: the log behind the backup, and the histories of all timelines. Errors: a segment is missing. */
+async function logFilesOf(root: string, { facts }: BaseBackup, until: Date | null) {
+  const files = new Map<string, readonly SealedFile[]>();
+  for (const [name, file] of await listHistories(root, facts.system)) {
+    const isFirst = name === historyName(1);
+    if (!isFirst) files.set(name, [file]);
+  }
+  const segments = await listSegments(root, facts);
+  for (const [name, candidates] of segments) files.set(name, candidates);
+  // The backup itself has the segment in which it ends, and the server began another one then.
+  const end = segmentStart(parseLsn(facts.endLsn) - 1n) + BigInt(SEGMENT_BYTES);
+  const last = [...segments.keys()].toSorted().at(-1);
+  for (let at = end; until === null && last !== undefined && at < startOfSegment(last); at += BigInt(SEGMENT_BYTES)) {
+    const name = segmentName(facts.timeline, at);
+    if (!segments.has(name)) throw new BackupUnreadable(`The segment ${name} of the log is missing. Give --until.`);
+  }
+  return files;
+}
+
+/** Decrypts the archive into the folder of a cluster, and compares it with its manifest. Errors: BackupUnreadable. */
+async function unpack(backup: BaseBackup, keys: readonly BackupKey[], to: string): Promise<void> {
+  const archive = sealedFile(backup.path, "base.tar").path;
+  const files = new FilesSeen();
+  let file: Awaited<ReturnType<typeof open>> | null = null;
+  try {
+    for await (const part of readTar(readSealed(archive, `${backup.name}/base.tar`, keys))) {
+      files.note(part);
+      if ("bytes" in part) {
+        await file?.appendFile(part.bytes);
+        continue;
+      }
+      await file?.close();
+      file = null;
+      const { name, type } = part.entry;
+      const path = join(to, name);
+      if (type === "link") throw new BackupUnreadable("The backup has tablespaces.");
+      if (type === "folder") await mkdir(path, { recursive: true, mode: 0o700 });
+      else {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        file = await open(path, "w", 0o600);
+      }
+    }
+  } finally {
+    await file?.close();
+  }
+  const manifest = await readWholeSealed(sealedFile(backup.path, "manifest").path, `${backup.name}/manifest`, keys);
+  files.requireAllOf(readManifest(manifest));
+}
+
+/** Lets the cluster recover. Where it does not come to the target, it goes on to where it can end. */
+async function recover(
+  dataDir: string,
+  {
+    files,
+    keys,
+    target,
+  }: { files: ReadonlyMap<string, readonly SealedFile[]>; keys: readonly BackupKey[]; target: Target },
+): Promise<{ server: EmbeddedPostgres; reached: Target }> {
+  const cluster = await locateCluster(dataDir);
+  const settings = join(cluster.dir, SETTINGS);
+  const original = await readFile(settings, "utf8");
+  await writeFile(join(cluster.dir, "recovery.signal"), "");
+  await writeFile(settings, original + ALONE + recoverySettings(target));
+  await giveTreeTo(cluster.dir, cluster.account);
+  const feeder = await startLogFeeder(cluster, { files, keys });
+  let server: EmbeddedPostgres;
+  try {
+    server = await startEmbeddedPostgres({ dataDir, recovers: true });
+  } catch (error) {
+    await feeder.stop();
+    const instead = INSTEAD.find(([words]) => words.test(String(error)))?.[1];
+    if (instead === undefined || typeof target !== "object") throw error;
+    await writeFile(settings, original);
+    return recover(dataDir, { files, keys, target: instead });
+  }
+  await feeder.stop().catch(async (error: unknown) => {
+    await server.stop({ evenWithClients: true });
+    throw error;
+  });
+  await writeFile(settings, original);
+  await appendFile(settings, ALONE);
+  return { server, reached: target };
+}
+
+function quote(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+function recoverySettings(target: Target): string {
+  const common = {
+    restore_command: RESTORE_COMMAND,
+    recovery_target_timeline: "current",
+    recovery_target_action: "promote",
+    hot_standby: "off",
+  };
+  const end =
+    target === "end"
+      ? {}
+      : target === "base"
+        ? { recovery_target: "immediate" }
+        : { recovery_target_time: postgresTime(target.at) };
+  return Object.entries({ ...common, ...end })
+    .map(([name, value]) => `${name} = ${quote(value)}\n`)
+    .join("");
+}
+
+/** The setting takes no `T` and no `Z`. */
+function postgresTime(moment: Date): string {
+  return moment.toISOString().replace("T", " ").replace("Z", "+00");
+}
+
+async function look(server: EmbeddedPostgres): Promise<{ timeline: number; replayed: Date | null }> {
+  return withClient(clientConfig(server, "saldo restore"), async (client) => {
+    const history = await readHistory(client);
+    invariant(history !== null, "a restored server is a primary");
+    const { rows } = await client.query<{ at: Date | null }>("SELECT pg_last_xact_replay_timestamp() AS at");
+    return { timeline: history.timeline, replayed: rows[0]?.at ?? null };
+  });
+}
+
+/** PostgreSQL chooses the first number behind the histories that it is given, so every one that was ever used is kept. */
+async function claimTimeline(
+  root: string,
+  keys: readonly BackupKey[],
+  { dataDir, system, timeline }: { dataDir: string; system: string; timeline: number },
+): Promise<void> {
+  const folder = historyFolder({ system, timeline });
+  await makeFolder(join(root, folder));
+  const history = await readFile(join(dataDir, "postgres", "pg_wal", historyName(timeline)));
+  await writeSealed(sealedFile(root, folder, "history"), keys, history);
+}
+
+function latest(one: Date, other: Date | null): Date {
+  return other !== null && other > one ? other : one;
+}

@@ -1,0 +1,167 @@
+// Backup and restore of the embedded database: taken while the service serves, with its log received beside it.
+
+import { randomBytes } from "node:crypto";
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
+import { makeDataDir, removeDataDir, until } from "../setup/own-server.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
+import { onServer } from "../setup/test-servers.ts";
+
+const KEY = /gw_[A-Za-z0-9]{49}/;
+const HELLO = JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Hello!" }] });
+const MARKER = `marker-${randomBytes(8).toString("hex")}`;
+const SECRET = { SALDO_BACKUP_KEY: "a key of a test that is long enough for what it encrypts" };
+
+describe("a backup of the embedded database", () => {
+  let dataDir: string;
+  let root: string;
+  let saldo: SaldoHere;
+  let url: string;
+  let account: string;
+  const made: string[] = [];
+  let taken: Record<string, string>;
+  /** Answered requests: before the backup, between it and the moment, and behind that. */
+  const answered = { before: 3, between: 4, behind: 2 };
+  let moment: string;
+
+  beforeAll(async () => {
+    dataDir = await folder();
+    root = await folder();
+    saldo = await SaldoHere.start({ ...SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
+    url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(join(dataDir, "socket"))}`;
+    await chat(answered.before);
+    account = (await onServer(url, "SELECT account_id FROM usage_record LIMIT 1")).rows[0].account_id;
+    await saldoJson(["key", "create", "--account", account, "--name", MARKER], { SALDO_DATA_DIR: dataDir });
+    taken = await saldoJson(["backup", "--to", root], { ...SECRET, SALDO_DATA_DIR: dataDir });
+    await chat(answered.between);
+    moment = (await onServer(url, "SELECT clock_timestamp() AS at")).rows[0].at.toISOString();
+    await chat(answered.behind);
+    await until(receivedAll);
+    await saldo.stop();
+  });
+  afterAll(async () => {
+    for (const each of made) await removeDataDir(each);
+  });
+
+  async function folder(): Promise<string> {
+    const path = await makeDataDir();
+    made.push(path);
+    return path;
+  }
+
+  async function chat(times: number): Promise<void> {
+    for (let time = 0; time < times; time += 1) {
+      const response = await fetch(`${saldo.httpUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${saldo.announced(KEY)}`, "content-type": "application/json" },
+        body: HELLO,
+      });
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+    }
+  }
+
+  /** Whether the receiver of the log has everything that is written now. */
+  async function receivedAll(): Promise<boolean> {
+    const text =
+      "SELECT flush_lsn >= pg_current_wal_flush_lsn() AS all FROM pg_stat_replication WHERE application_name = 'saldo_backup'";
+    return (await onServer(url, text)).rows[0]?.all === true;
+  }
+
+  /** Every file of the backup. */
+  async function files(): Promise<string[]> {
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  }
+
+  const at = (dir: string) => ({ ...SECRET, SALDO_DATA_DIR: dir });
+
+  async function recordsIn(dir: string): Promise<number> {
+    return (await saldoJson(["usage", "list", "--account", account], at(dir)))["records"]?.length ?? 0;
+  }
+
+  /** Restores into a folder of its own, whose server runs while the look is taken. */
+  async function restore(words: readonly string[], look: (dir: string) => Promise<void>) {
+    const dir = await folder();
+    const restored = await saldoJson(["restore", "--from", root, "--data-dir", dir, ...words], SECRET);
+    const server = await startEmbeddedPostgres({ dataDir: dir });
+    try {
+      await look(dir);
+    } finally {
+      await server.stop();
+    }
+    return restored;
+  }
+
+  it("has its place, its size and its moment, and nothing of the books in clear", async () => {
+    expect(taken["path"]).toContain(root);
+    expect(Number(taken["bytes"])).toBeGreaterThan(1_000_000);
+    expect(new Date(String(taken["until"])).getTime()).toBeLessThanOrEqual(new Date(moment).getTime());
+    const all = await files();
+    expect(all.length).toBeGreaterThan(3);
+    for (const file of all) expect((await readFile(file)).includes(MARKER), file).toBe(false);
+  });
+
+  it("is restored to a moment, with everything stopped", async () => {
+    const restored = await restore(["--until", moment], async (dir) => {
+      expect(await recordsIn(dir)).toBe(answered.before + answered.between);
+      expect(await saldoJson(["admission", "status"], at(dir))).toMatchObject({ stopped: true });
+      expect(await saldoJson(["payout", "status"], at(dir))).toMatchObject({ stops: [{ chain: "", address: "" }] });
+      expect(await saldoJson(["recover", "report"], at(dir))).toMatchObject({ history: { timeline: 2 }, owed: [] });
+      const { code, stderr } = await runSaldo(["restore", "--from", root], at(dir));
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("is not empty") });
+    });
+    expect(restored).toEqual({ until: moment, timeline: 2 });
+  });
+
+  it("is restored to the last moment that was received, on a timeline that no restore had before", async () => {
+    const restored = await restore([], async (dir) => {
+      expect(await recordsIn(dir)).toBe(answered.before + answered.between + answered.behind);
+    });
+    expect(restored).toMatchObject({ timeline: 3 });
+  });
+
+  it("is verified by a restore that leaves nothing", async () => {
+    const before = await files();
+    expect(await saldoJson(["backup", "verify", root], SECRET)).toEqual({ ok: true });
+    expect(await files()).toEqual(before);
+  });
+
+  it.each([
+    ["with a byte flipped", async (path: string, bytes: Buffer) => writeFile(path, flipped(bytes))],
+    ["cut short", async (path: string, bytes: Buffer) => truncate(path, bytes.length - 100_000)],
+    ["cut where a frame ends", async (path: string, bytes: Buffer) => truncate(path, lastFrameAt(bytes))],
+  ])("is refused %s, and leaves the data folder empty", async (_what, damage) => {
+    const path = join(String(taken["path"]), "base.tar.sealed");
+    const bytes = await readFile(path);
+    await damage(path, bytes);
+    const dir = await folder();
+    const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", dir], SECRET);
+    await writeFile(path, bytes);
+    expect(stderr).toMatch(/was changed since it was written, or a part of it is missing/);
+    expect({ code, left: await readdir(dir) }).toEqual({ code: 1, left: [] });
+  });
+
+  it("is refused under another key", async () => {
+    const other = { SALDO_BACKUP_KEY: "another key of a test that is long enough as well" };
+    const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", await folder()], other);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("another key") });
+  });
+});
+
+function flipped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const middle = Math.floor(copy.length / 2);
+  copy[middle] = (copy[middle] ?? 0) ^ 1;
+  return copy;
+}
+
+/** Where the last frame of an encrypted file begins. */
+function lastFrameAt(bytes: Buffer): number {
+  let at = 44;
+  for (let next = at; next < bytes.length; next = at + 4 + (bytes.readUInt32BE(at) & 0x7fff_ffff) + 16) at = next;
+  return at;
+}
