@@ -37,6 +37,11 @@ export const payoutCommands: readonly Command[] = [
     options: {
       chain: { required: true, value: "C", about: "which: ethereum, bsc" },
       reason: { required: true, value: "R", about: "the sender of the payment, and why it is safe to go on" },
+      adopt: {
+        required: false,
+        value: null,
+        about: "records payments of open transfers that the chain has and the books lack",
+      },
     },
     async run(values, { config, database }) {
       const name = values.need("chain");
@@ -44,9 +49,10 @@ export const payoutCommands: readonly Command[] = [
       const by = await operatorHere(database);
       const reason = values.need("reason");
       const stop = await findStop(by.database.pool, { chains, name });
-      if (stop === null) return { json: { chain: name, foreignNonces: 0, isNew: false } };
+      if (stop === null) return { json: { chain: name, foreignNonces: 0, adoptedPayments: 0, isNew: false } };
       // The command ends the payout that it shows, even if the wallet changes meanwhile.
-      const resumed = await resumeWallet(by, { chains, name, stoppedAt: stop.stoppedAt, reason });
+      const adopts = values.has("adopt");
+      const resumed = await resumeWallet(by, { chains, name, stoppedAt: stop.stoppedAt, reason, adopts });
       return { json: { chain: name, ...stop, ...resumed } };
     },
   },

@@ -15,11 +15,16 @@ const MAY_PASS: ReadonlySet<string> = new Set([
   sqlStates.serializationFailure,
 ]);
 
-// Pages by key, so that holds that cannot be resolved now do not hide later ones. A process registers before its first hold, so a
-// process without a row is dead, and its row was deleted.
+// A process registers before its first hold, so a process without a row is dead, and its row was deleted; or a failover has lost the row,
+// and then the process registers again within its term, and settles what it has. So such holds wait until a term has passed.
+const IS_DEAD = (withoutRow: string): string => `
+NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)
+  AND (${withoutRow}::boolean OR EXISTS (SELECT FROM process p WHERE p.id = h.owner))`;
+
+// Pages by key, so that holds that cannot be resolved now do not hide later ones.
 const HOLDS_OF_THE_DEAD = `
 SELECT h.account_id, h.id FROM hold h
-WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL) AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
+WHERE ${IS_DEAD("$3")} AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
 
 const HOLDS_OF_OURS = `
 SELECT h.account_id, h.id FROM hold h
@@ -37,7 +42,7 @@ WITH acc AS MATERIALIZED (
   DELETE FROM hold h USING acc a, unnest($1::uuid[], $2::uuid[]) AS r(account_id, id)
   WHERE r.account_id = a.id AND h.account_id = a.id AND h.id = r.id
     AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[])
-    AND NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)
+    AND ${IS_DEAD("$3")}
   RETURNING h.*, usage_cost(h.progress_input_tokens, h.progress_cached_tokens, h.progress_output_tokens, NULL, h.input_price,
                             h.output_price, h.cache_hit_price, h.other_prices)::bigint AS cost
 ), ins AS (
@@ -66,25 +71,32 @@ const FORGET = `
 DELETE FROM process p WHERE p.dead_at < clock_timestamp() - interval '1 day'
   AND NOT EXISTS (SELECT FROM hold h WHERE h.owner = p.id)`;
 
+type Recovering = { readonly pool: Pool; readonly withoutRow: boolean; readonly locked: Set<string> };
+
 export type HoldName = { readonly accountId: string; readonly requestId: string };
 
-/** Resolves the holds of dead processes. Returns their number; holds of locked accounts are left to the next round. */
-export async function recoverHolds(pool: Pool): Promise<number> {
+/**
+ * Resolves the holds of dead processes. `withoutRow`: also those of processes that the books do not know. Returns their number;
+ * holds of locked accounts are left to the next round.
+ */
+export async function recoverHolds(pool: Pool, { withoutRow = true } = {}): Promise<number> {
   let recovered = 0;
   // An account that was locked once is skipped for the rest of the round: each try waits for the lock.
   const locked = new Set<string>();
-  for await (const page of holdPages(pool, HOLDS_OF_THE_DEAD)) recovered += await recoverPage(pool, page, locked);
+  const work = { pool, withoutRow, locked };
+  for await (const page of holdPages(pool, HOLDS_OF_THE_DEAD, [withoutRow])) recovered += await recoverPage(work, page);
   return recovered;
 }
 
 /** All at once, or account by account where one would block the others. */
-async function recoverPage(pool: Pool, page: readonly HoldName[], locked: Set<string>): Promise<number> {
+async function recoverPage(work: Recovering, page: readonly HoldName[]): Promise<number> {
+  const { pool, withoutRow, locked } = work;
   const holds = page.filter(({ accountId }) => !locked.has(accountId));
   const [first] = holds;
   if (first === undefined) return 0;
   try {
     const names = [holds.map(({ accountId }) => accountId), holds.map(({ requestId }) => requestId)];
-    return (await pool.query(RECOVER, names)).rowCount ?? 0;
+    return (await pool.query(RECOVER, [...names, withoutRow])).rowCount ?? 0;
   } catch (error) {
     if (!MAY_PASS.has(sqlState(error) ?? "")) throw error;
     const ofAccounts = [...Map.groupBy(holds, ({ accountId }) => accountId).values()];
@@ -93,7 +105,7 @@ async function recoverPage(pool: Pool, page: readonly HoldName[], locked: Set<st
       return 0;
     }
     let recovered = 0;
-    for (const ofAccount of ofAccounts) recovered += await recoverPage(pool, ofAccount, locked);
+    for (const ofAccount of ofAccounts) recovered += await recoverPage(work, ofAccount);
     return recovered;
   }
 }
@@ -112,7 +124,11 @@ export async function listOldHolds(pool: Pool, owner: string): Promise<HoldName[
   return holds;
 }
 
-async function* holdPages(pool: Pool, text: string, more: readonly string[] = []): AsyncGenerator<HoldName[]> {
+async function* holdPages(
+  pool: Pool,
+  text: string,
+  more: readonly (string | boolean)[] = [],
+): AsyncGenerator<HoldName[]> {
   let after = { accountId: BEFORE_ALL_IDS, requestId: BEFORE_ALL_IDS };
   for (;;) {
     const { rows } = await pool.query<{ account_id: string; id: string }>(text, [

@@ -53,6 +53,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "ledger/receivables.ts",
     "ledger/recovery.ts",
     "merchant/merchants/limits-store.ts",
+    "merchant/payouts/adopt-payments.ts",
     "merchant/payouts/daily-cap.ts",
     "merchant/payouts/payout-stops.ts",
     "merchant/payouts/payout-store.ts",

@@ -145,7 +145,7 @@ describe.each([
       const mined = await find(signed, each);
       expect(mined).toMatchObject({ status: "mined", confirmations: 1, isFinal: false, succeeded: true });
       expect(await chain.nextNonce()).toBe(nonce + 1);
-      expect(await chain.holderOf(nonce, await chain.head())).toEqual({ hash: signed.hash, isFinal: false });
+      expect(await chain.holderOf(nonce, await chain.head())).toMatchObject({ hash: signed.hash, isFinal: false });
       await setup.mine(FINAL_AFTER - 1);
       const { block } = mined as { block: object };
       expect(await find(signed, each)).toMatchObject({
@@ -154,7 +154,7 @@ describe.each([
         isFinal: true,
         succeeded: true,
       });
-      expect(await chain.holderOf(nonce, await chain.head())).toEqual({ hash: signed.hash, isFinal: true });
+      expect(await chain.holderOf(nonce, await chain.head())).toMatchObject({ hash: signed.hash, isFinal: true });
     }
   });
 
@@ -182,7 +182,7 @@ describe.each([
     await setup.mine(FINAL_AFTER);
     expect(await find(first)).toEqual({ status: "unknown" });
     expect(await find(second)).toMatchObject({ status: "mined", isFinal: true, succeeded: true });
-    expect(await chain.holderOf(nonce, await chain.head())).toEqual({ hash: second.hash, isFinal: true });
+    expect(await chain.holderOf(nonce, await chain.head())).toMatchObject({ hash: second.hash, isFinal: true });
     expect(await chain.nextNonce()).toBe(nonce + 1);
   });
 

@@ -153,7 +153,7 @@ describe("wallets", () => {
     expect(await find()).toMatchObject({ stopReason: "second" });
     const second = await find();
     expect(await resume("early", quick, second)).toMatchObject({ isNew: true });
-    expect(await resume("late", quick, first)).toEqual({ foreignNonces: 0, isNew: false });
+    expect(await resume("late", quick, first)).toMatchObject({ foreignNonces: 0, isNew: false });
     const lines = (await served.linesOf("polygon 0xcc")).map(({ operator, reason }) => ({ operator, reason }));
     expect(lines).toEqual([
       { operator: "early", reason: "second" },

@@ -2,8 +2,9 @@
 // that a lost statement placed.
 
 import type { Pool } from "pg";
+import { type History, isSameHistory, readHistory } from "../../database/history.ts";
 import type { GroupCommitLedger } from "../group-commit/group-commit.ts";
-import { LEASE_RENEWAL_MS, type ProcessLease } from "../process-lease.ts";
+import { LEASE_RENEWAL_MS, type ProcessLease, TERM_MS } from "../process-lease.ts";
 import { forgetLongDead, listOldHolds, recoverHolds } from "../recovery.ts";
 import type { Tick } from "../../workers/tick.ts";
 
@@ -18,6 +19,7 @@ export type HoldWork = {
 };
 
 export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
+  const books = new SteadyBooks(pool);
   return [
     { name: "renew the lease", everyMs: LEASE_RENEWAL_MS, run: () => renewLease(lease) },
     {
@@ -25,13 +27,34 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
       everyMs: RECOVERY_MS,
       run: async () => {
         await lease.expireDeadProcesses();
-        await recoverHolds(pool);
+        await recoverHolds(pool, { withoutRow: await books.areSteady() });
       },
     },
     { name: "settle what is owed", everyMs: RECOVERY_MS, run: () => ledger.settleOwed() },
     { name: "sweep own holds", everyMs: SWEEP_MS, run: () => sweepOwnHolds({ pool, lease, ledger }) },
     { name: "forget the long dead", everyMs: FORGET_MS, run: () => forgetLongDead(pool) },
   ];
+}
+
+/** Whether the books have continued the same history for a whole term, as far as this process knows. */
+export class SteadyBooks {
+  readonly #pool: Pool;
+  readonly #now: () => number;
+  #seen: { readonly history: History; readonly sinceMs: number } | null = null;
+
+  constructor(pool: Pool, now: () => number = () => performance.now()) {
+    this.#pool = pool;
+    this.#now = now;
+  }
+
+  /** Looks. Errors: those of the database. */
+  async areSteady(): Promise<boolean> {
+    const history = await readHistory(this.#pool);
+    if (history === null) return false;
+    if (this.#seen === null || !isSameHistory(this.#seen.history, history))
+      this.#seen = { history, sinceMs: this.#now() };
+    return this.#now() - this.#seen.sinceMs > TERM_MS;
+  }
 }
 
 /** The difference from the database's clock is logged with each renewal until the clock is right. */

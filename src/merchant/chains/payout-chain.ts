@@ -37,7 +37,19 @@ export type MinedTransaction = {
 export type SeenTransaction = { readonly status: "unknown" } | { readonly status: "pending" } | MinedTransaction;
 
 /** The transaction that used up a nonce, in a block of the current chain. */
-export type NonceHolder = { readonly hash: string; readonly isFinal: boolean };
+export type NonceHolder = {
+  readonly hash: string;
+  readonly isFinal: boolean;
+  /** What it is. Null: its chain cannot be lost apart from the books, or it is of a kind that we never sign. */
+  readonly transaction: FoundTransaction | null;
+};
+
+/** A transaction as the chain has it. `payment` null: it pays nothing in a currency of ours. */
+export type FoundTransaction = {
+  readonly raw: string;
+  readonly fee: FeeOffer;
+  readonly payment: ChainPayment | null;
+};
 
 /** These bytes can never be made: a retry will not help. Every other failure may pass. */
 export class UnsignablePayment extends Error {}

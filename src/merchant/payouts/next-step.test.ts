@@ -48,7 +48,7 @@ function step(
 const one = (seen: SeenTransaction, more: Partial<Attempt> = {}): SeenAttempt[] => [
   { attempt: attempt(1, more), seen },
 ];
-const foreign = (isFinal: boolean): NonceHolder => ({ hash: "0xthief", isFinal });
+const foreign = (isFinal: boolean): NonceHolder => ({ hash: "0xthief", isFinal, transaction: null });
 
 describe("the next step of a payout", () => {
   it("is to sign when nothing is signed: the payment, or what fills the nonce", () => {
@@ -90,7 +90,9 @@ describe("the next step of a payout", () => {
   });
 
   it("waits when the nonce was used up by an attempt of its own that was not found a moment before", () => {
-    expect(step(one(UNKNOWN), { holder: { hash: "0x1", isFinal: true }, isNext: false })).toEqual({ kind: "wait" });
+    expect(step(one(UNKNOWN), { holder: { hash: "0x1", isFinal: true, transaction: null }, isNext: false })).toEqual({
+      kind: "wait",
+    });
   });
 
   it("offers more when it is stuck, but only if it is the next of its wallet", () => {

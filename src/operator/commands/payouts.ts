@@ -24,21 +24,35 @@ export async function findStop(
 
 /**
  * Lets a wallet sign again that stopped because its key was used elsewhere. `stoppedAt` names the stop that the operator
- * has looked at. Errors: ValidationError when no chain has that name; those of findForeignNonces and resumeSigning.
+ * has looked at. `adopts`: payments of open transfers that the books lack are recorded. Errors: ValidationError when no chain has that
+ * name; those of findForeignNonces and resumeSigning.
  */
 export async function resumeWallet(
   by: OperatorContext,
-  command: { chains: readonly PayoutChain[]; name: string; stoppedAt: Date; reason: string },
+  command: {
+    readonly chains: readonly PayoutChain[];
+    readonly name: string;
+    readonly stoppedAt: Date;
+    readonly reason: string;
+    readonly adopts?: boolean;
+  },
 ): Promise<ResumedWallet> {
-  const { name, stoppedAt, reason } = command;
+  const { name, stoppedAt, reason, adopts = false } = command;
   const chain = chainNamed(command.chains, name);
   // The chain is asked before the transaction begins.
   const found = await findForeignNonces(by.database.pool, chain);
   return withAuditLog(
     by,
-    (client) => resumeSigning(client, found, stoppedAt),
-    ({ foreignNonces, isNew }) =>
-      isNew ? { action: "payout resume", subject: `${name} ${found.address}`, reason, facts: { foreignNonces } } : null,
+    (client) => resumeSigning(client, found, { stoppedAt, adopts }),
+    ({ foreignNonces, adoptedPayments, isNew }) =>
+      isNew
+        ? {
+            action: "payout resume",
+            subject: `${name} ${found.address}`,
+            reason,
+            facts: { foreignNonces, adoptedPayments },
+          }
+        : null,
   );
 }
 

@@ -41,12 +41,13 @@ export function createPayoutService({
     async resumePayoutWallet({ chain, reason, stoppedAt }, context) {
       // The contract lets no request without it through.
       invariant(stoppedAt !== undefined, "a command to resume a wallet names its stop");
-      return resumeWallet(operatorContext(context), {
+      const { foreignNonces, isNew } = await resumeWallet(operatorContext(context), {
         chains,
         name: chain,
         stoppedAt: timestampDate(stoppedAt),
         reason,
       });
+      return { foreignNonces, isNew };
     },
   };
 }

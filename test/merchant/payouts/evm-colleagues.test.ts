@@ -98,17 +98,18 @@ describe("an engine that pauses while another one works", () => {
     expect(await stop("0xstranger", 0)).toBe(false);
     expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
     // Nor is a nonce of ours written down as somebody else's.
-    const foreign = [{ nonce: nonce + 1, hash: own.hash }];
+    const foreign = [{ nonce: nonce + 1, hash: own.hash, transaction: null, displaced: null }];
     const resume = { walletId: await walletId(), address: setup.hot.address, foreign };
     const { pool } = setup.database;
     await haltWallet(pool, resume.walletId, "a test");
     const { haltedAt } = await inTransaction(pool, (client) => lockWallet(client, resume.walletId));
     if (haltedAt === null) throw new Error("the wallet has not stopped");
-    await expect(inTransaction(pool, (client) => resumeSigning(client, resume, haltedAt))).rejects.toThrow(
+    const meant = { stoppedAt: haltedAt, adopts: false };
+    await expect(inTransaction(pool, (client) => resumeSigning(client, resume, meant))).rejects.toThrow(
       "signed ourselves",
     );
     const none = { ...resume, foreign: [] };
-    expect(await inTransaction(pool, (client) => resumeSigning(client, none, haltedAt))).toMatchObject({ isNew: true });
+    expect(await inTransaction(pool, (client) => resumeSigning(client, none, meant))).toMatchObject({ isNew: true });
     await setup.runToEnd(engine, [transferId]);
     await setup.expectPaidOnce(transferId, to, before);
   });

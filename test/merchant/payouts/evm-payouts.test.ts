@@ -4,6 +4,7 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
+import { findCoin } from "../../../src/merchant/chains/currencies.ts";
 import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.ts";
 import { findStop, resumeWallet } from "../../../src/operator/commands/payouts.ts";
 import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
@@ -22,10 +23,10 @@ describe("a transfer on a real node", () => {
   afterAll(() => setup.close());
 
   /** Ends the stop that there is. */
-  const resume = async () => {
+  const resume = async ({ adopts = false } = {}) => {
     const wallet = { chains: [setup.chain()], name: setup.chain().name };
     const stop = await findStop(setup.database.pool, wallet);
-    const meant = { ...wallet, stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "it was us" };
+    const meant = { ...wallet, stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "it was us", adopts };
     return resumeWallet({ database: setup.database, operator: "test" }, meant);
   };
 
@@ -249,8 +250,8 @@ describe("a transfer on a real node", () => {
     expect(await setup.pooled()).toEqual([]);
     expect((await setup.merchant.transfer(transferId)).status).toBe("SUBMITTED");
 
-    expect(await resume()).toEqual({ foreignNonces: 0, isNew: true });
-    expect(await resume()).toEqual({ foreignNonces: 0, isNew: false });
+    expect(await resume()).toMatchObject({ foreignNonces: 0, isNew: true });
+    expect(await resume()).toMatchObject({ foreignNonces: 0, isNew: false });
     await setup.runToEnd(engine, [transferId]);
     await setup.expectPaidOnce(transferId, to, before);
     expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced", "confirmed"]);
@@ -274,9 +275,54 @@ describe("a transfer on a real node", () => {
     expect(await setup.merchant.history(transferId)).toEqual([]);
     await expect(resume()).rejects.toThrow("not final");
     await setup.anvil.mine(FINAL_AFTER);
-    expect(await resume()).toEqual({ foreignNonces: 1, isNew: true });
+    expect(await resume()).toMatchObject({ foreignNonces: 1, isNew: true });
     await setup.runToEnd(engine, [transferId]);
     await setup.expectPaidOnce(transferId, to, before);
+  });
+
+  /** Pays as a payout did that the books have lost. */
+  async function payUnrecorded(to: Hex): Promise<void> {
+    const chain = setup.chain();
+    const payment = { coin: findCoin("USDT", "ethereum"), to, units: UNITS };
+    const fee = { most: 90_000_000_000n, priority: 3_000_000_000n };
+    const { raw } = await chain.sign({ nonce: await chain.nextNonce(), payment, fee });
+    await chain.broadcast(raw);
+    await setup.anvil.mine(FINAL_AFTER);
+  }
+
+  it("that the chain has as paid and restored books as open is adopted, and never paid again", async () => {
+    const to = await setup.recipient();
+    const before = await setup.available();
+    const transferId = await setup.orderTokens(to, AMOUNT);
+    await payUnrecorded(to);
+    const engine = setup.engine();
+    await engine.round();
+    await expect(resume()).rejects.toThrow(/is open: resume with --adopt/);
+    await engine.round();
+    expect(await resume({ adopts: true })).toEqual({ foreignNonces: 0, adoptedPayments: 1, isNew: true });
+    await setup.runToEnd(engine, [transferId]);
+    await setup.expectPaidOnce(transferId, to, before);
+  });
+
+  it("that was paid by another transaction of its nonce than the books have is adopted", async () => {
+    const proxy = await RpcProxy.before(setup.anvil.url);
+    try {
+      const to = await setup.recipient();
+      const before = await setup.available();
+      const transferId = await setup.orderTokens(to, AMOUNT);
+      proxy.once("eth_sendRawTransaction", "lose call");
+      const engine = setup.engine({ chain: setup.chain(proxy.url) });
+      await engine.round();
+      await payUnrecorded(to);
+      await engine.round();
+      expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced"]);
+      await expect(resume()).rejects.toThrow(/is open: resume with --adopt/);
+      expect(await resume({ adopts: true })).toMatchObject({ adoptedPayments: 1, isNew: true });
+      await setup.runToEnd(engine, [transferId]);
+      await setup.expectPaidOnce(transferId, to, before);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it("of one coin goes out though a crowd waits for another", async () => {

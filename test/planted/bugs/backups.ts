@@ -60,6 +60,27 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
     noticedBy: sealed("is refused with any byte flipped"),
   },
   {
+    name: "a process whose row a failover has lost counts as dead at once",
+    edits: [
+      ledger("recovery.ts", "AND (${withoutRow}::boolean OR EXISTS", "AND (true OR ${withoutRow}::boolean OR EXISTS"),
+    ],
+    noticedBy: { file: "test/money/recovery.test.ts", test: "deletes processes that have been dead for a day" },
+  },
+  {
+    name: "a transfer that the chain has as paid is paid again after a restore",
+    edits: [
+      {
+        file: "src/merchant/payouts/resume-wallet.ts",
+        find: "if (!adopts) refuseToPayAgain(adoptions);",
+        replace: "if (!adopts) adoptions.length = 0;",
+      },
+    ],
+    noticedBy: {
+      file: "test/merchant/payouts/evm-payouts.test.ts",
+      test: "that the chain has as paid and restored books as open is adopted",
+    },
+  },
+  {
     name: "a restored service admits requests",
     edits: [
       {

@@ -30,12 +30,7 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
   {
     name: "a recovery takes the holds of the living",
     edits: [
-      ledger("recovery.ts", "AND NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)", ""),
-      ledger(
-        "recovery.ts",
-        "WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL) AND (h.account_id",
-        "WHERE (h.account_id",
-      ),
+      ledger("recovery.ts", "NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)", "true"),
     ],
     noticedBy: money("recovery", "resolves the holds of a dead process once"),
   },

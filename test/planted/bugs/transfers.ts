@@ -173,8 +173,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "payouts/resume-wallet.ts",
-        "return { foreignNonces: 0, isNew: false };",
-        "return { foreignNonces: 0, isNew: true };",
+        "return { foreignNonces: 0, adoptedPayments: 0, isNew: false };",
+        "return { foreignNonces: 0, adoptedPayments: 0, isNew: true };",
       ),
     ],
     noticedBy: operator("wallets", "sign again once they are resumed, once"),

@@ -9,7 +9,6 @@ import {
   isAddress,
   isAddressEqual,
   keccak256,
-  parseAbi,
   parseEventLogs,
   type Address,
   type Hex,
@@ -31,8 +30,10 @@ import {
   UnsignablePayment,
 } from "../payout-chain.ts";
 import { absentAsNull, type BlockName, Finality, type FinalityRule, type Verdict } from "./finality.ts";
+import { TOKEN_ABI } from "./token-abi.ts";
 import { openWallet } from "./wallet.ts";
 import { withoutUrlInErrors } from "./node-error.ts";
+import { readTransaction } from "./found-transaction.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
 /** The networks of this adapter, and the coin in which each takes its fees. */
@@ -75,13 +76,6 @@ export type SecondNode = {
  */
 export const GAS_LIMIT = 120_000n;
 const GWEI = 1_000_000_000n;
-const TOKEN_ABI = parseAbi([
-  "function transfer(address to, uint256 amount) returns (bool)",
-  "function balanceOf(address owner) view returns (uint256)",
-  "function decimals() view returns (uint8)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-]);
-
 /** A transaction and its block. `payment` is absent where the transaction is not ours. */
 type SeenBlock = {
   readonly hash: string;
@@ -95,6 +89,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
   const { network, chainId } = settings;
   const wallet = openWallet(settings.privateKey, network);
   const nativeCode = nativeCurrencies[network];
+  const native = findCoin(nativeCode, network);
   const tokens = new Map(Object.entries(settings.tokens).map(([code, address]) => [code, tokenOf(code, address)]));
   const clientOf = (rpcUrl: string): PublicClient =>
     createPublicClient({ transport: http(rpcUrl, { timeout: settings.timeoutMs, retryCount: 0 }), cacheTime: 0 });
@@ -182,7 +177,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
   const chain: PayoutChain = {
     name: network,
     wallet: wallet.address,
-    feeCoin: findCoin(nativeCode, network),
+    feeCoin: native,
     currencies: [nativeCode, ...tokens.keys()],
     ownAddresses: [wallet.address, ...[...tokens.values()].map(({ address }) => address)],
 
@@ -229,7 +224,9 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
 
     async holderOf(nonce, head): Promise<NonceHolder | null> {
       const found = await findNonceHolder(client, { address: wallet.address, nonce, latest: head.latest });
-      return found && { hash: found.hash, isFinal: (await judge(found, head)).isFinal };
+      if (found === null) return null;
+      const { isFinal } = await judge({ hash: found.hash, block: found.block }, head);
+      return { hash: found.hash, isFinal, transaction: readTransaction(found.transaction, { native, tokens }) };
     },
 
     balance(coin) {

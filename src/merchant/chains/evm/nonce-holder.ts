@@ -2,10 +2,14 @@
 // nonce is dead. Nodes have no index for it, so it is searched in the block in which the wallet's transaction count
 // passed the nonce.
 
-import { type Address, type Hex, isAddressEqual, type PublicClient } from "viem";
+import { type Address, type Hex, isAddressEqual, type PublicClient, type Transaction } from "viem";
 
 type Question = { readonly address: Address; readonly nonce: number; readonly latest: number };
-type Found = { readonly hash: Hex; readonly block: { readonly number: number; readonly hash: Hex } };
+type Found = {
+  readonly hash: Hex;
+  readonly block: { readonly number: number; readonly hash: Hex };
+  readonly transaction: Transaction;
+};
 
 /**
  * The transaction of an address with a nonce, in blocks up to the latest. Null: the nonce is unused there. Errors: a
@@ -37,5 +41,5 @@ export async function findNonceHolder(
   const block = await client.getBlock({ blockNumber: BigInt(used), includeTransactions: true });
   const holder = block.transactions.find((each) => each.nonce === nonce && isAddressEqual(each.from, address));
   if (holder === undefined || block.hash === null) throw new Error(`block ${used} was replaced while it was looked at`);
-  return { hash: holder.hash, block: { number: used, hash: block.hash } };
+  return { hash: holder.hash, block: { number: used, hash: block.hash }, transaction: holder };
 }

@@ -91,7 +91,8 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
       const holder = await readHolder(pool, nonce);
       const block = holder === undefined ? null : blockOf(holder, latest);
       if (holder === undefined || block === null) return null;
-      return { hash: holder.hash, isFinal: latest - block.number + 1 >= FINAL_AFTER_BLOCKS };
+      // Its transactions are in the same database as the books.
+      return { hash: holder.hash, isFinal: latest - block.number + 1 >= FINAL_AFTER_BLOCKS, transaction: null };
     },
 
     balance: ({ decimals }) => Promise.resolve(STOCK_COINS * 10n ** BigInt(decimals)),
