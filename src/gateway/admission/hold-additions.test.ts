@@ -8,6 +8,7 @@ import type { OtherPrices } from "../../kernel/token-prices.ts";
 import { writeChatRequest } from "../conversation/chat/write-chat-request.ts";
 import type { ClientRequest } from "../conversation/client-request.ts";
 import { countConversation } from "../conversation/count-conversation.ts";
+import { claudeCounts } from "../conversation/messages/claude-counts.ts";
 import { messagesProtocol } from "../conversation/messages/messages-protocol.ts";
 import { type ChatRequest, readRequest } from "../request/read-request.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
@@ -175,7 +176,8 @@ describe("every charge within its bounds", () => {
       fc.asyncProperty(requests, async (more) => {
         const { client } = read(more);
         const added = "tools" in more ? 804 : 0;
-        const tokens = (await countConversation(client.conversation)) + added;
+        const { rules } = claudeCounts("claude-opus-4-7");
+        const tokens = (await countConversation(client.conversation, rules)) + added;
         expect(tokens).toBeLessThanOrEqual(planOf(more, ["anthropic"]).inputTokens);
       }),
       { numRuns: 300 },

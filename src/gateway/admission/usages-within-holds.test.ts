@@ -11,6 +11,7 @@ import { readChatConversation } from "../conversation/chat/read-chat-conversatio
 import type { ClientRequest } from "../conversation/client-request.ts";
 import { countConversation } from "../conversation/count-conversation.ts";
 import { geminiProtocol } from "../conversation/gemini/gemini-protocol.ts";
+import { claudeCounts } from "../conversation/messages/claude-counts.ts";
 import { messagesProtocol } from "../conversation/messages/messages-protocol.ts";
 import type { ClientProtocol } from "../conversation/protocol.ts";
 import { responsesProtocol } from "../conversation/responses/responses-protocol.ts";
@@ -222,7 +223,7 @@ it("an input has no more tokens than its hold, by our own count and what provide
       const { request, client } = read(from, what);
       const { inputTokens } = planHold(request, MODEL, holdAdditions(request, client, routesTo(kinds)));
       const conversation = client?.conversation ?? readChatConversation(request).conversation;
-      const tokens = await countConversation(conversation);
+      const tokens = await countConversation(conversation, claudeCounts("claude-opus-4-7").rules);
       for (const kind of kinds) {
         expect(tokens + (what.hasTools ? (MOST_ADDED[kind] ?? 0) : 0)).toBeLessThanOrEqual(inputTokens);
       }

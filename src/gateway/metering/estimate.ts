@@ -15,10 +15,12 @@ export { textOfChunk } from "./output-text.ts";
 
 type CountTokens = (text: string) => number;
 
-/** Merging is quadratic in unbroken text, so text is counted in slices; a cut adds one token at most. */
-const SLICE_CHARACTERS = 128;
-/** The most slices that are counted of a text, spread over it. */
-const MAX_SLICES = 64;
+/**
+ * Merging is quadratic in unbroken text, so text is counted in slices; a cut adds one token at most. Of a text with more slices
+ * so many are counted, spread over it.
+ */
+export type Slices = { readonly characters: number; readonly most: number };
+const FEW_SLICES: Slices = { characters: 128, most: 64 };
 /** Slices counted in one go, a millisecond or two of the worst text. Other work runs in between. */
 const SLICES_AT_ONCE = 8;
 /** JSON larger than this is not read for an estimate but counted by its bytes. */
@@ -45,19 +47,19 @@ export async function prepareTokenizer(): Promise<void> {
 }
 
 /** Counts the tokens of a text with OpenAI's newest encoding, which is close to that of most models. */
-export async function countTokens(text: string): Promise<number> {
+export async function countTokens(text: string, { characters, most }: Slices = FEW_SLICES): Promise<number> {
   if (text === "") return 0;
   loading ??= loadTokenizer();
   const count = await loading;
-  const slices = Math.min(Math.ceil(text.length / SLICE_CHARACTERS), MAX_SLICES);
-  const step = Math.max(SLICE_CHARACTERS, text.length / slices);
+  const slices = Math.min(Math.ceil(text.length / characters), most);
+  const step = Math.max(characters, text.length / slices);
   let counted = 0;
   let tokens = 0;
   for (let slice = 0; slice < slices; slice += 1) {
     if (slice > 0 && slice % SLICES_AT_ONCE === 0) await setImmediate();
     // A client that could predict the samples could put spaces there.
-    const at = Math.floor(slice * step + Math.random() * (step - SLICE_CHARACTERS));
-    const piece = text.slice(at, at + SLICE_CHARACTERS);
+    const at = Math.floor(slice * step + Math.random() * (step - characters));
+    const piece = text.slice(at, at + characters);
     counted += piece.length;
     tokens += count(piece);
   }

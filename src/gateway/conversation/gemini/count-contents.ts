@@ -2,13 +2,27 @@
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { readStrictObject } from "../../request/read-json.ts";
-import { countConversation } from "../count-conversation.ts";
+import { type CountRules, countConversation } from "../count-conversation.ts";
 import { readGeminiRequest } from "./read-gemini-request.ts";
+
+/** Google counts nothing around turns. */
+const RULES: CountRules = {
+  perToken: 1,
+  perTokenOfTools: 1,
+  perInnerWord: 0,
+  before: 0,
+  aroundAnInstruction: 1,
+  aroundATurn: 1,
+  aroundATool: 8,
+  aroundACall: 4,
+  aroundAResult: 4,
+  aroundAParameter: 0,
+};
 
 /** The estimated tokens of the contents, or of a whole request. Errors: ValidationError naming each field that is wrong. */
 export async function countContents(body: Buffer, model: string): Promise<number> {
   const { conversation } = readGeminiRequest(countedRequest(readStrictObject(body)), { model, stream: false });
-  return countConversation(conversation);
+  return countConversation(conversation, RULES);
 }
 
 /** The protocol has contents alone, or a request with all of its members. */

@@ -2,20 +2,15 @@
 
 import { countConversation } from "../count-conversation.ts";
 import { readStrictObject } from "../../request/read-json.ts";
+import { claudeCounts } from "./claude-counts.ts";
 import { readMessagesRequest } from "./read-messages-request.ts";
-
-/** Around a prompt that begins with no instructions. */
-const TOKENS_BEFORE_A_TURN = 3;
-/**
- * The prompt that Anthropic puts before tools. Claude Code subtracts it, and more, where it counts its tools one by one: without
- * it they would have no tokens at all.
- */
-const TOKENS_BEFORE_TOOLS = 346;
 
 /** The estimated tokens of the input. Errors: ValidationError naming each field that is wrong. */
 export async function countMessages(body: Buffer): Promise<number> {
   const conversation = readMessagesRequest(readStrictObject(body), { isOnlyCounted: true });
-  const { system, tools } = conversation;
-  const before = (system.length === 0 ? TOKENS_BEFORE_A_TURN : 0) + (tools.length === 0 ? 0 : TOKENS_BEFORE_TOOLS);
-  return (await countConversation(conversation)) + before;
+  const { model, tools, toolChoice } = conversation;
+  const { rules, toolsPrompt } = claudeCounts(model);
+  const isForced = toolChoice?.kind === "any" || toolChoice?.kind === "tool";
+  const before = toolsPrompt.tokens + (isForced ? toolsPrompt.moreWhereForced : 0);
+  return (await countConversation(conversation, rules)) + (tools.length === 0 ? 0 : before);
 }
