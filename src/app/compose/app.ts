@@ -9,7 +9,7 @@ import { isDatabaseAway } from "../../database/transactions.ts";
 import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
 import { agentsPackage } from "../../agents/package.ts";
 import { baseUrlOf } from "./announcement.ts";
-import { receiveLog } from "./backup.ts";
+import { addBackupMetric, receiveLog } from "./backup.ts";
 import { createCallbackDeliverer } from "./callbacks.ts";
 import { createGatewayEvents, lateLog } from "../observability/events.ts";
 import { merchantServices } from "./merchant.ts";
@@ -307,8 +307,10 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   addLogMetric(registry, options.linesLost);
   addPortMetric(registry, refusals);
   addIntakeMetrics(registry, servers);
-  receiving?.addMetrics(registry);
-  if (options.worksForNode) addPayoutMetrics(registry, payouts);
+  if (options.worksForNode) {
+    addPayoutMetrics(registry, payouts);
+    addBackupMetric(registry, receiving);
+  }
   // Not before the first callers are served, and not where short-lived servers are tested and tried.
   if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();
   const started = stack.move();

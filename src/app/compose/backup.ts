@@ -11,7 +11,8 @@ import type { EventLogger } from "../../kernel/event-logger.ts";
 const RETRY_PAUSE_MS = 1_000;
 
 export type Receiving = {
-  addMetrics(registry: Registry): void;
+  /** Since when nothing of the log has become durable. */
+  ageSeconds(): number;
   stop(): Promise<void>;
 };
 
@@ -46,17 +47,20 @@ export function receiveLog({
     }
   })();
   return {
-    addMetrics(registry) {
-      const gauge: Gauge = new Gauge({
-        name: "saldo_backup_log_age_seconds",
-        help: "Since when nothing of the database's log has become durable in SALDO_BACKUP_DIR",
-        registers: [registry],
-        collect: () => gauge.set((Date.now() - durableAtMs) / 1_000),
-      });
-    },
+    ageSeconds: () => (Date.now() - durableAtMs) / 1_000,
     async stop() {
       stopping.abort();
       await receiving;
     },
   };
+}
+
+/** Adds the age of what was received. */
+export function addBackupMetric(registry: Registry, receiving: Receiving | null): void {
+  const gauge: Gauge = new Gauge({
+    name: "saldo_backup_log_age_seconds",
+    help: "Since when nothing of the database's log has become durable in SALDO_BACKUP_DIR; 0 without that setting",
+    registers: [registry],
+    collect: () => gauge.set(receiving?.ageSeconds() ?? 0),
+  });
 }
