@@ -30,7 +30,7 @@ export function resetMail(to: string, url: string): Mail {
       "",
       url,
       "",
-      "Jika Anda tidak memintanya, abaikan surel ini; kata sandi Anda tidak berubah.",
+      "Jika Anda tidak memintanya, abaikan e-mail ini; kata sandi Anda tidak berubah.",
       "If you did not ask for it, ignore this mail; your password stays as it is.",
     ].join("\n"),
   };

@@ -16,7 +16,7 @@ export const FIRST_PAGES: readonly PageToLookAt[] = [
   page("/usage", /^Lalu mulai ulang klien\.$/, { first: [pick(/^Klien$/, "Kimi Code"), unfold(/^Cara manual$/)] }),
   page("/usage", /^Bagian ini gagal dimuat$/, { refuses: /BillingService\/SummarizeUsage/ }),
   page("/keys", /^Belum ada kunci$/),
-  page("/billing", /^Belum ada isi saldo$/),
+  page("/billing", /^Belum ada pengisian saldo$/),
   page("/transfers/sandbox", /^Belum ada merchant sandbox$/),
   page("/transfers/production", /^Belum ada merchant produksi$/),
   page("/transfers/sandbox", /^Belum ada transfer$/, {

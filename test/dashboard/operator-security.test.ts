@@ -60,7 +60,7 @@ describe("the security log and the sessions of a person", () => {
     await sheet.waitFor({ state: "hidden" });
     await page.getByLabel("Orang (e-mail atau id)").fill("unknown@saldo.example");
     await page.keyboard.press("Enter");
-    await page.getByText("Tidak ada kejadian yang cocok").waitFor();
+    await page.getByText("Tidak ada peristiwa yang cocok").waitFor();
   });
 
   it("ends the sessions of the person, shows how many, and records both", async () => {

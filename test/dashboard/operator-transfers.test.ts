@@ -59,7 +59,7 @@ describe("transfers that wait for an operator", () => {
     await page.getByRole("button", { name: "Lanjutkan dompet" }).click();
     await page.getByText("Dompet menandatangani lagi").waitFor();
     // It is in the row twice, once for narrow pages.
-    await table().getByText("Selesai").last().waitFor();
+    await table().getByText("Terkonfirmasi").last().waitFor();
     expectNoComplaints(dashboard);
   });
 

@@ -152,7 +152,7 @@ describe("the operator area", () => {
 
   it("shows the problem of a half-typed field beside a choice, and clears it with the filter", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/top-ups?provider=sandbox`);
-    const account = page.getByLabel("Id akun");
+    const account = page.getByLabel("ID akun");
     const complaint = () => page.evaluate(`document.querySelector("[name=account]").validationMessage`);
     await account.fill("0198");
     await page.getByLabel("Status").selectOption("paid");

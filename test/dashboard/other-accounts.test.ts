@@ -107,7 +107,12 @@ describe("rows of another account", () => {
   const PAGES: readonly { row: string; path: string; own: RegExp | string; gone: string }[] = [
     { row: "requestId", path: "/usage?request=", own: KEY_NAME, gone: "Permintaan ini tidak ada" },
     { row: "keyId", path: "/usage?tab=requests&key=", own: "demo/small", gone: "Tidak ada pemakaian di rentang ini" },
-    { row: "topUpId", path: "/billing?topUp=", own: "Buka halaman pembayaran", gone: "Isi saldo ini tidak ada" },
+    {
+      row: "topUpId",
+      path: "/billing?topUp=",
+      own: "Buka halaman pembayaran",
+      gone: "Pengisian saldo ini tidak ditemukan",
+    },
     { row: "transferId", path: "/transfers/sandbox/", own: ADDRESS, gone: "Transfer ini tidak ada" },
     { row: "merchantId", path: "/operator/fees?merchant=", own: "Biaya", gone: "Halaman ini hanya untuk operator" },
     { row: "requestId", path: "/operator/ledger?group=", own: "Buku besar", gone: "Halaman ini hanya untuk operator" },

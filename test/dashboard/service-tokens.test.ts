@@ -43,7 +43,7 @@ describe("the page of service tokens", () => {
     await page.getByRole("button", { name: "Buat token…" }).click();
     const form = dialog("Buat token layanan");
     const review = form.getByRole("button", { name: "Periksa dulu" });
-    const [name, account] = [form.getByRole("textbox", { name: "Nama" }), form.getByLabel("Id akun")];
+    const [name, account] = [form.getByRole("textbox", { name: "Nama" }), form.getByLabel("ID akun")];
     const reading = form.getByRole("checkbox", { name: "Membaca" });
     /** The browser's validation message of the field that it focuses. */
     const complaintOf = (field: Locator) =>
@@ -58,7 +58,7 @@ describe("the page of service tokens", () => {
     await account.fill(accountId);
     await reading.uncheck();
     await review.click();
-    await expect.poll(() => complaintOf(reading)).toBe("Pilih paling sedikit satu hak.");
+    await expect.poll(() => complaintOf(reading)).toBe("Pilih minimal satu hak.");
     await reading.check();
   });
 

@@ -46,10 +46,10 @@ describe("topping up", () => {
   it("credited each of them once, and lists them all", async () => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
-    await page.getByRole("table", { name: "Riwayat isi saldo" }).waitFor();
+    await page.getByRole("table", { name: "Riwayat pengisian saldo" }).waitFor();
     // The text of a row for narrow pages is there too, hidden.
     const seen = (table: Locator, text: string) => table.getByText(text).filter({ visible: true }).count();
-    await expect.poll(() => seen(page.getByRole("table", { name: "Riwayat isi saldo" }), "Dibayar")).toBe(4);
+    await expect.poll(() => seen(page.getByRole("table", { name: "Riwayat pengisian saldo" }), "Dibayar")).toBe(4);
     const ledger = page.getByRole("table", { name: "Mutasi saldo" });
     await expect.poll(() => seen(ledger, "Isi saldo")).toBe(4);
     expect(await seen(ledger, "Rp 100.000,00")).toBe(1);
@@ -67,7 +67,7 @@ describe("topping up", () => {
     const { page, context } = visit;
     for (const amount of ["Rp 10.000", "Rp 50.000"]) await begin(page, dashboard.saldo.httpUrl, amount);
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
-    const rows = page.getByRole("table", { name: "Riwayat isi saldo" }).getByRole("row");
+    const rows = page.getByRole("table", { name: "Riwayat pengisian saldo" }).getByRole("row");
     const open = async (amount: string) => {
       await rows.filter({ hasText: amount }).getByRole("button").click();
       await cardOf(page).getByText(amount).waitFor();

@@ -55,7 +55,7 @@ describe("transfers of a merchant", () => {
       .poll(() => dialog.locator("dd").allTextContents())
       .toEqual([ADDRESS, "TRON", EXTERNAL_ID, "12,5 TRX", "+ 16,7 TRX", "29,2 TRX", "1.000 TRX"]);
     await dialog.getByRole("button", { name: "Kirim 12,5 TRX" }).click();
-    await page.getByTestId("transfer-status").getByText("Selesai").waitFor();
+    await page.getByTestId("transfer-status").getByText("Terkonfirmasi").waitFor();
     transferPath = new URL(page.url()).pathname;
     await expect.poll(() => page.getByRole("table", { name: "Mutasi saldo" }).getByText("-16,7 TRX").count()).toBe(1);
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox?status=CONFIRMED`);

@@ -47,7 +47,7 @@ export function lowBalanceMail(
       "",
       url,
       "",
-      "Surel berikutnya dikirim setelah saldo naik melewati batas lalu turun lagi.",
+      "E-mail berikutnya dikirim setelah saldo naik melewati batas lalu turun lagi.",
       "The next mail comes after the balance has risen to the limit and fallen again.",
     ].join("\n"),
   };

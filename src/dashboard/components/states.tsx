@@ -9,7 +9,7 @@ import { Button } from "./button.tsx";
 const MESSAGES = {
   id: {
     failed: "Bagian ini gagal dimuat",
-    later: "Coba lagi sebentar lagi. Kalau tetap gagal, sebutkan id permintaan ini kepada kami.",
+    later: "Coba lagi sebentar lagi. Kalau tetap gagal, sebutkan ID permintaan ini kepada kami.",
     unreached: "Server tidak bisa dihubungi atau terlalu lama menjawab. Periksa sambungan Anda, lalu coba lagi.",
     again: "Coba lagi",
     stale: "Data terakhir ditampilkan; pembaruan gagal.",

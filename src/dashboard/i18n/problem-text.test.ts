@@ -7,7 +7,7 @@ describe("problemText", () => {
     ["must be an address that begins with https://", "harus alamat yang dimulai dengan https://"],
     [
       "must be a text of at most 200 characters, letters, digits and . _ : - / as in acme/large",
-      "harus teks paling banyak 200 karakter (letters, digits and . _ : - / as in acme/large)",
+      "harus teks maksimal 200 karakter (letters, digits and . _ : - / as in acme/large)",
     ],
     [
       "must be YAML: Flow sequence in block collection at line 3, column 5",
@@ -15,7 +15,7 @@ describe("problemText", () => {
     ],
     ["must be a whole number from 1 to 4294967295", "harus bilangan bulat dari 1 sampai 4294967295"],
     ["must be one of text, image", "harus salah satu dari text, image"],
-    ["must be at most 1000000000", "paling banyak 1000000000"],
+    ["must be at most 1000000000", "maksimal 1000000000"],
     [
       "must be approved by another operator than the one who gave the command",
       "harus disetujui operator lain, bukan yang memerintahkan",

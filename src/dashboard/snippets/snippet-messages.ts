@@ -18,7 +18,7 @@ export const SNIPPET_MESSAGES = {
     byHand: "Cara manual",
     baseUrl: "Base URL",
     keyFrom: "Kunci dari variabel",
-    modelId: "Id model",
+    modelId: "ID model",
     keyInFile: "Klien ini tidak membaca variabel lingkungan, jadi kuncinya ditulis di berkasnya.",
     addTo: "Tambahkan ke",
     restart: "Lalu mulai ulang klien.",

@@ -8,7 +8,7 @@ export const OVERVIEW_MESSAGES = {
     about: "30 hari terakhir · WIB (UTC+7)",
     topUp: "Isi saldo",
     balance: "Saldo",
-    owed: "terutang setelah pembayaran dikembalikan; dilunasi dari isi saldo berikutnya",
+    owed: "terutang setelah pembayaran dikembalikan; dilunasi dari pengisian saldo berikutnya",
     runway: "cukup sekitar",
     day: "hari",
     days: "hari",

@@ -5,7 +5,7 @@ import type { Messages } from "../../i18n/language.tsx";
 export const PLAYGROUND_MESSAGES = {
   id: {
     title: "Playground",
-    about: "Coba model dari browser. Dibayar dari saldo Anda, tanpa kunci.",
+    about: "Coba model dari peramban. Dibayar dari saldo Anda, tanpa kunci.",
     code: "Lihat kode",
     codeAbout: "Permintaan yang sama dari program Anda, dengan kunci API.",
     makeKey: "Buat kunci API",
@@ -36,7 +36,7 @@ export const PLAYGROUND_MESSAGES = {
     tryAbout: "Pilih contoh atau tulis pesan sendiri.",
     prompt1: "Jelaskan cara kerja cache prompt dalam tiga kalimat.",
     prompt2: "Tulis fungsi TypeScript yang menjumlahkan rupiah tanpa pecahan biner.",
-    prompt3: "Buat email singkat untuk menagih faktur yang lewat tiga hari.",
+    prompt3: "Buat e-mail singkat untuk menagih faktur yang lewat tiga hari.",
     prompt4: "Ringkas: Saldo prabayar dipotong per token, dan setiap rupiah bisa ditelusuri.",
     thinking: "Menunggu jawaban…",
     reasoning: "Penalaran model",
@@ -51,7 +51,7 @@ export const PLAYGROUND_MESSAGES = {
     insufficient: "Saldo tidak cukup untuk permintaan ini",
     available: "Tersedia",
     needed: "Dibutuhkan",
-    owed: "Terutang karena pembayaran yang dibatalkan; dilunasi lebih dulu dari isi saldo berikutnya:",
+    owed: "Terutang karena pembayaran yang dibatalkan; dilunasi lebih dulu dari pengisian saldo berikutnya:",
     insufficientHint: "Isi saldo, atau kurangi “Batas token jawaban”.",
     rateLimit: "Terlalu banyak permintaan",
     wait: "Bisa dikirim lagi dalam",
@@ -63,7 +63,7 @@ export const PLAYGROUND_MESSAGES = {
     gone: "Model ini tidak ada lagi di katalog",
     invalid: "Permintaan tidak diterima",
     failed: "Permintaan gagal",
-    requestId: "Id permintaan",
+    requestId: "ID permintaan",
   },
   en: {
     title: "Playground",

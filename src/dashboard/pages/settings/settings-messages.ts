@@ -9,7 +9,7 @@ export const SETTINGS_MESSAGES = {
     profile: "Profil",
     name: "Nama",
     email: "E-mail",
-    account: "Id akun",
+    account: "ID akun",
     roles: "Peran",
     member: "Anggota",
     operator: "Operator",
@@ -58,7 +58,7 @@ export const SETTINGS_MESSAGES = {
     endEverywhereTitle: "Keluar dari semua tempat?",
     endEverywhereAbout: "Termasuk peramban ini. Kunci API tetap berlaku.",
     cancel: "Batal",
-    requestId: "Id permintaan",
+    requestId: "ID permintaan",
   },
   en: {
     title: "Settings",

@@ -38,7 +38,7 @@ export const SIGN_IN_MESSAGES = {
     weak: "Kata sandi terlalu pendek atau terlalu mudah ditebak.",
     breached: "Kata sandi ini pernah bocor dari layanan lain, jadi mudah dicoba orang. Pilih yang lain.",
     failed: "Ada yang salah di pihak kami.",
-    requestId: "Id permintaan",
+    requestId: "ID permintaan",
   },
   en: {
     signIn: "Sign in",

@@ -61,7 +61,7 @@ export const MERCHANT_MESSAGES = {
     PENDING: "Diproses",
     WAITING: "Menunggu",
     SUBMITTED: "Terkirim ke rantai",
-    CONFIRMED: "Selesai",
+    CONFIRMED: "Terkonfirmasi",
     REJECTED: "Ditolak",
     CANCELED: "Dibatalkan",
   },

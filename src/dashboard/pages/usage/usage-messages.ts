@@ -51,7 +51,7 @@ export const USAGE_MESSAGES = {
     request: "Permintaan",
     gone: "Permintaan ini tidak ada",
     goneAbout: "Tidak ada permintaan dengan id ini di akun Anda.",
-    id: "Id permintaan",
+    id: "ID permintaan",
     firstByte: "Byte pertama",
     duration: "Durasi",
     streamed: "Streaming",

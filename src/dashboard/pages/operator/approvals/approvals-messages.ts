@@ -14,7 +14,7 @@ export const APPROVALS_MESSAGES = {
     nothingAbout: "Perintah yang menunggu operator kedua akan tampil di halaman ini.",
     command: "Perintah",
     accountCredit: "Kredit akun",
-    accountAdjust: "Koreksi akun",
+    accountAdjust: "Penyesuaian saldo",
     usageCredit: "Nota kredit",
     merchantCredit: "Kredit merchant",
     merchantLimit: "Batas merchant",

@@ -29,7 +29,7 @@ export const CATALOG_MESSAGES = {
     hiddenOutput: "Output tersembunyi ditagih",
     thinking: "Cara berpikir",
     sampling: "Menerima temperature dan sejenisnya",
-    prefill: "Melanjutkan gilirannya sendiri",
+    prefill: "Melanjutkan pesan terakhirnya sendiri (prefill)",
     cacheMarkers: "Permintaan terjemahan ditandai untuk cache",
     input: "Input",
     output: "Output",
@@ -83,7 +83,7 @@ export const CATALOG_MESSAGES = {
     conflictAbout:
       "Selisih di bawah dihitung terhadap katalog yang aktif sekarang. Kalau draf ini diterbitkan, perubahan orang lain yang tidak ada di draf ikut batal. Salin dulu perubahan mereka ke draf, atau lanjutkan dengan sadar.",
     publishedBy: "diterbitkan oleh",
-    rebase: "Saya sudah memeriksa; pakai dasar versi",
+    rebase: "Sudah saya periksa; jadikan dasar versi",
     version: "Versi",
     versions: "Versi yang pernah terbit",
     noVersions: "Belum ada yang diterbitkan",

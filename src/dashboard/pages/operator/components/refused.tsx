@@ -23,7 +23,7 @@ const MESSAGES = {
       "Jawaban server tidak sampai, jadi belum pasti perintah ini dijalankan. Mengulang dengan isi yang sama aman: uang tidak akan berpindah dua kali.",
     failed: "Gagal karena kesalahan di pihak kami. Coba lagi.",
     available: "Tersedia",
-    requestId: "Id permintaan",
+    requestId: "ID permintaan",
   },
   en: {
     validation_error: "Something in the form was not accepted.",
