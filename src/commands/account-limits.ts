@@ -16,7 +16,7 @@ const reason = { required: false, value: "R", about: "why" };
 export const accountLimitCommands: readonly Command[] = [
   {
     name: "account freeze",
-    about: "Admits none of an account's chat requests any more; what is running is finished and billed.",
+    about: "Admits none of an account's model requests any more; what is running is finished and billed.",
     options: { account, reason },
     async run(values, { database }) {
       const command = commandOf(values);
@@ -25,7 +25,7 @@ export const accountLimitCommands: readonly Command[] = [
   },
   {
     name: "account unfreeze",
-    about: "Admits an account's chat requests again.",
+    about: "Admits an account's model requests again.",
     options: { account, reason },
     async run(values, { database }) {
       const command = commandOf(values);
@@ -34,7 +34,7 @@ export const accountLimitCommands: readonly Command[] = [
   },
   {
     name: "account limit",
-    about: "Bounds how many chat requests of an account run at once.",
+    about: "Bounds how many model requests of an account run at once.",
     options: {
       account,
       "max-open-requests": { required: true, value: "N", about: "at most so many; 0 for no bound" },

@@ -8,20 +8,20 @@ import { integerOption } from "./option-values.ts";
 export const admissionCommands: readonly Command[] = [
   {
     name: "admission stop",
-    about: "Refuses new chat requests on every process within seconds; what is running is finished, reading goes on.",
+    about: "Refuses new model requests on every process within seconds; what is running is finished, reading goes on.",
     options: { reason: { required: true, value: "R", about: "why" } },
     run: async (values, { database }) =>
       toResult(await stopAdmissions(await operatorHere(database), { reason: values.need("reason") })),
   },
   {
     name: "admission start",
-    about: "Admits chat requests again.",
+    about: "Admits model requests again.",
     options: {},
     run: async (_values, { database }) => toResult(await startAdmissions(await operatorHere(database))),
   },
   {
     name: "admission status",
-    about: "Shows whether chat requests are admitted.",
+    about: "Shows whether model requests are admitted.",
     options: {},
     run: async (_values, { database }) => toResult(await readAdmissionStop((await database()).pool)),
   },

@@ -29,7 +29,7 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
   const outcomes = new Map<string, number>();
   const durations = new Histogram({
     name: "saldo_chat_duration_seconds",
-    help: "How long chat requests took, from the first byte of the request to the end of the answer",
+    help: "How long model requests took, from the first byte of the request to the end of the answer",
     buckets: DURATION_BOUNDS_SECONDS,
     registers: [],
   });

@@ -29,7 +29,7 @@ export function writeDocument(services: readonly DescService[]): object {
       title: "Saldo",
       version: "1",
       description:
-        "A prepaid model gateway in the OpenAI chat format, billed in Rupiah, and merchant crypto transfers. Every answer carries `x-request-id`.",
+        "A prepaid model gateway in the formats of OpenAI, Anthropic and Google, billed in Rupiah, and merchant crypto transfers. Every answer carries `x-request-id`.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
