@@ -199,7 +199,12 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   cap: fc.integer({ min: 2_000, max: 100_000 }),
   stream: fc.boolean(),
 });
-const share = fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true }));
+// The dearest reports have the most of everything.
+const share = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(1) },
+  { weight: 1, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
+);
 const shares = fc.record({
   input: share,
   cached: share,
