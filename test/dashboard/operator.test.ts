@@ -82,7 +82,7 @@ describe("the operator area", () => {
     const raised = page.getByRole("row", { name: /demo\/large/ });
     await expect.poll(() => raised.textContent()).toContain("Rp\u00a080.000");
     expect(await page.getByRole("button", { name: "Terbitkan…" }).count()).toBe(0);
-    await page.getByRole("button", { name: /pakai dasar versi 2/ }).click();
+    await page.getByRole("button", { name: /jadikan dasar versi 2/ }).click();
     await page.getByRole("button", { name: "Terbitkan…" }).waitFor();
     await other.context.close();
   });

@@ -50,7 +50,7 @@ export const USAGE_MESSAGES = {
     open: "Buka permintaan",
     request: "Permintaan",
     gone: "Permintaan ini tidak ada",
-    goneAbout: "Tidak ada permintaan dengan id ini di akun Anda.",
+    goneAbout: "Tidak ada permintaan dengan ID ini di akun Anda.",
     id: "ID permintaan",
     firstByte: "Byte pertama",
     duration: "Durasi",
