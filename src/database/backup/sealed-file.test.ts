@@ -52,11 +52,14 @@ describe("an encrypted file", () => {
 
   it("is refused with any byte flipped", async () => {
     const bytes = await write();
-    for (let at = 0; at < bytes.length; at += 1) {
-      const flipped = Buffer.from(bytes);
-      flipped[at] = (flipped[at] ?? 0) ^ 1;
-      await writeFile(path, flipped);
-      await expect(read(), `byte ${at}`).rejects.toThrow(/was changed|another key|not a file/);
+    // The highest bit of a frame's length marks the last frame.
+    for (const bit of [0x01, 0x80]) {
+      for (let at = 0; at < bytes.length; at += 1) {
+        const flipped = Buffer.from(bytes);
+        flipped[at] = (flipped[at] ?? 0) ^ bit;
+        await writeFile(path, flipped);
+        await expect(read(), `byte ${at}, bit ${bit}`).rejects.toThrow(/was changed|another key|not a file/);
+      }
     }
   });
 
