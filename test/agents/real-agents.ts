@@ -1,10 +1,10 @@
-// `npm run real-agents [ids] [--in FOLDER]`: installs coding agents from npm in a scratch folder, then lets each answer prompts
-// through a Saldo of its own, on a network of loopback alone where the system can make one. Not part of the tests: it downloads
-// gigabytes of other people's programs and runs them.
+// `npm run real-agents [ids] [--in FOLDER]`: installs coding agents from npm in a folder that is kept outside of the repository,
+// then lets each answer prompts through a Saldo of its own, on a network of loopback alone where the system can make one. Not part
+// of the tests: it downloads gigabytes of other people's programs and runs them.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -25,27 +25,52 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { in: { type: "string" } } });
   const chosen = realAgents.filter(({ id }) => positionals.length === 0 || positionals.includes(id));
-  if (process.env[INSIDE] !== undefined) return tryAll(chosen, values.in ?? process.cwd());
-  const scratch = values.in ?? (await mkdtemp(join(tmpdir(), "saldo-real-agents-")));
-  try {
-    await install(chosen, scratch);
-    const words = [process.execPath, fileURLToPath(import.meta.url), ...chosen.map(({ id }) => id), "--in", scratch];
-    const env = { ...process.env, [INSIDE]: "1" };
-    const alone = aloneWords();
-    if (alone === null) process.stdout.write("No network of loopback alone here: the agents can reach others.\n");
-    const running = { cwd: scratch, env, withinMs: TRY_WITHIN_MS, isShown: true };
-    return (await execute([...(alone ?? []), ...words], running)).code ?? 1;
-  } finally {
-    if (values.in === undefined) await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  }
+  const programs = values.in ?? join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "saldo-real-agents");
+  if (process.env[INSIDE] !== undefined) return tryAll(chosen, programs);
+  const installed = await install(chosen, programs);
+  const words = [process.execPath, fileURLToPath(import.meta.url), ...installed.map(({ id }) => id), "--in", programs];
+  const env = { ...process.env, [INSIDE]: "1" };
+  const alone = aloneWords();
+  if (alone === null) process.stdout.write("No network of loopback alone here: the agents can reach others.\n");
+  const running = { cwd: programs, env, withinMs: TRY_WITHIN_MS, isShown: true };
+  if (installed.length === 0) return 1;
+  const { code } = await execute([...(alone ?? []), ...words], running);
+  return installed.length < chosen.length ? 1 : (code ?? 1);
 }
 
-async function install(chosen: readonly RealAgent[], scratch: string): Promise<void> {
-  await mkdir(scratch, { recursive: true });
-  await writeFile(join(scratch, "package.json"), '{ "private": true }\n');
-  const names = chosen.map((agent) => agent.package);
-  const words = ["npm", "install", "--no-audit", "--no-fund", "--no-save", ...names];
-  await expectDone(words, { cwd: scratch, env: process.env, withinMs: INSTALL_WITHIN_MS });
+/**
+ * Installs what is not there in its version yet, and returns the agents that are there then. Each has a folder of its own, so
+ * none removes what another needs.
+ */
+async function install(chosen: readonly RealAgent[], programs: string): Promise<RealAgent[]> {
+  const installed: RealAgent[] = [];
+  for (const agent of chosen) {
+    const cwd = join(programs, agent.id);
+    try {
+      if (!(await isInstalled(agent.package, cwd))) await installOne(agent, cwd);
+      installed.push(agent);
+    } catch (error) {
+      process.stdout.write(`${agent.id} cannot be installed: ${String(error)}\n`);
+    }
+  }
+  return installed;
+}
+
+async function installOne(agent: RealAgent, cwd: string): Promise<void> {
+  await mkdir(cwd, { recursive: true });
+  await writeFile(join(cwd, "package.json"), '{ "private": true }\n');
+  const words = ["npm", "install", "--no-audit", "--no-fund", "--no-save", agent.package];
+  await expectDone(words, { cwd, env: process.env, withinMs: INSTALL_WITHIN_MS });
+}
+
+async function isInstalled(named: string, folder: string): Promise<boolean> {
+  const at = named.lastIndexOf("@");
+  const file = join(folder, "node_modules", named.slice(0, at), "package.json");
+  try {
+    return (JSON.parse(await readFile(file, "utf8")) as { version: string }).version === named.slice(at + 1);
+  } catch {
+    return false;
+  }
 }
 
 /** The words that start a program with no network but loopback; null where the system does not allow it. */
@@ -66,16 +91,18 @@ function aloneWords(): string[] | null {
   return null;
 }
 
-async function tryAll(chosen: readonly RealAgent[], scratch: string): Promise<number> {
+async function tryAll(chosen: readonly RealAgent[], programs: string): Promise<number> {
+  const scratch = await mkdtemp(join(tmpdir(), "saldo-real-agents-"));
   const model = await startScriptedModel();
   const gateway = await startOwnGateway(model.url);
   const outcomes: Outcome[] = [];
   try {
     // One at a time: two would take the time of each other.
-    for (const agent of chosen) outcomes.push(...(await tryAgent(agent, { gateway, model, scratch })));
+    for (const agent of chosen) outcomes.push(...(await tryAgent(agent, { gateway, model, programs, scratch })));
   } finally {
     await gateway.close();
     await model.close();
+    await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
   const failed = outcomes.filter(({ problem }) => problem !== null).length;
   const table = outcomes.map((outcome) =>

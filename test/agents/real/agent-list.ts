@@ -58,5 +58,9 @@ export const realAgents: readonly RealAgent[] = [
     id: "gemini",
     package: "@google/gemini-cli@0.61.0",
     words: (prompt) => ["gemini", "--skip-trust", "--yolo", "-p", prompt],
+    // It shortens a conversation before a prompt and not between the calls of one, so one prompt cannot show it.
+    cases: EVERY_CASE.filter((name) => name !== "FULL"),
+    // A cut answer is asked for once more, and a refusal for the rate until the window is open again.
+    most: { CUT: 2, OVERFLOW: 1, BALANCE: 1, RATE: 6 },
   },
 ];

@@ -28,7 +28,13 @@ export type Outcome = {
   readonly about: string;
 };
 
-type Place = { readonly gateway: OwnGateway; readonly model: ScriptedModel; readonly scratch: string };
+/** `programs`: the folder of the agents' programs, each in a folder of its id. `scratch`: where each gets its home and its project. */
+type Place = {
+  readonly gateway: OwnGateway;
+  readonly model: ScriptedModel;
+  readonly programs: string;
+  readonly scratch: string;
+};
 type Setup = Place & { readonly agent: RealAgent; readonly folder: string; readonly env: Record<string, string> };
 type AnyCase = CaseName | OwnCase;
 
@@ -39,7 +45,7 @@ export async function tryAgent(agent: RealAgent, place: Place): Promise<Outcome[
   for (const each of [home, folder]) await mkdir(each, { recursive: true });
   const { PATH: path = "" } = process.env;
   // The agents run on this Node, which may not be the one on the PATH.
-  const tools = [join(place.scratch, "node_modules/.bin"), dirname(process.execPath), path].join(delimiter);
+  const tools = [join(place.programs, agent.id, "node_modules/.bin"), dirname(process.execPath), path].join(delimiter);
   // Nothing of the caller's but the folders of programs: the key reaches the agents by their files alone.
   const env = { PATH: tools, HOME: home, CI: "1", NO_COLOR: "1", ...agent.env };
   const setup = { ...place, agent, folder, env };
