@@ -1,6 +1,6 @@
 // Receives the log of a running server as it is written, encrypted before it touches a disk. What is confirmed to the server is durable
-// here, so as a synchronous standby (`synchronous_standby_names = 'saldo_backup'`) this loses nothing that was acknowledged. A slot
-// keeps the server from removing what was not received yet.
+// here. A slot keeps the server from removing what was not received yet. Commits do not wait for it: a lost machine loses what was
+// committed in its last moments and not sent yet.
 
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import {
   startOfSegment,
 } from "./wal-position.ts";
 
-/** The name of the slot, and that of the receiver as a standby. */
+/** The name of the slot, and of the receiver in `pg_stat_replication`. */
 export const RECEIVER = "saldo_backup";
 const DUPLICATE_OBJECT = "42710";
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
