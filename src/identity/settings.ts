@@ -1,6 +1,7 @@
 // What the owner of an account has chosen.
 
 import type { Pool } from "pg";
+import { entitiesOn } from "../database/orm.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 
@@ -11,17 +12,12 @@ export type Settings = {
   readonly timeZone: string;
 };
 
-const COLUMNS = `language, time_zone AS "timeZone"`;
-const READ = `SELECT ${COLUMNS} FROM customer WHERE account_id = $1::uuid`;
-const WRITE = `
-UPDATE customer SET language = coalesce($2, language), time_zone = coalesce($3, time_zone)
-WHERE account_id = $1::uuid RETURNING ${COLUMNS}`;
-
 /** The settings of an account. */
 export async function readSettings(pool: Pool, accountId: string): Promise<Settings> {
-  const { rows } = await pool.query<Settings>(READ, [accountId]);
-  invariant(rows[0] !== undefined, "an account of a person has settings");
-  return rows[0];
+  const { em, Customer } = await entitiesOn(pool);
+  const row = await em.findOne(Customer, { accountId });
+  invariant(row !== null, "an account of a person has settings");
+  return { language: row.language as Language, timeZone: row.timeZone };
 }
 
 /** Changes the given settings and returns all of them. Errors: ValidationError for an unknown time zone. */
@@ -34,10 +30,10 @@ export async function updateSettings(
     const message = "must be a name such as Asia/Jakarta";
     throw new ValidationError([{ field: "timeZone", rule: "time_zone", message }]);
   }
-  const values = [accountId, language ?? null, timeZone ?? null];
-  const { rows } = await pool.query<Settings>(WRITE, values);
-  invariant(rows[0] !== undefined, "an account of a person has settings");
-  return rows[0];
+  const changes = { ...(language === undefined ? {} : { language }), ...(timeZone === undefined ? {} : { timeZone }) };
+  const { em, Customer } = await entitiesOn(pool);
+  if (Object.keys(changes).length > 0) await em.nativeUpdate(Customer, { accountId }, changes);
+  return readSettings(pool, accountId);
 }
 
 /** Names only: an offset such as +07:00 knows no summer time. */

@@ -76,7 +76,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/merchants/store.ts",
   ],
   "Sets: roll-ups, margins, and batches and lists of many rows, by window, lateral join or recursion.": [
-    "billing/top-ups/find-top-ups.ts",
     "billing/usage/roll-up.ts",
     "billing/usage/store.ts",
     "identity/read-security-log.ts",
@@ -91,10 +90,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/callbacks/store.ts",
     "operator/second-person/approval-store.ts",
   ],
-  "Starts, sign-ups and first pages of the dashboard: they do not load the ORM.": [
-    "identity/settings.ts",
-    "identity/store.ts",
-  ],
+  "Starts, sign-ups and first pages of the dashboard: they do not load the ORM.": ["identity/store.ts"],
   "Sign-in: conditional writes that decide once, and the tables that Better Auth writes.": [
     "identity/sign-in/auth-server.ts",
     "identity/sign-in/auth-tables.ts",

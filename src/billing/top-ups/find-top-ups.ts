@@ -2,6 +2,7 @@
 
 import type { Pool } from "pg";
 import { readWithin } from "../../database/bounded-read.ts";
+import { entitiesOn } from "../../database/orm.ts";
 import { BY_KEY } from "../../database/throttled-reader.ts";
 import { PROVIDER_NAMES } from "../payments/payment-provider.ts";
 import { COLUMNS, fromRow, type PaymentEvent, type Row } from "./store.ts";
@@ -40,11 +41,6 @@ SELECT t.* FROM (
      SELECT FROM top_up t WHERE t.id = r.top_up_id${isMeant} OFFSET 0
    ) t WHERE r.collected < r.amount AND r.top_up_id < $1::uuid ORDER BY r.top_up_id DESC LIMIT $2::int)
 ) which JOIN top_up t ON t.id = which.id ${NEWEST}`;
-const EVENTS = `
-SELECT id AS "eventId", provider, event_key AS "eventKey", order_id AS "orderId", top_up_id AS "topUpId", status, amount, finding,
-       received_at AS "receivedAt"
-FROM payment_event WHERE top_up_id = $1::uuid ORDER BY id DESC LIMIT $2::int`;
-
 /** Which top-ups, and which part of them: at most `limit`, with ids before `beforeId`; null: from the newest on. */
 export type TopUpRange = { readonly filter: TopUpFilter; readonly beforeId: string | null; readonly limit: number };
 
@@ -79,5 +75,17 @@ export async function readEvents(
   topUpId: string,
   limit: number,
 ): Promise<(PaymentEvent & { readonly receivedAt: Date })[]> {
-  return (await pool.query<PaymentEvent & { receivedAt: Date }>(EVENTS, [topUpId, limit])).rows;
+  const { em, PaymentEvent } = await entitiesOn(pool);
+  const rows = await em.find(PaymentEvent, { topUpId }, { orderBy: { id: "desc" }, limit });
+  return rows.map(({ id, provider, eventKey, orderId, topUpId: ofTopUp, status, amount, finding, receivedAt }) => ({
+    eventId: id,
+    provider,
+    eventKey,
+    orderId,
+    topUpId: ofTopUp ?? null,
+    status,
+    amount,
+    finding: finding as PaymentEvent["finding"],
+    receivedAt,
+  }));
 }
