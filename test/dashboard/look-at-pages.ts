@@ -17,6 +17,7 @@ const WIDTHS = [1280, 390] as const;
 const SMALLEST_WIDTH = 360;
 const THEMES = ["light", "dark"] as const;
 const LANGUAGES = ["id", "en"] as const;
+type Language = (typeof LANGUAGES)[number];
 /** Without motion: axe would measure colours half-way between the themes. */
 const STILL = { reducedMotion: "reduce" } as const;
 /** The files of pages, without those that all pages need. */
@@ -48,9 +49,9 @@ export function lookAtPages(file: keyof typeof AREAS_OF_FILES): void {
       const page = visits.get(whoLooksAt(each))?.page;
       if (page === undefined) throw new Error("the page is not part of the test");
       await open(page, each);
-      for (const language of LANGUAGES) {
+      for (const { language, looks } of looksAt(index)) {
         await speak(page, language);
-        for (const { width, theme } of looksAt(index, language)) {
+        for (const { width, theme } of looks) {
           await page.setViewportSize({ width, height: 900 });
           await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
           expect(await objections(page), `${language} ${width} ${theme}`).toEqual([]);
@@ -88,12 +89,12 @@ type Look = { readonly width: (typeof WIDTHS)[number]; readonly theme: (typeof T
 
 const LOOKS: readonly Look[] = WIDTHS.flatMap((width) => THEMES.map((theme) => ({ width, theme })));
 
-/** The widths and themes of the page at an index in one language. The short form's alternate from page to page. */
-function looksAt(index: number, language: (typeof LANGUAGES)[number]): readonly Look[] {
-  if (IS_LONG) return LOOKS;
-  if (language !== LANGUAGES[index % LANGUAGES.length]) return [];
+/** The languages of the page at an index, with its widths and themes there. The short form's alternate from page to page. */
+function looksAt(index: number): readonly { readonly language: Language; readonly looks: readonly Look[] }[] {
+  if (IS_LONG) return LANGUAGES.map((language) => ({ language, looks: LOOKS }));
+  const language = LANGUAGES[index % LANGUAGES.length] ?? "id";
   const look = LOOKS[Math.floor(index / LANGUAGES.length) % LOOKS.length];
-  return look === undefined ? [] : [look];
+  return [{ language, looks: look === undefined ? [] : [look] }];
 }
 
 function whoLooksAt({ isOutside, isNew }: PageToLookAt): Who {
@@ -107,7 +108,7 @@ async function settle(page: Page): Promise<void> {
 }
 
 /** Switches the language by the control in the header. A dialog covers it, so a mouse click would not reach it. */
-async function speak(page: Page, language: (typeof LANGUAGES)[number]): Promise<void> {
+async function speak(page: Page, language: Language): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.evaluate(`document.querySelector("header input[type=radio][value=${language}]").click()`);
   await expect.poll(() => page.evaluate("document.documentElement.lang")).toBe(language);
