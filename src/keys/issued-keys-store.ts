@@ -29,10 +29,9 @@ export async function writeKeyName(
   { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
 ): Promise<ApiKey | null> {
   await waitForLocks(client);
-  const entities = await entitiesOn(client);
-  const { em, ApiKey } = entities;
+  const { em, ApiKey } = await entitiesOn(client);
   const renamed = await em.nativeUpdate(ApiKey, { accountId, id: keyId, isPlayground: false }, { name });
-  return renamed === 0 ? null : readKey(entities, keyId);
+  return renamed === 0 ? null : readKey({ em, ApiKey }, keyId);
 }
 
 /**
@@ -44,13 +43,12 @@ export async function writeRevocation(
   which: { keyId: string; accountId?: string | null },
 ): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
   // Loading the ORM takes a while, and requests of the key wait for the lock.
-  const entities = await entitiesOn(client);
-  const { em, ApiKey, raw } = entities;
+  const { em, ApiKey, raw } = await entitiesOn(client);
   // Behind the lock, no request was admitted after the moment of revocation.
   if (!(await lockKey(client, which))) return null;
   const id = which.keyId;
   const revoked = await em.nativeUpdate(ApiKey, { id, revokedAt: null }, { revokedAt: raw("clock_timestamp()") });
-  return { ...(await readKey(entities, id)), isNew: revoked === 1 };
+  return { ...(await readKey({ em, ApiKey }, id)), isNew: revoked === 1 };
 }
 
 /** Revokes every key that works. Gives how many there were. */
@@ -60,7 +58,7 @@ export async function revokeAllKeys(client: PoolClient): Promise<number> {
   return em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") });
 }
 
-async function readKey({ em, ApiKey }: Entities, id: string): Promise<ApiKey> {
+async function readKey({ em, ApiKey }: Pick<Entities, "em" | "ApiKey">, id: string): Promise<ApiKey> {
   const row = await em.findOne(ApiKey, { id }, { exclude: SECRET_OR_LARGE });
   invariant(row !== null, "a key that was changed is there");
   return fromRow(row);
