@@ -1,19 +1,15 @@
 import { glob, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { handWrittenSql } from "./hand-written-sql.ts";
+import { hasSql } from "./sql-texts.ts";
 
 const src = new URL("../../src/", import.meta.url).pathname;
 const listed = Object.values(handWrittenSql).flat();
 
-/** Whether a text runs a statement on a pool or client. */
-function runsSql(text: string): boolean {
-  return /\.query\s*[(<]/.test(text);
-}
-
 async function filesWithSql(): Promise<string[]> {
   const found: string[] = [];
-  for await (const path of glob("**/*.ts", { cwd: src, exclude: ["dashboard"] })) {
-    if (!path.endsWith(".test.ts") && runsSql(await readFile(src + path, "utf8"))) found.push(path);
+  for await (const path of glob("**/*.ts", { cwd: src, exclude: ["dashboard", "database/entities"] })) {
+    if (!path.endsWith(".test.ts") && hasSql(await readFile(src + path, "utf8"))) found.push(path);
   }
   return found;
 }
@@ -24,10 +20,26 @@ test("SQL is written by hand in the listed files only, and each of them has some
   );
 });
 
-test("a statement on a client is found, however it is typed", () => {
-  expect(runsSql("await client.query(TEXT)")).toBe(true);
-  expect(runsSql("await pool.query<Row>(TEXT)")).toBe(true);
-  expect(runsSql("await em.findOne(Merchant, { id })")).toBe(false);
+test.each([
+  "await client.query(TEXT)",
+  "await pool.query<Row>(TEXT)",
+  "const run = pool.query.bind(pool);",
+  "await em.execute(TEXT);",
+  "export const SUM = `SELECT sum(amount) FROM posting`;",
+  'export const SUM = "select sum(amount) from posting";',
+  "export const ALL = `WITH p AS (${PART}) SELECT id FROM p`;",
+  'const DROP = "DELETE " + "FROM posting";',
+])("a statement is found, and so is the call that runs one: %s", (text) => {
+  expect(hasSql(text)).toBe(true);
+});
+
+test.each([
+  "await em.findOne(Merchant, { id })",
+  "// SELECT id FROM merchant",
+  "// await client.query(TEXT)",
+  'const HELP = "Select a merchant and update its name.";',
+])("an entity manager, a comment and a sentence are none: %s", (text) => {
+  expect(hasSql(text)).toBe(false);
 });
 
 test("the README of the entities names each reason", async () => {
