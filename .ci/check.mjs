@@ -25,6 +25,7 @@ const checks = [
   ["contracts: generated", checkGenerated],
   ["architecture", command("vitest", "run", "--config", "test/vitest.config.ts", "test/architecture")],
   ["entities", command("vitest", "run", "--config", "test/vitest.config.ts", "test/database/entities.test.ts")],
+  ["schema", command("vitest", "run", "--config", "test/vitest.config.ts", "test/database/schema.test.ts")],
   ["lock file", checkLockFile],
   ["advisories", command("node", ".ci/advisories.mjs")],
   ["machine paths", checkMachinePaths],
