@@ -40,7 +40,7 @@ export async function addKey(
   requireKeyName(name);
   if (!Number.isInteger(rateLimit) || rateLimit < 0 || rateLimit > MAX_RATE_LIMIT) {
     const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
-    throw new ValidationError([{ field: "rate_limit", rule: "rate_limit.range", message }]);
+    throw new ValidationError([{ field: "rateLimit", rule: "rate_limit.range", message }]);
   }
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
   await lockAccount(client, accountId);

@@ -93,7 +93,9 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
       await expect(issueKey(database, { accountId, name })).rejects.toThrow(ValidationError);
     }
     for (const rateLimit of [-1, 1.5, 1_000_001, Number.NaN]) {
-      await expect(issueKey(database, { accountId, name: "x", rateLimit })).rejects.toThrow(ValidationError);
+      await expect(issueKey(database, { accountId, name: "x", rateLimit })).rejects.toMatchObject({
+        details: [{ field: "rateLimit", rule: "rate_limit.range" }],
+      });
     }
   });
 

@@ -133,7 +133,7 @@ describe("a merchant", () => {
     const other = await setup.merchant(receiver.url);
     await expect(resendCallback(setup.database, { ...asked, merchantId: other.merchantId })).rejects.toThrow(NotFound);
     await settingsOf({ merchantId: merchant.merchantId, url: "" });
-    await expect(resendCallback(setup.database, asked)).rejects.toThrow(ValidationError);
+    await expect(resendCallback(setup.database, asked)).rejects.toMatchObject({ details: [{ field: "deliveryId" }] });
   });
 
   test("reads its deliveries page by page, newest first", async () => {

@@ -138,7 +138,7 @@ export function resendCallback(
       if (settings === undefined || known === undefined) throw new NotFound("There is no such delivery.");
       if (settings.url === null || settings.stoppedAt !== null) {
         const message = "cannot be repeated while callbacks are turned off";
-        throw new ValidationError([{ field: "delivery_id", rule: "callbacks.off", message }]);
+        throw new ValidationError([{ field: "deliveryId", rule: "callbacks.off", message }]);
       }
       await makeDue(client, asked);
       return (await readDelivery(client, asked)) ?? known;

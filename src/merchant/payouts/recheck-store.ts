@@ -100,7 +100,7 @@ export async function acceptShort(client: PoolClient, transferId: string): Promi
   const [payout] = rows;
   if (payout === undefined) {
     const message = "must name a transfer whose payout is open";
-    throw new ValidationError([{ field: "transfer", rule: "payout.open", message }]);
+    throw new ValidationError([{ field: "transferId", rule: "payout.open", message }]);
   }
   if (payout.is_accepted) return false;
   await client.query(ACCEPT_SHORT, [payout.id]);
