@@ -64,7 +64,7 @@ describe("a served transfer", () => {
     await database.pool.query(`UPDATE callback_delivery SET next_attempt_at = clock_timestamp() WHERE is_leased`);
     const next = await SaldoProcess.start(settings);
     const again = () => receiver.received.slice(1).find((each) => eventIdOf(each) === eventIdOf(receiver.received[0]));
-    await expect.poll(again, { timeout: 20_000 }).toMatchObject({ body: sent });
+    await expect.poll(again, { timeout: 60_000 }).toMatchObject({ body: sent });
 
     const { rows } = await database.pool.query<{ accountId: string }>(
       `SELECT account_id AS "accountId" FROM merchant WHERE id = $1`,
@@ -80,7 +80,7 @@ describe("a served transfer", () => {
     const headers = { authorization: `Bearer ${secret}` };
     const isTold = async (): Promise<unknown> =>
       (await client.listCallbackDeliveries({ merchantId }, { headers })).deliveries.at(-1);
-    await expect.poll(isTold, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(isTold, { timeout: 60_000 }).toMatchObject({
       status: "PENDING",
       url: receiver.url,
       state: CallbackState.DELIVERED,
@@ -94,7 +94,7 @@ describe("a served transfer", () => {
     expect((await client.resendCallback({ merchantId, deliveryId }, { headers })).delivery).toMatchObject({
       state: CallbackState.PENDING,
     });
-    await expect.poll(() => receiver.received.slice(many).map(eventIdOf), { timeout: 20_000 }).toContain(deliveryId);
+    await expect.poll(() => receiver.received.slice(many).map(eventIdOf), { timeout: 60_000 }).toContain(deliveryId);
     const off = await client.updateCallbackSettings({ merchantId, url: "", renewSecret: true }, { headers });
     expect([off.settings?.url, off.token, off.secret]).toEqual(["", "", expect.stringMatching(/^cs_/)]);
     await expect(client.updateCallbackSettings({ merchantId, url: "https://10.0.0.1" }, { headers })).rejects.toThrow(
