@@ -75,13 +75,7 @@ export class RouteRequests {
     const protocol = protocolOf(route.upstream.kind);
     if (protocol === "chat") {
       const { outputCapField } = route.upstream;
-      const facts = {
-        model: route.model,
-        outputBound,
-        outputCapField,
-        cacheKey: this.#cacheKey,
-        userTag: this.#userTag,
-      };
+      const facts = { model: route.model, outputBound, outputCapField, cacheKey: this.#cacheKey };
       return { body: upstreamBody(this.#request, facts) };
     }
     const { client, headers = {} } = this.#call;
