@@ -1,7 +1,6 @@
 // SQL of merchants, which orders, quotes and a start read.
 
 import type { Pool, PoolClient } from "pg";
-import { entitiesOn } from "../../database/orm.ts";
 import type { Environment } from "../../identity/principal.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
@@ -15,6 +14,8 @@ SELECT $1::uuid, a.id, $3::text FROM account a WHERE a.id = $2::uuid`;
 const MERCHANT = `SELECT environment, account_id AS "accountId" FROM merchant WHERE id = $1::uuid`;
 const IS_OWNER_FROZEN = `
 SELECT a.frozen_at IS NOT NULL AS is_frozen FROM merchant m JOIN account a ON a.id = m.account_id WHERE m.id = $1::uuid`;
+const MERCHANTS_OF = `
+SELECT id AS "merchantId", environment, created_at AS "createdAt" FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
 const MERCHANT_OF = `SELECT environment FROM merchant WHERE id = $1::uuid AND account_id = $2::uuid`;
 
 /** Adds a merchant of an account. Errors: NotFound. */
@@ -55,14 +56,8 @@ export type MerchantSummary = {
 };
 
 /** The merchants of an account, oldest first. */
-export async function readMerchants(client: Pool | PoolClient, accountId: string): Promise<MerchantSummary[]> {
-  const { em, Merchant } = await entitiesOn(client);
-  const rows = await em.find(Merchant, { accountId }, { orderBy: { createdAt: "asc", id: "asc" } });
-  return rows.map(({ id, environment, createdAt }) => ({
-    merchantId: id,
-    environment: environment as Environment,
-    createdAt,
-  }));
+export async function readMerchants(client: Queryable, accountId: string): Promise<MerchantSummary[]> {
+  return (await client.query<MerchantSummary>(MERCHANTS_OF, [accountId])).rows;
 }
 
 /** The environment of a merchant of an account. Errors: NotFound, also for another account's merchant. */
