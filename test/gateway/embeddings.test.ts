@@ -25,7 +25,8 @@ describe("a request for vectors", () => {
       input: "Selamat pagi 😀",
       encoding_format: "float",
       dimensions: 3,
-      user: "u-1",
+      // A tag of the account in place of the person's name.
+      user: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
   });
 

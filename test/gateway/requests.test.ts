@@ -54,7 +54,7 @@ beforeEach(() => {
 
 describe("requests of real clients", () => {
   it.each(AGENTS.map((request) => [request.like, request.shows, request.body] as const))(
-    "are accepted and passed on with the bound in the upstream's field, a cache of the customer's own, and nothing else changed: %s, %s",
+    "are accepted and passed on with the bound in the upstream's field, a cache of the customer's own, no person and nothing kept, and nothing else changed: %s, %s",
     async (_like, _shows, body) => {
       const { error, sink } = await bench.send({ model: "local/m", ...body });
       expect(error).toBeNull();
@@ -64,7 +64,9 @@ describe("requests of real clients", () => {
       const tier = body["service_tier"] === undefined ? {} : { service_tier: "default" };
       const ownCache = expect.stringMatching(/^[0-9a-f]{32}\.session_\w+$/) as unknown;
       const cache = body["prompt_cache_key"] === undefined ? {} : { prompt_cache_key: ownCache };
-      const sent = { ...others, ...tier, ...cache, model: "m", max_tokens: Math.min(asked, MAX_OUTPUT) };
+      const kept = { store: false, metadata: null, user: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown };
+      const ours = Object.fromEntries(Object.entries(kept).filter(([name]) => body[name] !== undefined));
+      const sent = { ...others, ...tier, ...cache, ...ours, model: "m", max_tokens: Math.min(asked, MAX_OUTPUT) };
       expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toEqual(sent);
       expect(bench.ledger.settlement.basis).toBe("exact");
     },

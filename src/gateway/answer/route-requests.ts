@@ -75,7 +75,13 @@ export class RouteRequests {
     const protocol = protocolOf(route.upstream.kind);
     if (protocol === "chat") {
       const { outputCapField } = route.upstream;
-      const facts = { model: route.model, outputBound, outputCapField, cacheKey: this.#cacheKey };
+      const facts = {
+        model: route.model,
+        outputBound,
+        outputCapField,
+        cacheKey: this.#cacheKey,
+        userTag: this.#userTag,
+      };
       return { body: upstreamBody(this.#request, facts) };
     }
     const { client, headers = {} } = this.#call;

@@ -14,12 +14,13 @@ import type { BilledUsage } from "../metering/bill.ts";
 import { costIdr } from "../metering/cost-idr.ts";
 import { NOTHING_RELAYED, nothingRelayed } from "../metering/relayed-answer.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
+import { customerTag } from "../request/customer-tag.ts";
 import { countInputs, planEmbeddings } from "./plan-embeddings.ts";
 import { type EmbeddingsRequest, readEmbeddings, requireInputsFit } from "./read-embeddings.ts";
 import { VectorReader } from "./vectors.ts";
 
 /** Reads a body. Errors: ModelNotFound, ValidationError. */
-export function readEmbeddingsCall({ body }: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
+export function readEmbeddingsCall({ body, key }: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
   const request = readEmbeddings(body);
   const model = soldModel(request.model, snapshot, "embeddings");
   requireInputsFit(request, model);
@@ -34,17 +35,18 @@ export function readEmbeddingsCall({ body }: ChatCall, snapshot: CatalogSnapshot
       conversation: null,
     },
     planHold: () => planEmbeddings(request, model),
-    requestFor: (route) => ({ body: bodyOf(request, route.model) }),
+    requestFor: (route) => ({ body: bodyOf(request, route.model, customerTag(key.accountId)) }),
     answer: (exchange) => answerEmbeddings(exchange, request),
   };
 }
 
-/** The encoding is the client's, so that most answers need no conversion. */
-function bodyOf({ inputJson, encoding, dimensions, user }: EmbeddingsRequest, model: string): Buffer {
+/** The encoding is the client's, so that most answers need no conversion. A tag stands for the person that the client names. */
+function bodyOf(request: EmbeddingsRequest, model: string, userTag: string): Buffer {
+  const { inputJson, encoding, dimensions, user } = request;
   const others = {
     encoding_format: encoding,
     ...(dimensions === null ? {} : { dimensions }),
-    ...(user === null ? {} : { user }),
+    ...(user === null ? {} : { user: userTag }),
   };
   const end = JSON.stringify(others).slice(1);
   return Buffer.concat([Buffer.from(`{"model":${JSON.stringify(model)},"input":`), inputJson, Buffer.from(`,${end}`)]);

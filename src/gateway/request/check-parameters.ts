@@ -107,6 +107,9 @@ const unpricedUnless =
   (value, field) =>
     harmless(value) ? null : unpriced(value, field);
 
+/** What is kept in the account at a provider is of all customers: nothing there can be named. */
+const kept: Rule = (_value, field) => problem(field, "kept", "is not offered, because nothing is kept at the upstream");
+
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** Gemini's own options are in it. Proxies merge every other member of it into the request, refused names included. */
@@ -166,7 +169,19 @@ export const UNPRICED: readonly (readonly [string, Rule])[] = [
   ),
 ];
 
-const RULES: ReadonlyMap<string, Rule> = new Map([...KNOWN, ...UNPRICED]);
+/** Names of what an account at a provider may have: answers, conversations, machines, files and stores of them. */
+const KEPT = [
+  "previous_response_id",
+  "conversation",
+  "conversation_id",
+  "container",
+  "file_ids",
+  "vector_store_ids",
+  "thread",
+  "thread_id",
+].map((name): [string, Rule] => [name, kept]);
+
+const RULES: ReadonlyMap<string, Rule> = new Map([...KNOWN, ["safety_identifier", isText], ...UNPRICED, ...KEPT]);
 /** Checked elsewhere: the messages by themselves, cache marks against the routes of the model. */
 const ALSO_KNOWN = ["model", "messages", "cache_control", "prompt_cache_breakpoint", "prompt_cache_retention"];
 const NAMES: ReadonlySet<string> = new Set([...RULES.keys(), ...ALSO_KNOWN]);

@@ -69,6 +69,8 @@ describe("readRequest refuses", () => {
     ["a tool without a name", { tools: [{ type: "function", function: {} }] }, "tools[0].function.name: string"],
     ["a tool the upstream would run", { tools: [{ type: "web_search" }] }, "tools[0].type: in"],
     ["a dearer service tier", { service_tier: "priority" }, "service_tier: unpriced"],
+    ["an answer that is kept", { previous_response_id: "resp_1" }, "previous_response_id: kept"],
+    ["a file that is kept", { file_ids: ["file-1"] }, "file_ids: kept"],
     ["a prediction", { prediction: { type: "content", content: "x" } }, "prediction: unpriced"],
     ["web search", { web_search_options: {} }, "web_search_options: unpriced"],
     ["spoken output", { modalities: ["text", "audio"], audio: { voice: "a" } }, "modalities: unpriced,audio: unpriced"],

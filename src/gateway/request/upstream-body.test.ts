@@ -4,7 +4,13 @@ import { readRequest } from "./read-request.ts";
 import { upstreamBody, type UpstreamBodyFacts } from "./upstream-body.ts";
 
 const USER = { role: "user", content: "hi" };
-const FACTS: UpstreamBodyFacts = { model: "up-1", outputBound: 300, outputCapField: "max_tokens", cacheKey: null };
+const FACTS: UpstreamBodyFacts = {
+  model: "up-1",
+  outputBound: 300,
+  outputCapField: "max_tokens",
+  cacheKey: null,
+  userTag: "tag",
+};
 const bodyOf = (more: object) => Buffer.from(JSON.stringify({ model: "acme/m", messages: [USER], ...more }));
 const sent = (body: Buffer, facts: Partial<UpstreamBodyFacts> = {}): unknown =>
   JSON.parse(upstreamBody(readRequest(body), { ...FACTS, ...facts }).toString());
@@ -74,12 +80,12 @@ describe("the bound on the output", () => {
   ];
   it.each(bounds)("is in the one field that the upstream reads, and in no other: the client sent %s", (_name, more) => {
     for (const outputCapField of ["max_tokens", "max_completion_tokens"] as const) {
-      const expected = { model: "up-1", messages: [USER], user: "u", [outputCapField]: 300 };
-      expect(sent(bodyOf({ ...more, user: "u" }), { outputCapField })).toEqual(expected);
+      const expected = { model: "up-1", messages: [USER], seed: 1, [outputCapField]: 300 };
+      expect(sent(bodyOf({ ...more, seed: 1 }), { outputCapField })).toEqual(expected);
       // Wherever the fields lie: in front of all others, and behind them.
-      const first = Buffer.from(JSON.stringify({ ...more, model: "acme/m", messages: [USER], user: "u" }, null, 1));
+      const first = Buffer.from(JSON.stringify({ ...more, model: "acme/m", messages: [USER], seed: 1 }, null, 1));
       expect(sent(first, { outputCapField })).toEqual(expected);
-      const last = Buffer.from(`{"user":"u","model":"acme/m","messages":[${JSON.stringify(USER)}]}`);
+      const last = Buffer.from(`{"seed":1,"model":"acme/m","messages":[${JSON.stringify(USER)}]}`);
       const members = JSON.stringify(more).slice(1, -1);
       const body = members === "" ? last : Buffer.from(`${last.toString().slice(0, -1)} , ${members} }`);
       expect(sent(body, { outputCapField })).toEqual(expected);
@@ -89,6 +95,23 @@ describe("the bound on the output", () => {
   it("is written over a field whose name is spelled with escapes", () => {
     const body = Buffer.from(`{"model":"m","max\\u005ftokens":9,"messages":[${JSON.stringify(USER)}]}`);
     expect(sent(body)).toEqual({ model: "up-1", max_tokens: 300, messages: [USER] });
+  });
+
+  it("keeps nothing at the provider, and names no person, in small and large bodies", () => {
+    const named = { store: true, metadata: { city: "Bandung" }, user: "siti@saldo.example", safety_identifier: "siti" };
+    for (const content of ["hi", LARGE]) {
+      const messages = [{ role: "user", content }];
+      expect(sent(bodyOf({ ...named, messages }))).toEqual({
+        model: "up-1",
+        messages,
+        max_tokens: 300,
+        store: false,
+        metadata: null,
+        user: "tag",
+        safety_identifier: "tag",
+      });
+    }
+    expect(Object.keys(sent(bodyOf({})) as object).toSorted()).toEqual(["max_tokens", "messages", "model"]);
   });
 
   it("names the customer's own prompt cache, also for a retry, and none where the client named none", () => {

@@ -1,5 +1,6 @@
 // The body for an upstream: the client's own bytes with the upstream's model name, a request for usage, the bound on the output
-// that was held, no dearer service tier, and a prompt cache of the customer's own.
+// that was held, no dearer service tier, a prompt cache of the customer's own, a tag in place of who asks, and nothing that is kept
+// in the account at the provider, which all customers share.
 
 import type { OutputCapField } from "../../catalog/catalog-model.ts";
 import type { MemberSpan } from "./json-scan.ts";
@@ -9,6 +10,13 @@ import { type Edit, insertMembers, removeMember, splice, writeInPlace } from "./
 /** A copy of a larger body costs more than all the rest of a request. */
 const COPY_IS_DEAR_BYTES = 65_536;
 const SPACES = /\s+/g;
+/** Members that name who asks. */
+const PERSONS = ["user", "safety_identifier"] as const;
+/** Members that keep an answer at the provider, or belong to one that is kept, with the values that keep nothing. */
+const KEPT_THERE = [
+  ["store", "false"],
+  ["metadata", "null"],
+] as const;
 
 export type UpstreamBodyFacts = {
   /** The model's name at the upstream. */
@@ -19,6 +27,8 @@ export type UpstreamBodyFacts = {
   readonly outputCapField: OutputCapField;
   /** The customer's own prompt cache, where the client names one. */
   readonly cacheKey: string | null;
+  /** Stands for the customer where the client names a person. */
+  readonly userTag: string;
 };
 
 /**
@@ -36,6 +46,8 @@ export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Bu
   // A provider may have set a dearer tier for what `auto` chooses.
   if (request.choosesTier) setMember("service_tier", '"default"');
   if (facts.cacheKey !== null) setMember("prompt_cache_key", JSON.stringify(facts.cacheKey));
+  for (const name of PERSONS) if (members.has(name)) setMember(name, JSON.stringify(facts.userTag));
+  for (const [name, value] of KEPT_THERE) if (members.has(name)) setMember(name, value);
   setBound();
   // A valid body has a model, so the object is never empty.
   if (added.length > 0) edits.push(insertMembers(body.indexOf("{"), added.join(","), false));

@@ -28,15 +28,16 @@ describe("the service accepts the requests of", () => {
         status: 200,
         body: expect.stringContaining(streamed ? "data: [DONE]" : "Halo!"),
       });
-      // The upstream gets what the agent sent, under its own name for the model, with the bound in the field that it reads and
-      // a prompt cache of the customer's own.
+      // The upstream gets what the agent sent, under its own name for the model, with the bound in the field that it reads,
+      // a prompt cache of the customer's own, and nothing that it would keep.
       const [received] = served.upstream.received;
       const { max_tokens, max_completion_tokens, ...others } = request;
       const bound = Math.min(Number(max_tokens ?? max_completion_tokens ?? Infinity), MAX_OUTPUT_TOKENS);
       const cache = request["prompt_cache_key"];
       const key = typeof cache === "string" ? ownCacheKey(customerTag(customer.accountId), cache) : undefined;
       const ofCache = key === undefined ? {} : { prompt_cache_key: key };
-      const sent = { ...others, ...ofCache, model: "coder-2026", max_tokens: bound };
+      const unkept = request["metadata"] === undefined ? {} : { metadata: null };
+      const sent = { ...others, ...ofCache, ...unkept, model: "coder-2026", max_tokens: bound };
       expect(JSON.parse(received?.body.toString("utf8") ?? "")).toEqual(sent);
     }
   });

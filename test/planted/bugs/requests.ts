@@ -49,4 +49,22 @@ export const REQUEST_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: { file: "test/gateway/cache-writes.test.ts", test: "is refused by its field, without a hold" },
   },
+  {
+    name: "a chat answer is kept in the account at the provider",
+    edits: [
+      { file: "src/gateway/request/upstream-body.ts", find: `["store", "false"],`, replace: `["store", "true"],` },
+    ],
+    noticedBy: { file: "src/gateway/request/upstream-body.test.ts", test: "keeps nothing at the provider" },
+  },
+  {
+    name: "a provider is sent the name of a customer's person",
+    edits: [
+      {
+        file: "src/gateway/embeddings/answer-embeddings.ts",
+        find: `...(user === null ? {} : { user: userTag }),`,
+        replace: `...(user === null ? {} : { user }),`,
+      },
+    ],
+    noticedBy: { file: "test/gateway/embeddings.test.ts", test: "nothing but the known parameters" },
+  },
 ];

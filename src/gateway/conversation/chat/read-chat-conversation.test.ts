@@ -261,7 +261,13 @@ describe("a chat request in the form of a conversation", () => {
     const long = "w".repeat(100_000);
     const body = { model: "acme/m-of-a-long-name", messages: [{ role: "user", content: long }], max_tokens: 9_000 };
     const request = readRequest(Buffer.from(JSON.stringify(body)));
-    const written = upstreamBody(request, { model: "m", outputBound: 5, outputCapField: "max_tokens", cacheKey: null });
+    const written = upstreamBody(request, {
+      model: "m",
+      outputBound: 5,
+      outputCapField: "max_tokens",
+      cacheKey: null,
+      userTag: "tag",
+    });
     expect(written.toString()).toContain('"max_tokens":5');
     expect(readChatConversation(request).conversation).toMatchObject({
       model: "acme/m-of-a-long-name",

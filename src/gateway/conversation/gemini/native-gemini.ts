@@ -55,7 +55,7 @@ function nativeBody(body: Buffer, facts: NativeFacts): Buffer {
 /** Google takes a null for a member that is absent. */
 const NULL = "null";
 const OPEN_BRACE = 0x7b;
-/** What our signatures begin with, in a body that has any. */
+/** The base64 of `saldo:`, with which each of our signatures begins. A body without it has none of them. */
 const OWN_SIGNATURE = "c2FsZG86";
 
 /** The bound of the output, and no thinking where the model does none: agents always ask for it. */
