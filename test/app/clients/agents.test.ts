@@ -29,15 +29,16 @@ describe("the service accepts the requests of", () => {
         body: expect.stringContaining(streamed ? "data: [DONE]" : "Halo!"),
       });
       // The upstream gets what the agent sent, under its own name for the model, with the bound in the field that it reads,
-      // a prompt cache of the customer's own, and nothing that it would keep.
+      // a prompt cache of the customer's own, no person's name and nothing that it would keep.
       const [received] = served.upstream.received;
       const { max_tokens, max_completion_tokens, ...others } = request;
       const bound = Math.min(Number(max_tokens ?? max_completion_tokens ?? Infinity), MAX_OUTPUT_TOKENS);
       const cache = request["prompt_cache_key"];
-      const key = typeof cache === "string" ? ownCacheKey(customerTag(customer.accountId), cache) : undefined;
+      const tag = customerTag(customer.accountId);
+      const key = typeof cache === "string" ? ownCacheKey(tag, cache) : undefined;
       const ofCache = key === undefined ? {} : { prompt_cache_key: key };
-      const unkept = request["metadata"] === undefined ? {} : { metadata: null };
-      const sent = { ...others, ...ofCache, ...unkept, model: "coder-2026", max_tokens: bound };
+      const changed = Object.entries({ user: tag, metadata: null }).filter(([name]) => request[name] !== undefined);
+      const sent = { ...others, ...ofCache, ...Object.fromEntries(changed), model: "coder-2026", max_tokens: bound };
       expect(JSON.parse(received?.body.toString("utf8") ?? "")).toEqual(sent);
     }
   });
