@@ -16,6 +16,9 @@ import { onServer } from "../setup/test-servers.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 
 const WAITING = "SELECT query FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+const TRIED_COMMIT = "SELECT pg_logical_emit_message(true, 'tried', '')";
+const TRIED = /'tried'/;
+const END_WAIT = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 const MONEY = /settle_request|admit_request|commit_requests/;
 const CONFIRMING = /pg_logical_emit_message/;
 const AMOUNT = 100_000n;
@@ -49,26 +52,43 @@ describe("a backend that is still committing when its connection is lost", () =>
     process = await setup.process(1, proxy.urlFor(url));
   });
   afterAll(async () => {
-    await setStandby(null);
+    await awaitNoStandby();
     await setup.close();
     await proxy.close();
     await server.stop({ evenWithClients: true });
     await removeDataDir(dataDir);
   });
 
-  async function setStandby(name: string | null): Promise<void> {
-    const change = name === null ? "RESET synchronous_standby_names" : `SET synchronous_standby_names = '${name}'`;
+  /** Makes commits wait for a standby that never comes. The server takes the setting in its own time, so one commit tries it. */
+  async function awaitStandby(): Promise<void> {
+    await changeStandbys("SET synchronous_standby_names = 'nobody'");
+    for (let waits = false; !waits;) {
+      let hasEnded = false;
+      const tried = onServer(setup.opened.url, TRIED_COMMIT).finally(() => (hasEnded = true));
+      const endedOrWaits = async () => hasEnded || (waits = (await backendsThatWait(TRIED)) === 1);
+      await expect.poll(endedOrWaits, { interval: 10 }).toBe(true);
+      if (waits) await onServer(setup.opened.url, END_WAIT);
+      await tried;
+    }
+  }
+
+  async function awaitNoStandby(): Promise<void> {
+    await changeStandbys("RESET synchronous_standby_names");
+  }
+
+  async function changeStandbys(change: string): Promise<void> {
     await onServer(setup.opened.url, `ALTER SYSTEM ${change}`);
     await onServer(setup.opened.url, "SELECT pg_reload_conf()");
   }
 
+  async function backendsThatWait(statement: RegExp): Promise<number> {
+    const { rows } = await onServer(setup.opened.url, WAITING);
+    return rows.filter(({ query }) => statement.test(query)).length;
+  }
+
   /** Waits until so many backends that ran such a statement wait for the standby. */
   async function untilWaiting(statement: RegExp, count = 1): Promise<void> {
-    const waiting = async () => {
-      const { rows } = await onServer(setup.opened.url, WAITING);
-      return rows.filter(({ query }) => statement.test(query)).length;
-    };
-    await expect.poll(waiting, { interval: 10 }).toBe(count);
+    await expect.poll(() => backendsThatWait(statement), { interval: 10 }).toBe(count);
   }
 
   async function requestsOf(account: string, size: number) {
@@ -82,7 +102,7 @@ describe("a backend that is still committing when its connection is lost", () =>
       const account = await setup.account(AMOUNT * BigInt(size));
       const requests = await requestsOf(account, size);
       await Promise.all(requests.map((request) => process.ledger.admit(request)));
-      await setStandby("nobody");
+      await awaitStandby();
       let answered = 0;
       const settled = Promise.all(
         requests.map(async ({ requestId }) => {
@@ -97,7 +117,7 @@ describe("a backend that is still committing when its connection is lost", () =>
       await untilWaiting(CONFIRMING);
       expect(await setup.balance(account)).toMatchObject({ posted: (AMOUNT - 10_000n) * BigInt(size), held: 0n });
       expect(answered).toBe(0);
-      await setStandby(null);
+      await awaitNoStandby();
       expect(await settled).toEqual(requests.map(() => ({ cost: 10_000n, charge: 10_000n })));
       expect(await setup.balance(account)).toMatchObject({ posted: (AMOUNT - 10_000n) * BigInt(size), held: 0n });
     },
@@ -106,13 +126,13 @@ describe("a backend that is still committing when its connection is lost", () =>
   it("refuses an admission that the standby does not confirm, and gives back its hold", async () => {
     const account = await setup.account(AMOUNT);
     const request = admission(account, await setup.key(account), AMOUNT);
-    await setStandby("nobody");
+    await awaitStandby();
     const admitted = process.ledger.admit(request);
     const outcome = admitted.catch((error: unknown) => error);
     await untilWaiting(MONEY);
     proxy.cutAll();
     expect(await outcome).toBeInstanceOf(UpstreamBusy);
-    await setStandby(null);
+    await awaitNoStandby();
     expect(await setup.balance(account)).toMatchObject({ held: AMOUNT });
     await process.ledger.release({ accountId: account, requestId: request.requestId });
     expect(await setup.balance(account)).toMatchObject({ posted: AMOUNT, held: 0n });
@@ -125,12 +145,12 @@ describe("a backend that is still committing when its connection is lost", () =>
     const topUp = { accountId: await setup.account(0n), amount: 10_000_000_000n, idempotencyKey: "one" };
     const orders = [() => createTransfer(orderSources(database), order), () => createTopUp(topUpsOf(database), topUp)];
     await Promise.all(orders.map((place) => place()));
-    await setStandby("nobody");
+    await awaitStandby();
     let answered = 0;
     const repeated = Promise.all(orders.map((place) => place().then(() => (answered += 1))));
     await untilWaiting(/^COMMIT$/, orders.length);
     expect(answered).toBe(0);
-    await setStandby(null);
+    await awaitNoStandby();
     await repeated;
   });
 

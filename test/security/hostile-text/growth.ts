@@ -6,6 +6,8 @@
 const MOST_GROWTH = 8;
 const ROUNDS = 5;
 const MOST_ROUNDS = 25;
+/** Longer work is disturbed in proportion less, and twice is enough. */
+const LONG_MS = 250;
 /** Work on fewer characters is slow only if it is exponential, and would not end with four times as many. */
 const LEAST_CONFIRMED = 1_024;
 /** A cache or a heap that is full makes linear work slower at one step, quadratic work is slower at each. */
@@ -70,6 +72,7 @@ function growsLinearly(work: (text: string) => void, textOf: TextOf, characters:
         msOf(() => work(longer)),
       );
       if (whole < MOST_GROWTH * ms) return true;
+      if (whole > LONG_MS && round > 0) break;
     }
     if (whole >= CERTAIN_GROWTH * ms) return false;
     ms = whole;
