@@ -93,6 +93,8 @@ export type UpstreamConfig = {
   readonly outputCapField?: OutputCapField;
   /** Whether this upstream charges for writing to its prompt cache when a request asks for it. Absent: false. */
   readonly chargesCacheWrites?: boolean;
+  /** Whether this upstream knows `service_tier`, so that requests name the tier that has a price. Absent: as its kind and host do. */
+  readonly takesServiceTier?: boolean;
 };
 
 /** The names that upstreams give the bound on the output of a chat completion. */

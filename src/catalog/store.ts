@@ -39,6 +39,7 @@ type UpstreamRow = {
   idle_timeout_ms: number;
   output_cap_field: OutputCapField;
   charges_cache_writes: boolean;
+  takes_service_tier: boolean | null;
 };
 
 // Prices in JSON are kept in the words of the file, so that none goes through a JavaScript number.
@@ -104,6 +105,7 @@ export async function putUpstream(client: PoolClient, upstream: UpstreamConfig):
     idleTimeoutMs: upstream.idleTimeoutMs,
     outputCapField: upstream.outputCapField ?? "max_tokens",
     chargesCacheWrites: upstream.chargesCacheWrites ?? false,
+    takesServiceTier: upstream.takesServiceTier ?? null,
     state: "active",
     updatedAt: raw("clock_timestamp()"),
   };
@@ -171,6 +173,7 @@ function fromRowUpstream(row: UpstreamRow): UpstreamConfig {
     firstByteTimeoutMs: row.first_byte_timeout_ms,
     idleTimeoutMs: row.idle_timeout_ms,
     ...unusualFacts({ outputCapField: row.output_cap_field, chargesCacheWrites: row.charges_cache_writes }),
+    ...(row.takes_service_tier === null ? {} : { takesServiceTier: row.takes_service_tier }),
   };
 }
 

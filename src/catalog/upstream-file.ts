@@ -44,6 +44,19 @@ export function usualFactsOf({ kind, baseUrl }: Pick<UpstreamConfig, "kind" | "b
   return kind === "anthropic" ? { ...facts, chargesCacheWrites: true } : facts;
 }
 
+/** The kinds whose own protocol has service tiers. Of the servers of chat only some know them, and others refuse the field. */
+const KINDS_WITH_TIERS: ReadonlySet<UpstreamKind> = new Set(["anthropic", "openai-responses"]);
+
+/** Whether an upstream of this kind and address knows `service_tier`, unless the operator sets something else. */
+function usuallyTakesTier({ kind, baseUrl }: Pick<UpstreamConfig, "kind" | "baseUrl">): boolean {
+  return KINDS_WITH_TIERS.has(kind) || URL.parse(baseUrl)?.hostname === "api.openai.com";
+}
+
+/** Whether requests to an upstream name their service tier. */
+export function takesServiceTier(upstream: Pick<UpstreamConfig, "kind" | "baseUrl" | "takesServiceTier">): boolean {
+  return upstream.takesServiceTier ?? usuallyTakesTier(upstream);
+}
+
 /** Whether an upstream may be given the value of an environment variable as its credential. */
 export function isKeyVariable(name: string): boolean {
   return KEY_VARIABLE.test(name);
@@ -62,12 +75,15 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
     "idle_timeout_ms",
     "output_cap_field",
     "charges_cache_writes",
+    "takes_service_tier",
   ]);
   if (at === null) return null;
   const kind = at.kind.oneOf(KINDS, "openai-compatible") ?? "openai-compatible";
   const allowPrivateAddress = at.allow_private_address.flag(false);
   const baseUrl = readBaseUrl(at.base_url, { kind, allowPrivateAddress });
   const usual = usualFactsOf({ kind, baseUrl });
+  const usualTier = usuallyTakesTier({ kind, baseUrl });
+  const takesTier = at.takes_service_tier.flag(usualTier);
   return {
     id: at.id.text({ max: 64, pattern: UPSTREAM_ID, rule: "small letters, digits and . _ -" }),
     kind,
@@ -90,6 +106,7 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
       outputCapField: at.output_cap_field.oneOf(CAP_FIELDS, usual.outputCapField) ?? usual.outputCapField,
       chargesCacheWrites: at.charges_cache_writes.flag(usual.chargesCacheWrites),
     }),
+    ...(takesTier === usualTier ? {} : { takesServiceTier: takesTier }),
   };
 }
 
@@ -117,6 +134,7 @@ export function writeUpstream(upstream: UpstreamConfig) {
     ...(upstream.idleTimeoutMs === idle ? {} : { idle_timeout_ms: upstream.idleTimeoutMs }),
     ...(outputCapField === usual.outputCapField ? {} : { output_cap_field: outputCapField }),
     ...(chargesCacheWrites === usual.chargesCacheWrites ? {} : { charges_cache_writes: chargesCacheWrites }),
+    ...(upstream.takesServiceTier === undefined ? {} : { takes_service_tier: upstream.takesServiceTier }),
   };
 }
 

@@ -200,6 +200,7 @@ CREATE TABLE catalog_upstream (
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   charges_cache_writes boolean NOT NULL DEFAULT false,
   output_cap_field text NOT NULL DEFAULT 'max_tokens'::text,
+  takes_service_tier boolean,
   CONSTRAINT catalog_upstream_output_cap_field_check CHECK ((output_cap_field = ANY (ARRAY['max_tokens'::text, 'max_completion_tokens'::text]))),
   CONSTRAINT catalog_upstream_state_check CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text]))),
   CONSTRAINT catalog_upstream_pkey PRIMARY KEY (id)

@@ -158,6 +158,7 @@ describe.each<Partial<Accepts>>([
           accepts,
           cacheWrites: "short",
           takesDocuments: false,
+          takesServiceTier: false,
           userTag: "u-1",
         },
       );

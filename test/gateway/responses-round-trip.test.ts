@@ -14,7 +14,7 @@ import type { AnswerEvent } from "../../src/gateway/conversation/answer-events.t
 import { dataOf, EventCutter, splitEvents } from "../../src/gateway/stream/sse.ts";
 import { eventsOf, type Json, sseOf } from "./fakes/responses-wire.ts";
 
-const TARGET = { upstream: "openai", model: "gpt", outputCap: 64, thinks: true };
+const TARGET = { upstream: "openai", model: "gpt", outputCap: 64, thinks: true, takesServiceTier: false };
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((each) => each.isWellFormed());
 
 /** The known members of a request, as a client of this protocol writes them. */

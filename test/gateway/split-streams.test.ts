@@ -25,6 +25,7 @@ function openGateway() {
     id: "local",
     kind: "openai-compatible",
     outputCapField: "max_tokens",
+    takesServiceTier: false,
     call: (_request, listener) => {
       queueMicrotask(() => {
         listener.onAnswer({ isEventStream: true, upstreamRequestId: null });

@@ -168,6 +168,7 @@ models:
       baseUrl: "https://api.openai.com/v1",
       outputCapField: "max_tokens",
       chargesCacheWrites: false,
+      takesServiceTier: false,
     });
     const value = create(CatalogSchema, { upstreams: [...catalog.upstreams, contrary], models: [changed] });
     const content = { case: "catalog", value } as const;
@@ -197,7 +198,7 @@ models:
     expect(old.changes[1]?.priceDifference).toEqual(ofModel?.priceDifference);
     const { upstreams } = (await operator.getCatalog({})).catalog ?? {};
     expect(upstreams).toMatchObject([
-      { id: "contrary", outputCapField: "max_tokens", chargesCacheWrites: false },
+      { id: "contrary", outputCapField: "max_tokens", chargesCacheWrites: false, takesServiceTier: false },
       { id: "local", outputCapField: "max_tokens", chargesCacheWrites: false },
     ]);
   });

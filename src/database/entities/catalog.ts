@@ -61,6 +61,7 @@ export const CatalogUpstream = defineEntity({
     updatedAt: now(),
     chargesCacheWrites: p.boolean().default(false),
     outputCapField: p.text().default("max_tokens"),
+    takesServiceTier: p.boolean().nullable(),
   },
 });
 

@@ -28,6 +28,7 @@ export const schemaCode: SchemaCode = {
     { number: 4, name: "seed-role", oldestCode: 1 },
     { number: 5, name: "model-kind", oldestCode: 1 },
     { number: 6, name: "model-accepts", oldestCode: 1 },
+    { number: 7, name: "upstream-tier", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

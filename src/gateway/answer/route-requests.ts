@@ -36,6 +36,7 @@ const WRITERS: Readonly<Record<Exclude<ProtocolName, "chat">, Writer>> = {
       origin: route.upstream.id,
       accepts: model.accepts ?? LEAST_ACCEPTED,
       takesDocuments: false,
+      takesServiceTier: route.upstream.takesServiceTier,
       ...facts,
     }),
   responses: (conversation, model, { route, outputBound, userTag }) =>
@@ -44,6 +45,7 @@ const WRITERS: Readonly<Record<Exclude<ProtocolName, "chat">, Writer>> = {
       model: route.model,
       outputCap: outputBound,
       thinks: model.hiddenOutput,
+      takesServiceTier: route.upstream.takesServiceTier,
       userTag,
     }),
   gemini: (conversation, model, { route, outputBound }) =>
@@ -74,11 +76,12 @@ export class RouteRequests {
   for(route: OpenRoute, outputBound: number): RouteRequest {
     const protocol = protocolOf(route.upstream.kind);
     if (protocol === "chat") {
-      const { outputCapField } = route.upstream;
+      const { outputCapField, takesServiceTier } = route.upstream;
       const facts = {
         model: route.model,
         outputBound,
         outputCapField,
+        takesServiceTier,
         cacheKey: this.#cacheKey,
         userTag: this.#userTag,
       };
@@ -96,6 +99,7 @@ export class RouteRequests {
       outputBound,
       accepts: this.#model.accepts ?? null,
       userTag: this.#userTag,
+      takesServiceTier: route.upstream.takesServiceTier,
       headers,
       contextLength,
       canThink: canThink(this.#model),

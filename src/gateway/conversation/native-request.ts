@@ -34,6 +34,8 @@ export type NativeFacts = NativeLimits & {
   readonly model: string;
   /** Stands for the customer in reports of abuse. */
   readonly userTag: string;
+  /** Whether the upstream knows service tiers. */
+  readonly takesServiceTier: boolean;
   /** The headers of the client that belong to its protocol. */
   readonly headers: Readonly<Record<string, string>>;
   /** What the catalog sells of the model. */

@@ -8,6 +8,7 @@ const FACTS: UpstreamBodyFacts = {
   model: "up-1",
   outputBound: 300,
   outputCapField: "max_tokens",
+  takesServiceTier: false,
   cacheKey: null,
   userTag: "tag",
 };
@@ -62,10 +63,16 @@ describe("upstreamBody", () => {
   it.each<[unknown, unknown]>([
     ["auto", "default"],
     ["default", "default"],
+    [null, null],
     [undefined, undefined],
-  ])("asks for the service tier that is priced: %s becomes %s", (tier, expected) => {
-    expect(sent(bodyOf({ service_tier: tier }))).toMatchObject({ messages: [USER] });
-    expect((sent(bodyOf({ service_tier: tier })) as { service_tier?: unknown }).service_tier).toBe(expected);
+  ])("asks for the service tier that is priced: %s becomes %s, and default where the upstream knows it", (tier, is) => {
+    const whole = { model: "up-1", max_tokens: 300, messages: [USER] };
+    const unknown = sent(bodyOf({ service_tier: tier }));
+    expect(unknown).toEqual(is === undefined ? whole : { ...whole, service_tier: is });
+    expect(sent(bodyOf({ service_tier: tier }), { takesServiceTier: true })).toEqual({
+      ...whole,
+      service_tier: "default",
+    });
   });
 });
 

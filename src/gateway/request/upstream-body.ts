@@ -25,6 +25,8 @@ export type UpstreamBodyFacts = {
   readonly outputBound: number;
   /** The one field in which this upstream reads the bound. */
   readonly outputCapField: OutputCapField;
+  /** Whether this upstream knows service tiers, so that every request names the one that has a price. */
+  readonly takesServiceTier: boolean;
   /** The customer's own prompt cache, where the client names one. */
   readonly cacheKey: string | null;
   /** Stands for the customer where the client names a person. */
@@ -43,8 +45,8 @@ export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Bu
   if (request.stream && !request.wantsUsage) {
     setMember("stream_options", JSON.stringify({ ...request.streamOptions, include_usage: true }));
   }
-  // A provider may have set a dearer tier for what `auto` chooses.
-  if (request.choosesTier) setMember("service_tier", '"default"');
+  // A provider's project may have a dearer tier for `auto`, and for requests that name none.
+  if (request.choosesTier || facts.takesServiceTier) setMember("service_tier", '"default"');
   if (facts.cacheKey !== null) setMember("prompt_cache_key", JSON.stringify(facts.cacheKey));
   for (const name of PERSONS) if (members.has(name)) setMember(name, JSON.stringify(facts.userTag));
   for (const [name, value] of KEPT_THERE) if (members.has(name)) setMember(name, value);

@@ -17,6 +17,7 @@ import type { CatalogChange } from "../../catalog/catalog-changes.ts";
 import type { CatalogFile } from "../../catalog/catalog-file.ts";
 import type { FileModel } from "../../catalog/model-file.ts";
 import { pricesOf, showPrices } from "../../catalog/prices.ts";
+import { takesServiceTier } from "../../catalog/upstream-file.ts";
 import type { CatalogVersion } from "../../catalog/version-store.ts";
 import { fromProtoPrices, toProtoDifference } from "./proto-catalog-prices.ts";
 import { given } from "./proto-parts.ts";
@@ -58,6 +59,7 @@ function fromProtoUpstream(upstream: ProtoUpstream) {
     ...unlessZero("idle_timeout_ms", upstream.idleTimeoutMs),
     ...given("output_cap_field", upstream.outputCapField),
     ...(upstream.chargesCacheWrites === undefined ? {} : { charges_cache_writes: upstream.chargesCacheWrites }),
+    ...(upstream.takesServiceTier === undefined ? {} : { takes_service_tier: upstream.takesServiceTier }),
   };
 }
 
@@ -134,6 +136,7 @@ export function toProtoUpstream(upstream: UpstreamConfig) {
     idleTimeoutMs,
     outputCapField: upstream.outputCapField ?? "max_tokens",
     chargesCacheWrites: upstream.chargesCacheWrites ?? false,
+    takesServiceTier: takesServiceTier(upstream),
   };
 }
 

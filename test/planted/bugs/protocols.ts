@@ -9,6 +9,7 @@ const kept = (test: string) => ({ file: "test/gateway/kept-routes.test.ts", test
 const usages = (test: string) => ({ file: "src/gateway/admission/usages-within-holds.test.ts", test });
 const holds = (test: string) => ({ file: "src/gateway/admission/hold-additions.test.ts", test });
 const routes = (test: string) => ({ file: "test/gateway/route-protocols.test.ts", test });
+const tiers = (test: string) => ({ file: "test/gateway/service-tiers.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const PROTOCOL_BUGS: readonly PlantedBug[] = [
@@ -19,8 +20,24 @@ export const PROTOCOL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the tier of a client passes to Anthropic",
-    edits: [gateway("conversation/messages/native-messages.ts", `set("service_tier", '"standard_only"');`, "")],
+    edits: [
+      gateway(
+        "conversation/messages/native-messages.ts",
+        `(facts.takesServiceTier ? setOrAdd : set)("service_tier", STANDARD_TIER);`,
+        "",
+      ),
+    ],
     noticedBy: bytes("is the client's byte for byte"),
+  },
+  {
+    name: "a translated request leaves the tier to Anthropic's project",
+    edits: [gateway("conversation/messages/write-messages-request.ts", 'service_tier: "standard_only"', "")],
+    noticedBy: tiers("names the standard one where the upstream knows it"),
+  },
+  {
+    name: "a request of Responses leaves the tier to OpenAI's project",
+    edits: [gateway("conversation/responses/write-responses-request.ts", 'service_tier: "default"', "")],
+    noticedBy: tiers("names the standard one where the upstream knows it"),
   },
   {
     name: "thoughts of another upstream pass to Anthropic",

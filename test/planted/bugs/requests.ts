@@ -50,6 +50,16 @@ export const REQUEST_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/gateway/cache-writes.test.ts", test: "is refused by its field, without a hold" },
   },
   {
+    name: "a chat request leaves the service tier to the provider's project",
+    edits: [
+      gateway("request/upstream-body.ts", "request.choosesTier || facts.takesServiceTier", "request.choosesTier"),
+    ],
+    noticedBy: {
+      file: "test/gateway/service-tiers.test.ts",
+      test: "names the standard one where the upstream knows it",
+    },
+  },
+  {
     name: "a chat answer is kept in the account at the provider",
     edits: [
       { file: "src/gateway/request/upstream-body.ts", find: `["store", "false"],`, replace: `["store", "true"],` },

@@ -265,6 +265,7 @@ describe("a chat request in the form of a conversation", () => {
       model: "m",
       outputBound: 5,
       outputCapField: "max_tokens",
+      takesServiceTier: false,
       cacheKey: null,
       userTag: "tag",
     });

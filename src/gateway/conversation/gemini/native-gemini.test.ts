@@ -12,6 +12,7 @@ const FACTS: NativeFacts = {
   model: "gemini-9",
   outputBound: 64,
   userTag: "tag",
+  takesServiceTier: false,
   headers: {},
   contextLength: 200_000,
   canThink: true,

@@ -18,6 +18,7 @@ const FACTS: NativeFacts = {
   model: "m",
   outputBound: 40_000,
   userTag: "tag",
+  takesServiceTier: false,
   headers: {},
   contextLength: 200_000,
   canThink: true,

@@ -12,6 +12,7 @@ const FACTS: NativeFacts = {
   model: "opus-1",
   outputBound: 64,
   userTag: "tag",
+  takesServiceTier: false,
   headers: {},
   contextLength: 200_000,
   canThink: true,
@@ -38,6 +39,16 @@ describe("the body", () => {
   it("names the customer where the client names nobody", () => {
     expect(nativeOf('{"model":"a","max_tokens":1}')).toBe(
       '{"metadata":{"user_id":"tag"},"model":"opus-1","max_tokens":64}',
+    );
+  });
+
+  it("names the standard tier where the upstream knows tiers and the client names none, and keeps all other bytes", () => {
+    const facts = { ...FACTS, takesServiceTier: true };
+    const sent = (json: string): string => callOf(Buffer.from(json), facts).body.toString("utf8");
+    const rest = '"model":"opus-1","max_tokens":64, "next_month" : [1e2]}';
+    expect(sent(`{${rest}`)).toBe(`{"service_tier":"standard_only","metadata":{"user_id":"tag"},${rest}`);
+    expect(sent(`{"service_tier" :null,"metadata":{"user_id":"tag"},${rest}`)).toBe(
+      `{"service_tier" :"standard_only","metadata":{"user_id":"tag"},${rest}`,
     );
   });
 

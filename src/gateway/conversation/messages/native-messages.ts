@@ -21,16 +21,22 @@ function nativeBody(body: Buffer, facts: NativeFacts, request: ReadMessages): Bu
   };
   set("model", JSON.stringify(model));
   set("max_tokens", String(outputBound));
-  // A provider may have set a dearer tier for what `auto` chooses.
-  set("service_tier", '"standard_only"');
-  const metadata = JSON.stringify({ user_id: userTag });
-  set("metadata", metadata);
-  if (!members.has("metadata")) edits.push(insertMembers(body.indexOf("{"), `"metadata":${metadata}`, false));
+  const added: string[] = [];
+  const setOrAdd = (name: string, text: string): void => {
+    if (members.has(name)) set(name, text);
+    else added.push(`"${name}":${text}`);
+  };
+  // A provider's project may have a dearer tier for `auto`, and for requests that name none.
+  (facts.takesServiceTier ? setOrAdd : set)("service_tier", STANDARD_TIER);
+  setOrAdd("metadata", JSON.stringify({ user_id: userTag }));
+  if (added.length > 0) edits.push(insertMembers(body.indexOf("{"), added.join(","), false));
   const messages = members.get("messages");
   if (request.hasForeign && messages !== undefined) edits.push(withoutForeignThoughts(body, messages));
   edits.push(...editsForModel({ body, members }, request, facts));
   return splice(body, edits);
 }
+
+const STANDARD_TIER = '"standard_only"';
 
 /** A checked request. */
 type ReadMessages = AskedMessages & { readonly hasForeign: boolean };

@@ -112,6 +112,7 @@ describe("a request", () => {
             accepts: { thinking: "adaptive", sampling: true, prefill: true, cacheMarkers: true },
             cacheWrites: "long",
             takesDocuments: true,
+            takesServiceTier: false,
             userTag: null,
           });
           // Clients get signatures with the name of their upstream, which is taken off again.

@@ -27,6 +27,7 @@ const FACTS: MessagesRequestFacts = {
   accepts: { thinking: "none", sampling: false, prefill: false, cacheMarkers: true },
   cacheWrites: "none",
   takesDocuments: false,
+  takesServiceTier: false,
   userTag: null,
 };
 const LOOK = { name: "look", namespace: null, description: "looks", schema: { type: "object" }, strict: null };

@@ -24,6 +24,8 @@ export type MessagesRequestFacts = {
   readonly cacheWrites: CacheWrites;
   /** Whether the tokens of documents are held for. */
   readonly takesDocuments: boolean;
+  /** Whether the upstream knows service tiers. */
+  readonly takesServiceTier: boolean;
   /** Stands for the customer in reports of abuse. Null: nothing is sent. */
   readonly userTag: string | null;
 };
@@ -54,6 +56,8 @@ export function writeMessagesRequest(conversation: Conversation, facts: Messages
     ...(stop.length === 0 ? {} : { stop_sequences: stop.map(writtenStop) }),
     // A model that thinks takes no sampling values.
     ...(thinking === null && facts.accepts.sampling ? samplingMembers(conversation) : {}),
+    // A provider's project may have a dearer tier for requests that name none.
+    ...(facts.takesServiceTier ? { service_tier: "standard_only" } : {}),
     ...(facts.userTag === null ? {} : { metadata: { user_id: facts.userTag } }),
     ...(stream ? { stream } : {}),
   };

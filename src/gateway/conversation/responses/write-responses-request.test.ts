@@ -4,7 +4,7 @@ import type { JsonObject } from "../../request/field-rules.ts";
 import type { Conversation, Part, Turn } from "../conversation.ts";
 import { writeResponsesRequest } from "./write-responses-request.ts";
 
-const TARGET = { upstream: "openai", model: "gpt-x", outputCap: 64, thinks: false };
+const TARGET = { upstream: "openai", model: "gpt-x", outputCap: 64, thinks: false, takesServiceTier: false };
 const EMPTY: Conversation = {
   model: "acme/m",
   stream: false,

@@ -16,6 +16,8 @@ export type ResponsesTarget = {
   readonly outputCap: number;
   /** Whether the model thinks. Others refuse the members about it. */
   readonly thinks: boolean;
+  /** Whether the upstream knows service tiers. */
+  readonly takesServiceTier: boolean;
   /** Stands for the customer in reports of abuse. Absent: nothing is sent. */
   readonly userTag?: string;
 };
@@ -39,6 +41,8 @@ export function writeResponsesRequest(conversation: Conversation, target: Respon
     ...textMembers(conversation),
     ...(cacheKey === null ? {} : { prompt_cache_key: shortCacheKey(cacheKey) }),
     store: false,
+    // A provider's project may have a dearer tier for requests that name none.
+    ...(target.takesServiceTier ? { service_tier: "default" } : {}),
     ...(target.userTag === undefined ? {} : { safety_identifier: target.userTag }),
     ...(stream ? { stream } : {}),
   };

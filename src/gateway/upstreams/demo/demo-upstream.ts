@@ -34,6 +34,7 @@ export function createDemoUpstream(id: string, options: DemoOptions = {}): ChatU
     id,
     kind: "demo",
     outputCapField: "max_tokens",
+    takesServiceTier: false,
     call(request, listener) {
       if (request.endpoint === "embeddings") return callEmbeddings(request, listener);
       const read = readDemoRequest(request.model, request.body);

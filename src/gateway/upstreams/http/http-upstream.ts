@@ -3,6 +3,7 @@
 
 import { buildConnector, type Dispatcher } from "undici";
 import type { UpstreamConfig } from "../../../catalog/catalog-model.ts";
+import { takesServiceTier } from "../../../catalog/upstream-file.ts";
 import { failpoint } from "../../../kernel/failpoint.ts";
 import { publicConnector } from "../../../outbound/public-connector.ts";
 import type {
@@ -79,6 +80,7 @@ export function createHttpUpstream(
     id: config.id,
     kind: config.kind,
     outputCapField: config.outputCapField ?? "max_tokens",
+    takesServiceTier: takesServiceTier(config),
     call(request, listener) {
       const call = new HttpCall({ listener, turns, connections, wire });
       if (turns.areAllTaken) {
