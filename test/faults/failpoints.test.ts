@@ -48,7 +48,8 @@ describe("a process that dies at", () => {
   const resolved: { what: string; customer: Customer; expected: { basis: string; charge: bigint }[] }[] = [];
   beforeAll(async () => {
     opened = await createTestDatabase();
-    service = await Service.create(opened.url);
+    // Only a demo may be made to die.
+    service = await Service.create(opened.url, { DATABASE_URL: opened.url, SALDO_DEMO: "1" });
   });
   afterAll(async () => {
     await service.close();
@@ -101,6 +102,14 @@ describe("a process that dies at", () => {
 
   it("an unknown place does not start", async () => {
     const settings = { ...service.settings, SALDO_FAILPOINT: "behind-the-moon" };
+    expect(await runSaldoProcess(["serve"], settings)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("SALDO_FAILPOINT") as string,
+    });
+  });
+
+  it("a place does not start on a database of real money", async () => {
+    const settings = { ...service.settings, SALDO_DEMO: "0", SALDO_FAILPOINT: "mid-settle" };
     expect(await runSaldoProcess(["serve"], settings)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("SALDO_FAILPOINT") as string,

@@ -62,7 +62,8 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const url = urlOf(postgres);
   const proxy = await PostgresProxy.before(url);
   stack.defer(() => proxy.close());
-  const service = await Service.create(url);
+  // Only a demo may be made to die.
+  const service = await Service.create(url, { DATABASE_URL: url, SALDO_DEMO: "1" });
   stack.defer(() => service.close());
   const { pool } = service.database;
   const settings = { ...service.settings, ...MOVER_SETTINGS, DATABASE_URL: proxy.urlFor(url) };

@@ -1,4 +1,4 @@
-// Loaded by a start with SALDO_FAILPOINT, which production refuses (app/config/safety.ts).
+// Loaded by a start with SALDO_FAILPOINT, which only a demo accepts (app/config/safety.ts).
 
 import { observeFailpoints } from "../../kernel/failpoint.ts";
 import type { FailpointSetting } from "../config/failpoint-setting.ts";

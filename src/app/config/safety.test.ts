@@ -16,9 +16,16 @@ it("accepts a demo without any setting, and production with its secrets", () => 
   expect(problemsOf({ SALDO_DEMO: "0", SALDO_HOST: "0.0.0.0", DATABASE_URL: "postgres://db/x" })).toEqual([]);
 });
 
-it("refuses production what is for tests and trials alone", () => {
-  expect(inProduction({ SALDO_FAILPOINT: "mid-settle" })).toEqual([expect.stringContaining("SALDO_FAILPOINT")]);
-  expect(problemsOf({ SALDO_FAILPOINT: "mid-settle" })).toEqual([]);
+it("refuses a place to die at where real money moves: outside a demo, and in production", () => {
+  const refused = [expect.stringContaining("SALDO_FAILPOINT")];
+  const armed = { SALDO_FAILPOINT: "mid-settle" };
+  expect(problemsOf({ ...armed, SALDO_DEMO: "0" })).toEqual(refused);
+  expect(inProduction(armed)).toEqual(refused);
+  expect(inProduction({ ...armed, SALDO_DEMO: "1" })).toEqual(refused);
+  expect(problemsOf(armed)).toEqual([]);
+});
+
+it("takes production for no demo, and hides its gRPC services", () => {
   expect(readConfig({ NODE_ENV: "production" })).toMatchObject({ demo: false, grpcReflection: false });
 });
 

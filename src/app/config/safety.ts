@@ -13,7 +13,8 @@ const SAFE_SSL_MODES = new Set(["require", "verify-ca", "verify-full"]);
 export function safetyProblems(config: Config): readonly string[] {
   return [
     ...(config.demo ? demoProblems(config) : []),
-    ...(config.production ? [...missingSecrets(config), ...trials(config), ...cleartextProblems(config)] : []),
+    ...trials(config),
+    ...(config.production ? [...missingSecrets(config), ...cleartextProblems(config)] : []),
   ];
 }
 
@@ -36,10 +37,11 @@ function missingSecrets({ authSecrets, secretsKeys }: Config): string[] {
   ];
 }
 
-function trials({ failpoint }: Config): string[] {
-  return failpoint === null
+/** A start that is no demo makes its database production's, and a demo does not start on one of production's. */
+function trials({ failpoint, demo, production }: Config): string[] {
+  return failpoint === null || (demo && !production)
     ? []
-    : ["SALDO_FAILPOINT kills this process: it is for tests of crashes, not for production"];
+    : ["SALDO_FAILPOINT kills this process: it is for tests of crashes, in a demo outside production"];
 }
 
 function cleartextProblems(config: Config): string[] {
