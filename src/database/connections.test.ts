@@ -4,9 +4,10 @@ import { Client } from "pg";
 import { expect, test } from "vitest";
 import { clientConfig } from "./connections.ts";
 
+const CERTIFICATES = new URL("../../test/setup/certificates/", import.meta.url);
+
 test("a login may show a certificate instead of a password, which its files hold", () => {
-  const pem = (name: string): string =>
-    fileURLToPath(new URL(`../../test/setup/certificates/${name}.pem`, import.meta.url));
+  const pem = (name: string): string => fileURLToPath(new URL(`${name}.pem`, CERTIFICATES));
   const files = `sslrootcert=${pem("localhost-cert")}&sslcert=${pem("localhost-cert")}&sslkey=${pem("localhost-key")}`;
   const url = `postgres://saldo_serve@db.example/saldo?sslmode=verify-full&${files}`;
   const client = new Client(clientConfig({ connectionString: url }, "test"));

@@ -186,6 +186,12 @@ export const translatingFile = /^(([a-z]+-)*service|proto-[a-z-]+)\.ts$/;
 /** The only files that read the environment; saldo-agents is a program of its own, on the machines of customers. */
 export const environmentReaders: readonly string[] = ["src/app/config/config.ts", "src/agents/main.ts"];
 
+/** Files that load a package by `require`: viem is loaded by the first address, and the binaries' package resolves another one. */
+export const packageLoaders: readonly string[] = [
+  "src/merchant/addresses/evm.ts",
+  "src/database/embedded/postgres-binaries.ts",
+];
+
 /** Names that say nothing about what is inside. */
 export const emptyNames: readonly string[] = [
   "util",

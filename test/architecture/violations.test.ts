@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findViolations, importsOf, type SourceFile, tableViolations } from "./violations.ts";
+import { importsOf } from "./source-imports.ts";
+import { findViolations, type SourceFile, tableViolations } from "./violations.ts";
 
 const readme = (room: string): SourceFile => ({ path: `src/${room}/README.md`, text: "" });
 const programs = ["app", "transport", "transport/calls", "transport/web", "docs"].map(readme);
@@ -76,6 +77,14 @@ describe("the plan of the house", () => {
       ["src/keys/keys.ts", `import { K } from "../../gen/saldo/keys/v1/key_pb.ts";`, "imports the contracts"],
       ["src/keys/keys.ts", `new URL("../docs/pages/a.md", import.meta.url)`, "keys may not read docs"],
       ["src/keys/keys.ts", `import.meta.glob<string>("../docs/pages/*.md")`, "keys may not read docs"],
+      ["src/keys/keys.ts", `const P = "../merchant/quote.ts";\nawait import(P);`, "loads or reads by import()"],
+      ["src/keys/keys.ts", `await import("../merchant/" + name);`, "loads or reads by import()"],
+      ["src/keys/keys.ts", `import { createRequire } from "node:module";\ncreateRequire("/");`, "by createRequire()"],
+      ["src/keys/keys.ts", `import * as m from "node:module";\nm.createRequire("/");`, "by createRequire()"],
+      ["src/keys/keys.ts", `join(import.meta.dirname, "../docs")`, "by import.meta.dirname"],
+      ["src/keys/keys.ts", `import.meta.resolve("../docs/a.md")`, "by import.meta.resolve"],
+      ["src/keys/keys.ts", `new URL(name, import.meta.url)`, "by import.meta.url"],
+      ["src/keys/keys.ts", `const { url } = import.meta;`, "by import.meta as a value"],
     ];
     for (const [path, text, sentence] of wrong) {
       expect(found([path, text])).toEqual([expect.stringContaining(sentence)]);
@@ -89,7 +98,16 @@ describe("the plan of the house", () => {
   });
 
   test("refuses the environment anywhere but in the configuration", () => {
-    expect(found(["src/keys/keys.ts", `const x = process.env["X"];`])).toHaveLength(1);
+    for (const text of [
+      `const x = process.env["X"];`,
+      `const x = process["env"];`,
+      `const x = globalThis.process?.env;`,
+      `const { pid, env: variables } = process;`,
+      `import { env } from "node:process";`,
+    ]) {
+      expect(found(["src/keys/keys.ts", text])).toHaveLength(1);
+    }
+    expect(found(["src/keys/keys.ts", `const { pid } = process;\nconst env = process.pid;`])).toEqual([]);
     expect(found(["src/keys/keys.ts", `// process.env is read elsewhere`])).toEqual([]);
   });
 

@@ -9,29 +9,25 @@ import {
   MAX_LINES,
   mayImport,
   mayImportContracts,
+  packageLoaders,
   streamReaders,
   tiers,
   translatingFile,
 } from "./import-table.ts";
+import { importsOf, loadsOf } from "./source-imports.ts";
 
 /** A file by its path from the root of the repository, with forward slashes. */
 export type SourceFile = { readonly path: string; readonly text: string };
 
-type Import = { readonly specifier: string; readonly typeOnly: boolean };
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
-const STATIC_IMPORT = /\b(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']/g;
-const DYNAMIC_IMPORT = /\bimport\s*\(\s*["'`]([^"'`\n]+)["'`]/g;
-/** A file that is read, or many. */
-const READ_BY_PATH =
-  /\bnew\s+URL\(\s*["'`]([^"'`\n]+)["'`],\s*import\.meta\.url|\bimport\.meta\.glob[^("]*\(\s*"([^"\n]+)"/g;
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 /** Every sentence about a file or room that breaks the plan; none: the house stands as drawn. */
 export function findViolations(files: readonly SourceFile[]): string[] {
   const sources = files.filter((file) => file.path.startsWith("src/"));
-  const code = sources.filter((file) => /\.(tsx?|js)$/.test(file.path));
+  const code = sources.filter(isCode);
   return [
     ...code.flatMap(arrowViolations),
     ...code.flatMap(fileViolations),
@@ -41,6 +37,10 @@ export function findViolations(files: readonly SourceFile[]): string[] {
     ...circleViolations(code),
     ...roomCircleViolations(code),
   ];
+}
+
+export function isCode({ path }: SourceFile): boolean {
+  return /\.(tsx?|js)$/.test(path);
 }
 
 /** Every sentence about the tables that contradict each other: an arrow that goes up, a room without a tier. */
@@ -54,16 +54,6 @@ export function tableViolations(table: typeof mayImport = mayImport): string[] {
       return tierOf(targetRoom) < tierOf(room) ? [`${room} may not import ${target}, which is in a higher tier`] : [];
     });
   });
-}
-
-/** The imports of a text, those in comments left out. */
-export function importsOf(text: string): Import[] {
-  const code = text.replaceAll(COMMENTS, "");
-  const found: Import[] = [];
-  for (const [, type, specifier = ""] of code.matchAll(STATIC_IMPORT))
-    found.push({ specifier, typeOnly: type !== undefined });
-  for (const [, specifier = ""] of code.matchAll(DYNAMIC_IMPORT)) found.push({ specifier, typeOnly: false });
-  return found;
 }
 
 /** The room of a path: the longest folder that the table names, else the first folder, or the file that lies directly in `src/`. */
@@ -97,15 +87,15 @@ function arrowViolations(file: SourceFile): string[] {
     if (!target.startsWith("src/")) return [`${file.path} imports ${target}, which lies outside src`];
     return mayReach(room, target) ? [] : [`${file.path} imports ${target}: ${room} may not import ${roomOf(target)}`];
   });
-  const reads = filesReadBy(file).filter((target) => !mayReach(room, target));
-  return [...imports, ...reads.map((target) => `${file.path} reads ${target}: ${room} may not read ${roomOf(target)}`)];
-}
-
-/** What a file reads of `src/` by a path of its own. */
-function filesReadBy({ path, text }: SourceFile): string[] {
-  return [...text.replaceAll(COMMENTS, "").matchAll(READ_BY_PATH)]
-    .map(([, url = "", glob = ""]) => posix.join(posix.dirname(path), url + glob))
-    .filter((target) => target.startsWith("src/"));
+  const { reads, unknown } = loadsOf(file.text);
+  const wrong = reads
+    .map((path) => posix.join(posix.dirname(file.path), path))
+    .filter((target) => target.startsWith("src/") && !mayReach(room, target));
+  return [
+    ...imports,
+    ...wrong.map((target) => `${file.path} reads ${target}: ${room} may not read ${roomOf(target)}`),
+    ...(packageLoaders.includes(file.path) ? [] : unknown).map((code) => `${file.path} loads or reads by ${code}`),
+  ];
 }
 
 function mayReach(room: string, target: string): boolean {
@@ -120,7 +110,7 @@ function fileViolations({ path, text }: SourceFile): string[] {
   if (emptyNames.includes(name)) found.push(`${path}: the name ${name} says nothing about what is inside`);
   if (!KEBAB_CASE.test(name)) found.push(`${path}: a file name is in kebab-case`);
   if (/\bFIXME\b/.test(text)) found.push(`${path} has an open FIXME`);
-  if (/\bprocess\s*\.\s*env\b/.test(text.replaceAll(COMMENTS, "")) && !environmentReaders.includes(path)) {
+  if (loadsOf(text).readsEnvironment && !environmentReaders.includes(path)) {
     found.push(`${path} reads process.env; only ${environmentReaders.join(" and ")} does`);
   }
   return found;

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { renewCertificate, type TlsFiles, tlsOptions } from "./tls-files.ts";
 
 const LOOK_AGAIN_MS = 1_000;
-const pemOf = (name: string): string =>
-  fileURLToPath(new URL(`../../../test/setup/certificates/${name}.pem`, import.meta.url));
+const CERTIFICATES = new URL("../../../test/setup/certificates/", import.meta.url);
+const pemOf = (name: string): string => fileURLToPath(new URL(`${name}.pem`, CERTIFICATES));
 
 let folder: string;
 let files: TlsFiles;

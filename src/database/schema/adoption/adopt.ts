@@ -9,6 +9,7 @@ import { applyFunctions } from "../function-files.ts";
 import { readBaseline, recordMigration } from "../../migrations/migration-file.ts";
 import type { SchemaState } from "../schema-state.ts";
 
+const FOLDER = new URL("./", import.meta.url);
 const LAST_FORMER_MIGRATION = "0035-tier-writes";
 /** The last changes that a former database may have, and the newest change of today that it has by them. */
 const HAS: ReadonlyMap<string | null, number> = new Map([
@@ -57,5 +58,5 @@ export async function adoptFormerSchema(
 }
 
 function ownText(name: string): Promise<string> {
-  return readFile(new URL(name, import.meta.url), "utf8");
+  return readFile(new URL(name, FOLDER), "utf8");
 }
