@@ -8,7 +8,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { rootEntries } from "./import-table.ts";
+import { environmentReaders, packageLoaders, rootEntries, wireFiles } from "./import-table.ts";
 import { importsOf } from "./source-imports.ts";
 import { findViolations, isCode, lengthViolations, longFiles, type SourceFile } from "./violations.ts";
 
@@ -32,6 +32,8 @@ test("the house is built as drawn", async () => {
   expect(sources.length).toBeGreaterThan(50);
   expect(sources.filter(isCode).flatMap(({ text }) => importsOf(text)).length).toBeGreaterThan(200);
   expect(findViolations(sources)).toEqual([]);
+  const excepted = [...environmentReaders, ...packageLoaders, ...Object.keys(wireFiles)];
+  expect(excepted.filter((path) => !sources.some((source) => source.path === path))).toEqual([]);
 });
 
 test("no test file has a second subject either", async () => {

@@ -156,16 +156,24 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The files of the gateway, besides its adapters of upstreams, that know how a stream is written: they read what upstreams send,
- * or have the codes that a protocol puts into an event of its own.
+ * The files outside the transports and the adapters of upstreams that know how something is written on a wire, each with the
+ * reason: those of the gateway read what upstreams send, or have the codes that a protocol puts into an event of its own.
  */
-export const streamReaders: readonly string[] = [
-  "src/gateway/stream/sse.ts",
-  "src/gateway/formats/chat/chunk.ts",
-  "src/gateway/conversation/chat/stream-error.ts",
-  "src/gateway/conversation/gemini/error-body.ts",
-  "src/gateway/conversation/responses/failure-code.ts",
-];
+export const wireFiles: Readonly<Record<string, string>> = {
+  "src/gateway/stream/sse.ts": "reads the frames that upstreams send",
+  "src/gateway/formats/chat/chunk.ts": "reads the end of a chat stream",
+  "src/gateway/conversation/chat/stream-error.ts": "names the error that a chat stream ends with",
+  "src/gateway/conversation/gemini/error-body.ts": "names the error that a Gemini stream ends with",
+  "src/gateway/conversation/responses/failure-code.ts": "names the failure that a response has",
+  "src/billing/payments/provider-client.ts": "calls payment providers",
+  "src/billing/payments/midtrans/midtrans-provider.ts": "reads how Midtrans answers",
+  "src/identity/passwords/breached-passwords.ts": "calls the list of breached passwords",
+  "src/identity/sign-in/auth-answer.ts": "reads better-auth, which answers in HTTP",
+  "src/identity/sign-in/sign-in.ts": "adds cookies to what better-auth answers",
+  "src/merchant/callbacks/send-callback.ts": "calls merchants",
+};
+/** Rooms whose work is a wire: transports, and programs that call Saldo over HTTP. */
+export const wireRooms: readonly string[] = ["transport", "dashboard", "client", "agents"];
 
 /** Who may import the generated contracts: whole rooms. */
 export const mayImportContracts: readonly string[] = [

@@ -111,7 +111,7 @@ describe("the plan of the house", () => {
     expect(found(["src/keys/keys.ts", `// process.env is read elsewhere`])).toEqual([]);
   });
 
-  test("refuses the text of protocols in the gateway, but for its adapters and what reads streams", () => {
+  test("refuses the text of protocols in rooms, but for their adapters and what reads streams", () => {
     const texts = [
       "const DONE = Buffer.from(`data: [DONE]\\n\\n`);",
       "sink.write(`data: ${json}\\n\\n`);",
@@ -121,11 +121,14 @@ describe("the plan of the house", () => {
       `if (code === 429) throw error;`,
       `if (answer.status === 400) throw error;`,
       `response.writeHead(head);`,
+      `headers.push(["set-cookie", line]);`,
+      "const page = `<!doctype html>`;",
     ];
     for (const text of texts) {
       const refused = found(["src/gateway/answer/answer-chat.ts", text]);
       expect(refused).toContainEqual(expect.stringContaining("which only transport/ and adapters of upstreams write"));
       expect(found(["src/gateway/upstreams/upstreams.ts", text])).toHaveLength(refused.length);
+      expect(found(["src/billing/cost.ts", text])).toHaveLength(refused.length);
       expect(found(["src/gateway/upstreams/anthropic/upstream.ts", text])).toEqual([]);
       expect(found(["src/gateway/stream/sse.ts", text])).toEqual([]);
       expect(found(["src/transport/calls/chat-events.ts", text])).toEqual([]);

@@ -10,9 +10,10 @@ import {
   mayImport,
   mayImportContracts,
   packageLoaders,
-  streamReaders,
   tiers,
   translatingFile,
+  wireFiles,
+  wireRooms,
 } from "./import-table.ts";
 import { importsOf, loadsOf } from "./source-imports.ts";
 
@@ -118,23 +119,24 @@ function fileViolations({ path, text }: SourceFile): string[] {
 
 /** The adapters of one kind of upstream. */
 const ADAPTER = /^src\/gateway\/upstreams\/[^/]+\//;
-/** Text of server-sent events, bodies of errors, and HTTP statuses. Round numbers are statuses only beside that word. */
+/** Text of server-sent events, bodies of errors, HTTP statuses, cookies and pages. Round numbers are statuses only beside that word. */
 const WIRE = [
   /["'`](?:(?:data|event|id|retry): |:[^"'`]*\\n)|\[DONE\]|text\/event-stream/,
   /["'`](?:invalid_request_error|server_error|insufficient_quota|rate_limit_error)["'`]/,
   /\bwriteHead\b|\bstatusCode\b|\b(?:40[1-9]|41[0-9]|42[0-9]|50[1-4]|524|529)\b/,
   /\bstatus\w*\W{1,6}[1-5]\d\d\b/i,
+  /["'`]set-cookie["'`]|text\/html|\bdoctype html\b/i,
 ];
 
-/** The gateway hands typed events and errors to its transports, which put them into the protocols of their callers. */
+/** Rooms hand typed events and errors to the transports, which put them into the protocols of their callers. */
 function wireViolations({ path, text }: SourceFile): string[] {
   const isTransport = path.startsWith("src/transport/");
   if (isTransport || /^src\/gateway\/[^/]+$/.test(path)) {
     const reads = importsOf(text).some(({ specifier }) => specifier.endsWith("/stream/sse.ts"));
     if (reads) return [`${path} reads events back that an upstream or another transport has written`];
   }
-  const isFree = !path.startsWith("src/gateway/") || path.endsWith(".test.ts") || streamReaders.includes(path);
-  if (isFree || ADAPTER.test(path)) return [];
+  const isWireRoom = wireRooms.includes(roomOf(path).split("/")[0] ?? "");
+  if (isWireRoom || path.endsWith(".test.ts") || Object.hasOwn(wireFiles, path) || ADAPTER.test(path)) return [];
   const found = WIRE.flatMap((wire) => wire.exec(text.replaceAll(COMMENTS, ""))?.[0] ?? []);
   return found.map((wire) => `${path} has ${wire}, which only transport/ and adapters of upstreams write or read`);
 }

@@ -2,13 +2,13 @@
 // webhook are passed to billing unread.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { PAGE_HEADERS, renderPaymentPage } from "../../billing/payments/sandbox/payment-page.ts";
 import { SANDBOX_ACTIONS, type SandboxDesk } from "../../billing/payments/sandbox/sandbox-desk.ts";
 import { SANDBOX_PAGE_PATH } from "../../billing/payments/sandbox/sandbox-provider.ts";
 import type { TopUps } from "../../billing/top-ups/top-ups.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
 import type { KnownPaths } from "../rest/allowed-methods.ts";
+import { PAGE_HEADERS, renderPaymentPage } from "./sandbox-payment-page.ts";
 import { takeBodies } from "./take-bodies.ts";
 
 /** The functions of billing that the routes call. */

@@ -17,7 +17,7 @@ const GROUPS = String.raw`\B(?=(\d{3})+$)`;
 export const BOUNDED: readonly BoundedExpression[] = [
   { file: "src/kernel/rupiah-text.ts", pattern: GROUPS, longest: 40, why: "digits of an amount of ours" },
   {
-    file: "src/billing/payments/sandbox/payment-page.ts",
+    file: "src/transport/web/sandbox-payment-page.ts",
     pattern: GROUPS,
     longest: 40,
     why: "digits of an amount of ours",

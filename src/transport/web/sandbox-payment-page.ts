@@ -2,11 +2,11 @@
 // script; its one style sheet is named by hash in the policy it is sent with.
 
 import { hash } from "node:crypto";
-import { formatMoney, idr } from "../../../kernel/money.ts";
-import { preferredLanguage } from "../../../kernel/preferred-language.ts";
-import { DEFAULT_TIME_ZONE } from "../../usage/time-zone.ts";
-import type { SandboxAction } from "./sandbox-desk.ts";
-import type { SandboxPayment, SandboxStatus } from "./store.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+import { preferredLanguage } from "../../kernel/preferred-language.ts";
+import { DEFAULT_TIME_ZONE } from "../../billing/usage/time-zone.ts";
+import type { SandboxAction } from "../../billing/payments/sandbox/sandbox-desk.ts";
+import type { SandboxPayment, SandboxStatus } from "../../billing/payments/sandbox/store.ts";
 
 type Words = {
   readonly title: string;
