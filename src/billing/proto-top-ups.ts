@@ -8,8 +8,6 @@ import { formatMoney, idr, IDR, parseMoney } from "../kernel/money.ts";
 import type { TopUp, TopUpState } from "./top-ups/top-up.ts";
 import type { TopUps } from "./top-ups/top-ups.ts";
 
-const DEFAULT_PAGE_SIZE = 50;
-
 /** The states in the words of the contract. */
 export const protoState = {
   created: ProtoState.CREATED,
@@ -56,12 +54,8 @@ export function createTopUpMethods({
     },
 
     async listTopUps({ pageSize, pageToken }, context) {
-      const page = await topUps.list({
-        accountId: accountOf(context),
-        pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize,
-        pageToken,
-      });
-      return { topUps: page.topUps.map(toProtoTopUp), nextPageToken: page.nextPageToken };
+      const { items, nextPageToken } = await topUps.list({ accountId: accountOf(context), pageSize, pageToken });
+      return { topUps: items.map(toProtoTopUp), nextPageToken };
     },
   };
 }

@@ -21,8 +21,6 @@ import { DEFAULT_TIME_ZONE } from "./usage/time-zone.ts";
 import { exportUsage } from "./usage/usage-export.ts";
 import { getUsageRecord, listUsage } from "./usage/usage.ts";
 
-const DEFAULT_PAGE_SIZE = 50;
-
 export type BillingServiceDependencies = {
   readonly database: Database;
   /** The connections for reading balances: keys ask for them beside their requests. Left out: those of everything else. */
@@ -67,17 +65,11 @@ export function createBillingService({
     },
 
     async listUsage({ filter, pageSize, pageToken }, context) {
-      const page = await listUsage(pool, {
-        accountId: accountOf(context),
-        filter: fromProtoFilter(filter),
-        pageSize: pageSize || DEFAULT_PAGE_SIZE,
-        pageToken,
-      });
+      const accountId = accountOf(context);
+      const query = { accountId, filter: fromProtoFilter(filter), pageSize, pageToken };
+      const { items, nextPageToken } = await listUsage(pool, query);
       const forOperator = isOperator(context);
-      return {
-        records: page.records.map((record) => toProtoUsage(record, { forOperator })),
-        nextPageToken: page.nextPageToken,
-      };
+      return { records: items.map((record) => toProtoUsage(record, { forOperator })), nextPageToken };
     },
 
     async getUsageRecord({ requestId }, context) {
@@ -108,8 +100,8 @@ export function createBillingService({
 
     async listLedgerEntries({ pageSize, pageToken }, context) {
       const accountId = accountOf(context);
-      const page = await listLedgerEntries(pool, { accountId, pageSize: pageSize || DEFAULT_PAGE_SIZE, pageToken });
-      return { entries: page.entries.map(toProtoEntry), nextPageToken: page.nextPageToken };
+      const { items, nextPageToken } = await listLedgerEntries(pool, { accountId, pageSize, pageToken });
+      return { entries: items.map(toProtoEntry), nextPageToken };
     },
 
     async *exportLedger({ timeZone }, context) {

@@ -22,7 +22,7 @@ export const usageCommands: readonly Command[] = [
     async run(values, { database }) {
       const { pool } = await database();
       const accountId = uuidOption(values.need("account"), "account");
-      const { records } = await listUsage(pool, {
+      const { items: records } = await listUsage(pool, {
         accountId,
         filter: {},
         pageSize: integerOption(values.get("limit") ?? "50", "limit", { min: 1, max: 1000 }),

@@ -12,8 +12,7 @@ import {
 import { TokenScope as ProtoTokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import type { Database } from "../database/database.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
-import { wrongPageToken } from "../kernel/page-token.ts";
-import { isUuid } from "../kernel/ids.ts";
+import { readPage } from "../kernel/paging.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { signOutPerson } from "./end-sessions.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
@@ -44,7 +43,6 @@ export type AccountsServiceDependencies = {
 };
 
 const MAX_SESSIONS = 100;
-const EVENTS_PER_PAGE = 50;
 
 const languages = { id: ProtoLanguage.INDONESIAN, en: ProtoLanguage.ENGLISH } as const satisfies Record<
   Language,
@@ -120,17 +118,12 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
     },
 
     async listSecurityEvents({ pageSize, pageToken, ...filter }) {
-      if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
-      const limit = pageSize === 0 ? EVENTS_PER_PAGE : pageSize;
-      const found = await listSecurityEvents(pool, {
-        filter: givenOf(filter),
-        beforeId: pageToken === "" ? null : pageToken.toLowerCase(),
-        limit: limit + 1,
-        secrets,
-      });
-      const events = found.slice(0, limit);
-      const nextPageToken = found.length > limit ? (events.at(-1)?.eventId ?? "") : "";
-      return { events: events.map(toProtoEvent), nextPageToken };
+      const { items, nextPageToken } = await readPage(
+        { pageSize, pageToken },
+        (range) => listSecurityEvents(pool, { filter: givenOf(filter), ...range, secrets }),
+        ({ eventId }) => eventId,
+      );
+      return { events: items.map(toProtoEvent), nextPageToken };
     },
   };
 }

@@ -4,18 +4,14 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
-import { wrongPageToken } from "../kernel/page-token.ts";
 import { isUuid } from "../kernel/ids.ts";
+import { type Page, readPage } from "../kernel/paging.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
 import { readKeys, writeKeyName, writeRevocation } from "./issued-keys-store.ts";
 import { countWorkingKeysOf } from "./store.ts";
 
 /** The most keys of one page. */
 export const MAX_PAGE_SIZE = 200;
-const DEFAULT_PAGE_SIZE = 50;
-
-/** `nextPageToken` is empty on the last page. */
-export type KeyPage = { readonly keys: readonly ApiKey[]; readonly nextPageToken: string };
 
 type WithPool = Pick<Database, "pool">;
 
@@ -23,17 +19,16 @@ type WithPool = Pick<Database, "pool">;
 export async function listKeys(
   { pool }: WithPool,
   { accountId, pageSize = 0, pageToken = "" }: { accountId: string; pageSize?: number; pageToken?: string },
-): Promise<KeyPage> {
+): Promise<Page<ApiKey>> {
   if (!Number.isInteger(pageSize) || pageSize < 0 || pageSize > MAX_PAGE_SIZE) {
     const message = `must be a whole number from 0 to ${MAX_PAGE_SIZE}`;
     throw new ValidationError([{ field: "pageSize", rule: "page_size.range", message }]);
   }
-  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
-  const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
-  // One more than asked for shows whether there is another page.
-  const keys = await readKeys(pool, { accountId, beforeId: pageToken === "" ? null : pageToken, limit: size + 1 });
-  const page = keys.slice(0, size);
-  return { keys: page, nextPageToken: keys.length > size ? (page.at(-1)?.keyId ?? "") : "" };
+  return readPage(
+    { pageSize, pageToken },
+    (range) => readKeys(pool, { accountId, ...range }),
+    ({ keyId }) => keyId,
+  );
 }
 
 /** How many keys of each account work. An account without one is not in it. */

@@ -24,8 +24,8 @@ export function createKeysService({ database, accountOf }: KeysServiceDependenci
     },
 
     async listKeys({ pageSize, pageToken }, context) {
-      const { keys, nextPageToken } = await listKeys(database, { accountId: accountOf(context), pageSize, pageToken });
-      return { keys: keys.map(toProtoKey), nextPageToken };
+      const { items, nextPageToken } = await listKeys(database, { accountId: accountOf(context), pageSize, pageToken });
+      return { keys: items.map(toProtoKey), nextPageToken };
     },
 
     async updateKey({ keyId, name }, context) {

@@ -17,8 +17,6 @@ import type { CallbackPlaces } from "./callbacks/callback-url.ts";
 import type { AttemptFacts } from "./callbacks/store.ts";
 import { requireMerchantOf } from "./merchants/store.ts";
 
-const DEFAULT_PAGE_SIZE = 50;
-
 export type CallbackServiceSources = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
   /** The account that a call acts for. */
@@ -42,12 +40,11 @@ export function createCallbackService(sources: CallbackServiceSources): ServiceI
       return { ...changed, settings: toProtoSettings(changed.settings) };
     },
 
-    async listCallbackDeliveries({ merchantId, transferId, pageSize, pageToken }, context) {
+    async listCallbackDeliveries({ merchantId, ...query }, context) {
       await requireOwn(context, merchantId);
-      const page = { merchantId, transferId, pageToken, pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize };
-      const { deliveries, nextPageToken } = await listDeliveries(database, page);
+      const { items, nextPageToken } = await listDeliveries(database, { ...query, merchantId });
       const { url } = await getCallbackSettings(database, merchantId);
-      return { deliveries: deliveries.map((delivery) => toProtoDelivery(delivery, url)), nextPageToken };
+      return { deliveries: items.map((delivery) => toProtoDelivery(delivery, url)), nextPageToken };
     },
 
     async resendCallback({ merchantId, deliveryId: eventId }, context) {

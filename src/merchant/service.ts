@@ -69,11 +69,13 @@ export function createMerchantTransferService(
 
     async listTransfers({ merchantId: named, pageSize, pageToken, ...query }, context) {
       const { merchantId } = await merchantOf(context, named);
-      const found =
-        pageSize === 0 && pageToken === ""
-          ? await listTransfers(database, { ...query, merchantId })
-          : await listTransfersBehind(database, { ...query, merchantId, pageSize, pageToken });
-      return { ...found, transfers: found.transfers.map((transfer) => toProtoTransfer(transfer)) };
+      if (pageSize === 0 && pageToken === "") {
+        const numbered = await listTransfers(database, { ...query, merchantId });
+        return { ...numbered, transfers: numbered.transfers.map((transfer) => toProtoTransfer(transfer)) };
+      }
+      const page = { ...query, merchantId, pageSize, pageToken };
+      const { items, nextPageToken } = await listTransfersBehind(database, page);
+      return { transfers: items.map((transfer) => toProtoTransfer(transfer)), nextPageToken };
     },
 
     async cancelTransfer({ id: transferId }, context) {

@@ -65,7 +65,11 @@ it(
 
 it("leaves a ledger that was above zero at every line, and sums that are the records'", async () => {
   const { accountId = "" } = await saldoJson(["seed"], settings);
-  const { entries } = await listLedgerEntries(opened.database.pool, { accountId, pageSize: 10_000, pageToken: "" });
+  const { items: entries } = await listLedgerEntries(opened.database.pool, {
+    accountId,
+    pageSize: 10_000,
+    pageToken: "",
+  });
   expect(entries.length).toBeGreaterThan(2_000);
   expect(entries.filter(({ runningBalance }) => runningBalance <= 0n)).toEqual([]);
   const oldest = entries.at(-1);

@@ -57,7 +57,7 @@ describe("the plan of the house", () => {
       ["src/keys/keys.ts", `import {\n  a,\n  type B,\n} from "../billing/cost.ts";`, "keys may not import billing"],
       ["src/gateway/upstreams/demo.ts", `await import("../../merchant/quote.ts")`, "gateway may not import merchant"],
       ["src/billing/cost.ts", `import "../gateway/chat.ts";`, "billing may not import gateway"],
-      ["src/identity/people.ts", `import "../operator/rpc/paging.ts";`, "identity may not import operator"],
+      ["src/identity/people.ts", `import "../operator/rpc/people.ts";`, "identity may not import operator"],
       [
         "src/transport/calls/call.ts",
         `import { d } from "../../database/database.ts";`,

@@ -108,7 +108,7 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
       Array.from({ length: 10 }, () => issueKey(database, { accountId, name: "x" })),
     );
     expect(countFulfilled(last, LimitExceeded)).toBe(1);
-    const { keys } = await listKeys(database, { accountId });
+    const { items: keys } = await listKeys(database, { accountId });
     await revokeKey(database, { accountId, keyId: keys[0]?.keyId ?? "" });
     expect((await issueKey(database, { accountId, name: "x" })).keyId).not.toBe("");
   });
@@ -121,16 +121,16 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
     await revokeKey(database, { keyId: issued[1]?.keyId ?? "" });
     const first = await listKeys(database, { accountId, pageSize: 2 });
     const second = await listKeys(database, { accountId, pageSize: 2, pageToken: first.nextPageToken });
-    expect([...first.keys, ...second.keys].map(({ name }) => name).toSorted()).toEqual(["one", "three", "two"]);
+    expect([...first.items, ...second.items].map(({ name }) => name).toSorted()).toEqual(["one", "three", "two"]);
     expect(second.nextPageToken).toBe("");
-    expect(first.keys.map(({ keyId }) => keyId)).toEqual(
-      first.keys
+    expect(first.items.map(({ keyId }) => keyId)).toEqual(
+      first.items
         .map(({ keyId }) => keyId)
         .toSorted()
         .toReversed(),
     );
     const all = await listKeys(database, { accountId });
-    expect(all.keys.find(({ name }) => name === "two")?.revokedAt).toBeInstanceOf(Date);
+    expect(all.items.find(({ name }) => name === "two")?.revokedAt).toBeInstanceOf(Date);
     await expect(listKeys(database, { accountId, pageToken: "7" })).rejects.toThrow(ValidationError);
     await expect(listKeys(database, { accountId, pageSize: 201 })).rejects.toThrow(ValidationError);
   });
@@ -160,7 +160,7 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
     const before = await listKeys(database, key);
     await keys.takeSlot(key);
     const after = await listKeys(database, key);
-    expect([before.keys[0]?.lastUsedAt, after.keys[0]?.lastUsedAt]).toEqual([null, expect.any(Date)]);
+    expect([before.items[0]?.lastUsedAt, after.items[0]?.lastUsedAt]).toEqual([null, expect.any(Date)]);
   });
 
   test("counts down what remains and refuses the request after the last", async () => {

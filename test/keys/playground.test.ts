@@ -32,7 +32,7 @@ test("is one key of the account, however many ask for it first", async () => {
 test("is seen in the list, and neither renamed nor revoked by its owner", async () => {
   const accountId = await newAccount();
   const { keyId } = await createPlaygroundKeys(opened.database)(accountId);
-  const { keys } = await listKeys(opened.database, { accountId });
+  const { items: keys } = await listKeys(opened.database, { accountId });
   expect(keys).toMatchObject([{ keyId, name: "Playground", isPlayground: true, prefix: "", lastFour: "" }]);
   await expect(revokeKey(opened.database, { accountId, keyId })).rejects.toBeInstanceOf(NotFound);
   await expect(renameKey(opened.database, { accountId, keyId, name: "mine" })).rejects.toBeInstanceOf(NotFound);

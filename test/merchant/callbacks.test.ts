@@ -142,12 +142,10 @@ describe("a merchant", () => {
     const page = { merchantId: merchant.merchantId, transferId: "", pageSize: 2, pageToken: "" };
     const first = await listDeliveries(setup.database, page);
     const second = await listDeliveries(setup.database, { ...page, pageToken: first.nextPageToken });
-    expect([...first.deliveries, ...second.deliveries].map(({ transferId }) => transferId)).toEqual(
-      transfers.toReversed(),
-    );
+    expect([...first.items, ...second.items].map(({ transferId }) => transferId)).toEqual(transfers.toReversed());
     expect(second.nextPageToken).toBe("");
     const ofOne = await listDeliveries(setup.database, { ...page, transferId: transfers[1] ?? "" });
-    expect(ofOne.deliveries.map(({ transferId }) => transferId)).toEqual([transfers[1]]);
+    expect(ofOne.items.map(({ transferId }) => transferId)).toEqual([transfers[1]]);
     await expect(listDeliveries(setup.database, { ...page, pageToken: "x" })).rejects.toThrow(ValidationError);
   });
 });

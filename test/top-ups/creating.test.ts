@@ -68,7 +68,7 @@ describe("an idempotency key", () => {
       const order = { accountId, amount: AMOUNT, idempotencyKey: `after ${how}` };
       setup.fake.misbehave(how);
       await expect(one.topUps.create(order)).rejects.toMatchObject({ code: "upstream_busy" });
-      const [written] = (await one.topUps.list({ accountId, pageSize: 5, pageToken: "" })).topUps;
+      const [written] = (await one.topUps.list({ accountId, pageSize: 5, pageToken: "" })).items;
       expect(written).toMatchObject({ state: "created", paymentUrl: null });
       setup.fake.misbehave(null);
       expect(await other.topUps.create(order)).toMatchObject({ topUpId: written?.topUpId, state: "pending" });
@@ -94,7 +94,7 @@ describe("an idempotency key", () => {
     setup.fake.misbehave(503);
     await expect(setup.open(one, accountId)).rejects.toMatchObject({ code: "upstream_busy" });
     setup.fake.misbehave(null);
-    const [written] = (await one.topUps.list({ accountId, pageSize: 5, pageToken: "" })).topUps;
+    const [written] = (await one.topUps.list({ accountId, pageSize: 5, pageToken: "" })).items;
     const late = await setup.process("midtrans", { aheadMs: 63 * 60_000 });
     expect((await late.topUps.verifyNow(written?.topUpId ?? "")).state).toBe("expired");
   });

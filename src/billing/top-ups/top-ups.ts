@@ -3,8 +3,7 @@
 import type { Database } from "../../database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { NotFound } from "../../kernel/errors.ts";
-import { wrongPageToken } from "../../kernel/page-token.ts";
-import { isUuid } from "../../kernel/ids.ts";
+import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import type { NotificationRequest } from "../payments/payment-provider.ts";
 import type { PaymentProviders } from "../payments/payment-providers.ts";
 import { checkDueTopUps, verifyTopUpNow, type WhichDue } from "./check-top-ups.ts";
@@ -14,15 +13,13 @@ import { takeNotification } from "./take-notification.ts";
 import type { TopUp } from "./top-up.ts";
 import { TopUpWatch } from "./watch-top-ups.ts";
 
-export type TopUpPage = { readonly topUps: readonly TopUp[]; readonly nextPageToken: string };
-
 export type TopUps = {
   /** Opens a top-up; for its errors see createTopUp. */
   create(order: { accountId: string; amount: bigint; idempotencyKey: string }): Promise<TopUp>;
   /** Errors: NotFound, also for another account's. */
   get(asked: { accountId: string; topUpId: string }): Promise<TopUp>;
   /** An account's top-ups, newest first. Errors: ValidationError when the page token is none. */
-  list(query: { accountId: string; pageSize: number; pageToken: string }): Promise<TopUpPage>;
+  list(query: { accountId: string } & PageRequest): Promise<Page<TopUp>>;
   /** Follows a top-up; see TopUpWatch.watch. */
   watch(asked: { accountId: string; topUpId: string }, signal: AbortSignal): AsyncGenerator<TopUp, void>;
   /** Asks the provider now, about a top-up of any account. Errors: NotFound; UpstreamBusy when the provider does not answer. */
@@ -63,12 +60,12 @@ export function createTopUps(options: TopUpsOptions): TopUps {
       if (topUp?.accountId !== accountId) throw new NotFound("There is no such top-up.");
       return topUp;
     },
-    async list({ accountId, pageSize, pageToken }) {
-      if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
-      const beforeId = pageToken === "" ? null : pageToken;
-      const found = await selectTopUpsOfAccount(database.pool, { accountId, beforeId, limit: pageSize + 1 });
-      const topUps = found.slice(0, pageSize);
-      return { topUps, nextPageToken: found.length > pageSize ? (topUps.at(-1)?.topUpId ?? "") : "" };
+    list({ accountId, ...page }) {
+      return readPage(
+        page,
+        (range) => selectTopUpsOfAccount(database.pool, { accountId, ...range }),
+        ({ topUpId }) => topUpId,
+      );
     },
     watch: (asked, signal) => watching.watch(asked, signal),
     verifyNow: (topUpId) => verifyTopUpNow(checks, topUpId),

@@ -5,6 +5,7 @@
 // clock behind the lock. So a later commit is a newer line, no line ever comes in between, and since no commit leaves a
 // balance below zero, no line shows one. Where a credit and a debit have the same time, the credit comes first.
 
+import { type Page, type PageRequest, readPageBehind } from "../../kernel/paging.ts";
 import type { Pool } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
@@ -31,8 +32,6 @@ export type LedgerEntry = {
   readonly topUpId: string | null;
 };
 
-export type LedgerPage = { readonly entries: readonly LedgerEntry[]; readonly nextPageToken: string };
-
 type Row = {
   id: string;
   micros: bigint;
@@ -46,22 +45,21 @@ type Row = {
 /** Lists an account's ledger, newest first. Errors: NotFound; ValidationError when the page token is none. */
 export function listLedgerEntries(
   pool: Pool,
-  query: { accountId: string; pageSize: number; pageToken: string },
-): Promise<LedgerPage> {
-  const { accountId, pageSize, pageToken } = query;
-  const shown = readLinePlace(pageToken);
-  return readOneSnapshot(pool, async (look) => {
-    let balance = await balanceBefore(look, accountId, shown);
-    const { text, values } = NEWEST_LINES(accountId, shown, pageSize + 1);
-    const lines = await look<Row>(text, values);
-    const entries = lines.slice(0, pageSize).map((row) => {
-      const entry = entryOf(row, balance);
-      balance -= entry.amount;
-      return entry;
-    });
-    const last = lines.length > pageSize ? entries.at(-1) : undefined;
-    return { entries, nextPageToken: last === undefined ? "" : tokenOf(last.place) };
-  });
+  { accountId, ...page }: { accountId: string } & PageRequest,
+): Promise<Page<LedgerEntry>> {
+  const places = { placeOf: readLinePlace, tokenOf: ({ place }: LedgerEntry) => tokenOf(place) };
+  return readPageBehind(page, places, (shown, limit) =>
+    readOneSnapshot(pool, async (look) => {
+      let balance = await balanceBefore(look, accountId, shown);
+      const { text, values } = NEWEST_LINES(accountId, shown, limit);
+      const lines = await look<Row>(text, values);
+      return lines.map((row) => {
+        const entry = entryOf(row, balance);
+        balance -= entry.amount;
+        return entry;
+      });
+    }),
+  );
 }
 
 /** The lines behind one, oldest first, each with the balance that follows from the one before. Undefined: from the first. */

@@ -1,6 +1,6 @@
 // The place of a line in an account's ledger: its time in microseconds, credits before debits of the same time, then its id.
 
-import { wrongPageToken } from "../../kernel/page-token.ts";
+import { wrongPageToken } from "../../kernel/paging.ts";
 
 export type LinePlace = { readonly micros: bigint; readonly isDebit: boolean; readonly id: string };
 
@@ -17,9 +17,8 @@ export function tokenOf({ micros, isDebit, id }: LinePlace): string {
   return `${micros}.${isDebit ? "d" : "c"}.${id}`;
 }
 
-/** The place that a page token names; null for the first page. Errors: ValidationError. */
-export function readLinePlace(pageToken: string): LinePlace | null {
-  if (pageToken === "") return null;
+/** The place that a page token names. Errors: ValidationError. */
+export function readLinePlace(pageToken: string): LinePlace {
   const { micros, side, id } = TOKEN.exec(pageToken)?.groups ?? {};
   if (micros === undefined || id === undefined) throw wrongPageToken();
   return { micros: BigInt(micros), isDebit: side === "d", id };

@@ -4,8 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
-import { wrongPageToken } from "../../kernel/page-token.ts";
-import { isUuid } from "../../kernel/ids.ts";
+import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import { newSecretToken } from "../../kernel/secret-token.ts";
 import { requireMerchant } from "../merchants/store.ts";
 import { type CallbackPlaces, checkCallbackUrl } from "./callback-url.ts";
@@ -103,24 +102,18 @@ function showSettings({ url, token, secret, stoppedAt, updatedAt }: StoredSettin
   };
 }
 
-export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly nextPageToken: string };
-
 /** The callbacks of a merchant's transfers, newest first. Errors: NotFound, ValidationError. */
 export async function listDeliveries(
   { pool }: Pick<Database, "pool">,
-  page: { merchantId: string; transferId: string; pageSize: number; pageToken: string },
-): Promise<DeliveryPage> {
-  const { merchantId, transferId, pageSize, pageToken } = page;
+  { merchantId, transferId: givenTransferId, ...page }: { merchantId: string; transferId: string } & PageRequest,
+): Promise<Page<Delivery>> {
   await requireMerchant(pool, merchantId);
-  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
-  const found = await readDeliveries(pool, {
-    merchantId,
-    transferId: transferId === "" ? null : transferId,
-    before: pageToken === "" ? null : pageToken,
-    limit: pageSize + 1,
-  });
-  const deliveries = found.slice(0, pageSize);
-  return { deliveries, nextPageToken: found.length > pageSize ? (deliveries.at(-1)?.eventId ?? "") : "" };
+  const transferId = givenTransferId === "" ? null : givenTransferId;
+  return readPage(
+    page,
+    ({ beforeId, limit }) => readDeliveries(pool, { merchantId, transferId, before: beforeId, limit }),
+    ({ eventId }) => eventId,
+  );
 }
 
 /**

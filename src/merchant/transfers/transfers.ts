@@ -5,8 +5,7 @@ import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { billingDay, DAY_MS, isBillingDay, startOfBillingDay } from "../../kernel/clock.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
-import { wrongPageToken } from "../../kernel/page-token.ts";
-import { isUuid } from "../../kernel/ids.ts";
+import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type Transfer, type TransferEvent, type TransferStatus } from "./transfer.ts";
 import { readNumberedPage, readTransfersBehind, type TransferFilter } from "./transfer-list-store.ts";
@@ -96,30 +95,21 @@ function startOfDay(field: string, text: string): number {
   throw new ValidationError([{ field, rule: "date", message: "must be a day such as 2026-11-21" }]);
 }
 
-/** A page after a transfer: `pageToken` is its id, empty for the first page. */
-export type TokenPage = Pick<NumberedPage, "merchantId" | "fromDate" | "toDate" | "status"> & {
-  readonly pageSize: number;
-  readonly pageToken: string;
-};
-
-const DEFAULT_PAGE_SIZE = 50;
+export type TransferQuery = Pick<NumberedPage, "merchantId" | "fromDate" | "toDate" | "status">;
 
 /** One page of a merchant's transfers after another, newest first. Errors: ValidationError. */
 export async function listTransfersBehind(
   { pool }: WithPool,
-  { pageSize, pageToken, ...query }: TokenPage,
-): Promise<{ transfers: Transfer[]; nextPageToken: string }> {
-  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
-  const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
-  const behindId = pageToken === "" ? null : pageToken;
-  // One row more than requested shows whether there is another page.
-  const found = await readTransfersBehind(pool, filterOf(query), { behindId, limit: size + 1 });
-  const transfers = found.slice(0, size);
-  const last = transfers.at(-1);
-  return { transfers, nextPageToken: found.length > size && last !== undefined ? last.transferId : "" };
+  { pageSize, pageToken, ...query }: TransferQuery & PageRequest,
+): Promise<Page<Transfer>> {
+  return readPage(
+    { pageSize, pageToken },
+    ({ beforeId, limit }) => readTransfersBehind(pool, filterOf(query), { behindId: beforeId, limit }),
+    ({ transferId }) => transferId,
+  );
 }
 
-function filterOf({ merchantId, status, fromDate, toDate }: Omit<TokenPage, "pageSize" | "pageToken">): TransferFilter {
+function filterOf({ merchantId, status, fromDate, toDate }: TransferQuery): TransferFilter {
   return {
     merchantId,
     // The contract accepts only the known words.

@@ -13,7 +13,7 @@ import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { findMerchants } from "../../merchant/merchants/listings.ts";
 import { freezeAccount, limitAccount, recountAccount, unfreezeAccount } from "../commands/accounts.ts";
 import { carryOutOrStore, type Requested } from "../second-person/approvals.ts";
-import { type PageRange, readPage } from "./paging.ts";
+import { type PageRange, readPage } from "../../kernel/paging.ts";
 import { toProtoMerchant } from "./merchant-admin-service.ts";
 import { fromRupiah, keyed, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
 

@@ -4,7 +4,7 @@ import type { ApprovalService } from "#gen/saldo/operator/v1/approval_service_pb
 import { ApprovalCommand as ProtoCommand, ApprovalState as ProtoState } from "#gen/saldo/operator/v1/approval_pb.ts";
 import { listApprovals, type ApprovalState, type StoredApproval } from "../second-person/approval-store.ts";
 import { type CommandKind, isCommandKind } from "../second-person/command-kinds.ts";
-import { readPage } from "./paging.ts";
+import { readPage } from "../../kernel/paging.ts";
 import { grantApproval, refuseApproval } from "../second-person/approvals.ts";
 import { moment, orNull, type Parts } from "./proto-parts.ts";
 

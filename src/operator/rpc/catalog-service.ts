@@ -3,7 +3,7 @@ import type { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.t
 import { previewCatalog, readLiveCatalog } from "../../catalog/apply-catalog.ts";
 import { listVersions, readVersion } from "../../catalog/version-store.ts";
 import { publishCatalog } from "../commands/catalog.ts";
-import { readNumberedPage } from "./paging.ts";
+import { readNumberedPage } from "../../kernel/paging.ts";
 import { toProtoCatalog, toProtoChange, toProtoVersion, yamlOf } from "./proto-catalog.ts";
 import { toProtoWarning } from "./proto-catalog-prices.ts";
 import { orNull, type Parts } from "./proto-parts.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../ledger/find-postings.ts";
 import { type AuditRun, readAuditRuns } from "../../ledger/audit/run.ts";
 import { readTrialBalance, type TrialBalanceRow, type TrialBalanceSum } from "../../ledger/trial-balance.ts";
-import { readPage } from "./paging.ts";
+import { readPage } from "../../kernel/paging.ts";
 import { fromProtoGroup, requireMarginDays, toProtoMargin } from "./proto-margin.ts";
 import { given, moment, type Parts, timeRange } from "./proto-parts.ts";
 

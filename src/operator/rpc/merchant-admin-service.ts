@@ -11,7 +11,7 @@ import { findFees, type ScheduledFee } from "../../merchant/merchants/fee-store.
 import { findMerchants, type ListedMerchant } from "../../merchant/merchants/listings.ts";
 import { setFee, termTexts } from "../commands/merchants.ts";
 import { carryOutOrStore } from "../second-person/approvals.ts";
-import { readPage } from "./paging.ts";
+import { readPage } from "../../kernel/paging.ts";
 import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
 
 /** MerchantAdminService: merchants, their funds and limits, and the fee schedule. */

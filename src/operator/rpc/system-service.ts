@@ -6,7 +6,7 @@ import { type BillingSettings, readBillingSettings } from "../../billing/setting
 import { isUuid } from "../../kernel/ids.ts";
 import { type AdmissionStop, readAdmissionStop } from "../../ledger/admission-switch.ts";
 import { startAdmissions, stopAdmissions } from "../commands/admission.ts";
-import { readPage } from "./paging.ts";
+import { readPage } from "../../kernel/paging.ts";
 import { fromRupiah, given, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
 import { updateSettings } from "../commands/settings.ts";
 

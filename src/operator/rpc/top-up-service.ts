@@ -8,7 +8,7 @@ import { findTopUps, readEvents } from "../../billing/top-ups/find-top-ups.ts";
 import { type PaymentEvent, selectTopUps } from "../../billing/top-ups/store.ts";
 import { type TopUp, TOP_UP_STATES } from "../../billing/top-ups/top-up.ts";
 import { NotFound } from "../../kernel/errors.ts";
-import { readPage } from "./paging.ts";
+import { readPage } from "../../kernel/paging.ts";
 import { orNull, type Parts } from "./proto-parts.ts";
 import { verifyTopUp } from "../commands/top-ups.ts";
 

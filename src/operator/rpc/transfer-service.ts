@@ -14,7 +14,7 @@ import {
 } from "../../merchant/transfers/transfer-search-store.ts";
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
 import { carryOutOrStore } from "../second-person/approvals.ts";
-import { readPage } from "./paging.ts";
+import { readPage } from "../../kernel/paging.ts";
 import { orNull, type Parts } from "./proto-parts.ts";
 import { rejectTransfer } from "../commands/transfers.ts";
 

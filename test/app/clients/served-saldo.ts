@@ -131,7 +131,7 @@ export async function serveSaldo({
     /** The account's requests, newest first. */
     async usage(accountId: string): Promise<readonly UsageLine[]> {
       const page = { accountId, filter: {}, pageSize: 1_000, pageToken: "" };
-      const { records } = await listUsage(database.pool, page);
+      const { items: records } = await listUsage(database.pool, page);
       return records.map((record) => ({
         ...record,
         cost: formatMoney(idr(record.cost)),
