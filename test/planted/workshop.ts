@@ -42,9 +42,13 @@ function layoutFree(text: string): RegExp {
 const isName = (token: string): boolean => /^\w/.test(token);
 const isEnd = (token: string): boolean => /^[)\]}]/.test(token);
 
-/** Whether the tests noticed a bug: the one meant failed, and others ran, so that it was not just a text that cannot run. */
+/**
+ * Whether the tests noticed a bug: the one meant failed, and others of its file passed where there are others, so that it was
+ * not just a text that cannot run.
+ */
 export function hasNoticed({ noticedBy }: PlantedBug, { passed, failed }: TestRun): boolean {
-  return passed > 0 && failed.some((name) => name.includes(noticedBy.test));
+  const othersRan = passed > 0 || failed.length === 1;
+  return othersRan && failed.some((name) => name.includes(noticedBy.test));
 }
 
 export class Workshop {
