@@ -16,6 +16,16 @@ describe("planted bugs", () => {
     expect(read(noticedBy.file)).toContain(noticedBy.test);
   });
 
+  it("are noticed by the test meant, where other tests still ran or there are none", () => {
+    const bug = { name: "b", edits: [], noticedBy: { file: "f.test.ts", test: "adds" } };
+    const noticed = (passed: number, ...failed: string[]) => hasNoticed(bug, { passed, failed, output: "" });
+    expect([noticed(3, "sum adds"), noticed(0, "sum adds")]).toEqual([true, true]);
+    // Nothing ran, another test failed, or all did.
+    expect([noticed(0), noticed(3), noticed(3, "sum ends"), noticed(0, "sum adds", "sum ends")]).toEqual(
+      Array(4).fill(false),
+    );
+  });
+
   describe("are found in a file", () => {
     const edit = { file: "f.ts", find: "if (isPaid(order, at)) return { ok: true };\n", replace: "" };
     const found = (text: string): string => edited(text, edit).trim();
