@@ -31,8 +31,15 @@ export type GatewayEvent =
     }
   /** This process did not run for as long as its lease, so it ended the request. The upstream did nothing wrong. */
   | { readonly kind: "lease_lapsed"; readonly requestId: string }
-  /** `output_ran_on`: the upstream wrote on behind its bound, and the stream was ended. */
-  | { readonly kind: "usage_clamped" | "output_ran_on"; readonly requestId: string; readonly upstream: string }
+  /**
+   * `output_ran_on`: the upstream wrote on behind its bound, and the stream was ended. `usage_unpriced`: it reports a tier, a speed, a
+   * place or runs of tools that the catalog has no price for.
+   */
+  | {
+      readonly kind: "usage_clamped" | "usage_unpriced" | "output_ran_on";
+      readonly requestId: string;
+      readonly upstream: string;
+    }
   /** An account leaves more unanswered requests at a time than it may: the input of this one is charged. */
   | { readonly kind: "too_many_unanswered"; readonly requestId: string; readonly accountId: string }
   /** The model charges hidden output, and the catalog lacks that fact: its whole bound is held from now on. */

@@ -114,7 +114,17 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
   const { amount, rate, keepsAnswer } = admission;
   const keeper = keepsAnswer ? new KeepingSink(sink) : null;
   const cap = outputCap(plan, amount);
-  const bill = new Bill({ call, request: billed, plan, outputCap: cap, ledger: deps.ledger, clock: deps.clock });
+  const { requestId } = call;
+  const onUnpriced = (upstream: string): void => deps.report?.({ kind: "usage_unpriced", requestId, upstream });
+  const bill = new Bill({
+    call,
+    request: billed,
+    plan,
+    outputCap: cap,
+    ledger: deps.ledger,
+    clock: deps.clock,
+    onUnpriced,
+  });
   const exchange: Exchange = {
     call,
     sink: keeper ?? sink,

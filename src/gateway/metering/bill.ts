@@ -53,6 +53,7 @@ const NOTHING_METERED: Metered = {
   chargedCounts: NOTHING,
   isEstimated: false,
   clamped: false,
+  isUnpriced: false,
   metering: null,
   reasoningTokens: 0,
   isAsReported: false,
@@ -69,6 +70,8 @@ export type BillFacts = {
   readonly clock: Clock;
   /** The prompts that upstreams read lately. Absent: the memory of this process. */
   readonly prompts?: PromptMemory;
+  /** Reports an answer with what has no price here. */
+  readonly onUnpriced?: (upstream: string) => void;
 };
 
 /** The amount to be held in all, at most and at least, and the relayed tokens of output. */
@@ -119,21 +122,20 @@ export class Bill {
 
   /** Asks for more to be held, and records that so much of the output was relayed. Errors: UpstreamBusy. */
   async extend({ outputTokens, ...amounts }: ExtensionAmounts): Promise<Extension> {
-    const { accountId } = this.#facts.call.key;
-    const { requestId } = this.#facts.call;
+    const { key, requestId } = this.#facts.call;
     const progress = await this.#progressAt(outputTokens);
     await this.#recording;
-    return this.#facts.ledger.extend({ accountId, requestId, ...amounts, ...progress });
+    return this.#facts.ledger.extend({ accountId: key.accountId, requestId, ...amounts, ...progress });
   }
 
-  /** Records how much of the output was relayed, which recovery then charges with the input. What is held stays as it is. */
+  /** Records how much of the output was relayed, which recovery then charges with the input. The hold stays. */
   async recordProgress(outputTokens: number): Promise<void> {
     if (this.#isSettled) return;
     const { call, ledger } = this.#facts;
-    const { accountId } = call.key;
     const progress = await this.#progressAt(Math.min(outputTokens, this.#bounds().output));
     // A failure concerns this record alone.
-    const recording = ledger.extend({ accountId, requestId: call.requestId, ...progress, amount: 0n, leastAmount: 0n });
+    const ids = { accountId: call.key.accountId, requestId: call.requestId };
+    const recording = ledger.extend({ ...ids, ...progress, amount: 0n, leastAmount: 0n });
     this.#recording = recording.catch(() => {});
     await recording;
   }
@@ -280,6 +282,7 @@ export class Bill {
       const settled = await ledger.settle(settlement);
       failpoint?.("after-settle");
       this.#rememberPrompt(metered);
+      if (metered.isUnpriced) this.#facts.onUnpriced?.(this.#answeredBy?.upstream ?? "");
       return { counts, basis, clamped, settled, reasoningTokens, isAsReported };
     } catch (error) {
       this.#hasFailed = true;

@@ -56,3 +56,16 @@ export function countsOf({ otherTokens, ...counts }: TokenCounts): TokenCounts {
   if (others.length === 0) return counts;
   return { ...counts, otherTokens: Object.fromEntries(others) };
 }
+
+/** Whether two counts agree in every kind. */
+export function isSameCounts(one: TokenCounts, other: TokenCounts): boolean {
+  if (one.inputTokensUncached !== other.inputTokensUncached || one.inputTokensCached !== other.inputTokensCached) {
+    return false;
+  }
+  if (one.outputTokens !== other.outputTokens) return false;
+  if (!one.otherTokens && !other.otherTokens) return true;
+  const [ours, theirs] = [one.otherTokens ?? {}, other.otherTokens ?? {}];
+  return KINDS.every((kind) => (ours[kind] ?? 0) === (theirs[kind] ?? 0));
+}
+
+const KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;

@@ -6,7 +6,8 @@ import type { OtherTokens, TokenCounts } from "../../kernel/token-prices.ts";
 import type { Metering } from "../../ledger/ledger.ts";
 import { MAX_COUNT } from "./count.ts";
 import { toleratedOutput } from "../stream/output-limit.ts";
-import { countsOf } from "./disjoint-counts.ts";
+import { countsOf, isSameCounts } from "./disjoint-counts.ts";
+import { isPricedOtherwise } from "./priced-otherwise.ts";
 import type { UsageReading } from "./read-usage.ts";
 import type { RelayedTokens } from "./relayed-tokens.ts";
 import type { MeteringRule } from "./rules.ts";
@@ -44,6 +45,8 @@ export type Metered = {
   readonly isEstimated: boolean;
   /** Whether the upstream's report was cut, or could not be used. */
   readonly clamped: boolean;
+  /** Whether the upstream's report shows what has no price here. */
+  readonly isUnpriced: boolean;
   readonly metering: Metering | null;
   readonly reasoningTokens: number;
   /** Whether the answer's own usage object has the same counts as the record. */
@@ -80,16 +83,23 @@ export async function meter(reported: ReportedUsage, facts: MeterFacts): Promise
   const isWhole = facts.isComplete && !reported.isStale;
   const input = await meterInput(reading, isWhole, facts);
   const output = await meterOutput(reading, isWhole, facts);
-  const rules = [...(reading?.rules ?? []), ...input.rules, ...output.rules];
+  const isUnpriced = isPricedOtherwise(reported.usage);
+  const rules = [
+    ...(reading?.rules ?? []),
+    ...input.rules,
+    ...output.rules,
+    ...(isUnpriced ? (["priced_otherwise"] as const) : []),
+  ];
   const counts = joined(input.counts, output.counts);
   const isEstimated = !isWhole || rules.some((rule) => OWN_COUNTS.has(rule));
   const isCut = input.charged !== input.counts || output.charged !== output.counts;
-  const differs = reading !== null && !isSame(reading.counts, counts);
+  const differs = reading !== null && !isSameCounts(reading.counts, counts);
   return {
     counts,
     chargedCounts: isCut ? joined(input.charged, output.charged) : counts,
     isEstimated,
     clamped: rules.some((rule) => FLAGS.has(rule)),
+    isUnpriced,
     metering: meteringOf(reading, differs, rules),
     reasoningTokens: Math.min(reading?.reasoningTokens ?? 0, outputTokensOf(counts)),
     isAsReported:
@@ -282,15 +292,3 @@ function meteringOf(reading: UsageReading | null, differs: boolean, rules: reado
     ...(costUsd === null ? {} : { reportedCostUsd: costUsd }),
   };
 }
-
-function isSame(one: TokenCounts, other: TokenCounts): boolean {
-  if (one.inputTokensUncached !== other.inputTokensUncached || one.inputTokensCached !== other.inputTokensCached) {
-    return false;
-  }
-  if (one.outputTokens !== other.outputTokens) return false;
-  if (!one.otherTokens && !other.otherTokens) return true;
-  const [ours, theirs] = [one.otherTokens ?? {}, other.otherTokens ?? {}];
-  return KINDS.every((kind) => (ours[kind] ?? 0) === (theirs[kind] ?? 0));
-}
-
-const KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;

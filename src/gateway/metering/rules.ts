@@ -12,6 +12,8 @@ export type MeteringRule =
   | "total_below_parts"
   /** The input was cut to what the body and its media can come to. */
   | "input_above_bound"
+  /** The answer reports a tier, a speed, a place or runs of tools that have no price here; its tokens are billed as others. */
+  | "priced_otherwise"
   /** Cache writes for an hour that the request did not ask for are billed as writes for minutes. */
   | "long_writes_unasked"
   /** The output was cut to its bound, or to what was relayed where that is more. */

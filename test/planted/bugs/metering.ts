@@ -18,6 +18,14 @@ export const METERING_BUGS: readonly PlantedBug[] = [
     noticedBy: metering("and answers whole is billed for what was relayed"),
   },
   {
+    name: "a dearer tier in an answer is noticed by no operator",
+    edits: [gateway("metering/meter.ts", "isPricedOtherwise(reported.usage)", "false")],
+    noticedBy: {
+      file: "test/gateway/priced-otherwise.test.ts",
+      test: "is billed by its tokens, and noted for the operator",
+    },
+  },
+  {
     name: "our own count of the output is cut to the bound",
     edits: [gateway("metering/meter.ts", "Math.max(given, isLie", "Math.max(Math.min(given, bounds.output), isLie")],
     noticedBy: aboveBound("is estimated as what was relayed, where nothing was reported"),

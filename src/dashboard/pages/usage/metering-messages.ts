@@ -9,6 +9,8 @@ export const METERING_MESSAGES = {
     total_below_parts:
       "Jumlah total dari upstream lebih kecil daripada bagian-bagiannya; yang dipakai bagian-bagiannya.",
     input_above_bound: "Token input dari upstream melebihi yang mungkin untuk permintaan ini dan dipotong.",
+    priced_otherwise:
+      "Upstream melaporkan tingkat layanan, kecepatan, lokasi, atau alat tanpa harga di sini; tokennya ditagih seperti biasa.",
     long_writes_unasked: "Penulisan cache satu jam yang tidak diminta ditagih sebagai penulisan beberapa menit.",
     output_above_bound: "Token output dari upstream melebihi batas permintaan ini dan dipotong.",
     output_far_above_relayed:
@@ -27,6 +29,8 @@ export const METERING_MESSAGES = {
       "A number from the upstream was impossible (negative, fractional or too large) and was corrected.",
     total_below_parts: "The upstream's total is less than its parts; the parts are billed.",
     input_above_bound: "The upstream reported more input than this request can have; the count was cut.",
+    priced_otherwise:
+      "The upstream reported a service tier, speed, place or tools without a price here; the tokens are billed as usual.",
     long_writes_unasked: "Cache writes for an hour that the request did not ask for are billed as writes for minutes.",
     output_above_bound: "The upstream reported more output than this request's bound; the count was cut.",
     output_far_above_relayed: "The upstream reported far more than was relayed; we counted the output.",

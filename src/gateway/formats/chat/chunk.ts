@@ -1,5 +1,6 @@
 // What the events of a stream mean, as far as billing and clients need to know.
 
+import { withSigns } from "../../metering/priced-otherwise.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
 import type { EventMeaning } from "../answer-format.ts";
@@ -26,7 +27,7 @@ export function meaningOf(data: string | null, name: string | null = null): Even
   return {
     kind: "part",
     object: chunk,
-    usage,
+    usage: withSigns(usage, chunk),
     isUsageOnly: choices.length === 0 && usage !== null,
     hasOutput: choices.some(hasOutput),
     choices: choices.map(indexOf),

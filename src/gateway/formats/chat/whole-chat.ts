@@ -1,6 +1,7 @@
 // A whole chat answer: what is billed of it, and what is no answer.
 
 import type { FailedAttempt } from "../../answer/call-upstream.ts";
+import { wholeWithSigns } from "../../metering/priced-otherwise.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
 import { failureAnnounced } from "../../upstreams/http/announced-errors.ts";
@@ -24,7 +25,7 @@ export function readWholeChat(bytes: Buffer): FoundAnswer | FailedAttempt {
     const fault = faultOf(textOf("choices") ?? "");
     if (fault !== null) return failed({ ...NOT_AN_ANSWER, reason: fault });
   }
-  const usage = parseObject(textOf("usage") ?? "");
+  const usage = wholeWithSigns(parseObject(textOf("usage") ?? ""), textOf);
   return { json, members, output: choices, usage };
 }
 

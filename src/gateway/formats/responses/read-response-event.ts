@@ -1,5 +1,6 @@
 // Reads one event of a Responses stream: its meaning, its text and its size.
 
+import { withSigns } from "../../metering/priced-otherwise.ts";
 import { RESPONSES_USAGE } from "../../metering/responses-usage.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
@@ -43,7 +44,7 @@ function meaningOf(object: JsonObject, name: string | null, text: string): Event
   const { type, response, item } = object;
   if (typeof type !== "string" || type === "error" || name === "error") return announced(object);
   const answer = isObject(response) ? response : null;
-  const usage = isObject(answer?.["usage"]) ? answer["usage"] : null;
+  const usage = isObject(answer?.["usage"]) ? withSigns(answer["usage"], answer) : null;
   if (FAILED.has(type)) return { kind: "error", error: isObject(answer?.["error"]) ? answer["error"] : answer, usage };
   // An event that is not known yet passes: its client may know it.
   if (!type.startsWith("response.")) return { kind: "opaque" };

@@ -1,6 +1,7 @@
 // A whole response: what is billed of it, and what is no answer.
 
 import type { FailedAttempt } from "../../answer/call-upstream.ts";
+import { wholeWithSigns } from "../../metering/priced-otherwise.ts";
 import { parseObject } from "../../request/parse-object.ts";
 import type { FoundAnswer } from "../answer-format.ts";
 import { failed, findList, NOT_AN_ANSWER } from "../find-list.ts";
@@ -21,5 +22,5 @@ export function readWholeResponse(bytes: Buffer): FoundAnswer | FailedAttempt {
   const isEmpty = output.end - output.start < MAX_EMPTY_BYTES && !json.subarray(output.start, output.end).includes("{");
   // A model may write nothing: then its answer has an end.
   if (isEmpty && !ENDED.has(status)) return failed({ ...NOT_AN_ANSWER, reason: "the upstream answered with nothing" });
-  return { json, members, output, usage: parseObject(textOf("usage") ?? "") };
+  return { json, members, output, usage: wholeWithSigns(parseObject(textOf("usage") ?? ""), textOf) };
 }
