@@ -6,10 +6,10 @@ import { enableCompileCache } from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-// Beside the packages, which are as easily made anew.
+// Beside the packages, which are made again as easily.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)));
 const { runProcess } = await import("./app/process/process.ts");
 
 process.exitCode = await runProcess(process.argv.slice(2));
-// All is done and closed. A handle that somebody forgot must not keep the process.
+// All is done and closed. A forgotten handle must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();

@@ -10,7 +10,7 @@ export default defineConfig({
     // Two cores are shared by the tests, their PostgreSQL servers and child processes. Half of the time of two files is spent
     // waiting, so a third one fits in.
     maxWorkers: 3,
-    // A file's own process loads everything anew, which takes longer than most files. What files share they must leave as it was.
+    // A file's own process loads everything again, which takes longer than most files. What files share they must leave as it was.
     isolate: false,
     // What is waited for comes at once, but not on a machine that is busy.
     expect: { poll: { timeout: 30_000 } },

@@ -24,7 +24,7 @@ const { value: anyValue } = fc.letrec((tie) => ({
 const anyMap = fc.dictionary(key, anyValue, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
 const ours: ValueMap = { name: 'a"b\n', list: [1, { deep: true }], on: false };
 
-/** Comments in the places where people write them, which never change what a text says. */
+/** Comments in the places where people write them, which never change the meaning of a text. */
 function commented(text: string, { mark, every }: { mark: string; every: number }): string {
   return text.replaceAll(/$/gm, (_, at: number) => (at % every === 0 && at > 1 ? ` ${mark} "kept", [` : ""));
 }

@@ -23,7 +23,7 @@ const statusOf = async (home: string, id: string) => {
   return { code, ...told, agent: told.agents.find((agent) => agent.id === id) };
 };
 
-/** What stands in the agent's files, with everything visible that a diff would hide. */
+/** The texts of the agent's files, with everything visible that a diff would hide. */
 async function shown(home: string, id: string): Promise<string> {
   const files = Object.keys(usersFiles[id] ?? {});
   const texts = await Promise.all(files.map((path) => readFile(join(home, path), "utf8")));
@@ -79,7 +79,7 @@ describe.each(ids)("%s", (id) => {
       err: "",
     });
     expect(await snapshot(home.path)).toEqual(before);
-    // Nor a folder of the agent's. That of all settings may stay: our own memory stood there.
+    // Nor a folder of the agent's. That of all settings may stay: our own memory was there.
     const left = state === "no file" ? await readdir(home.path, { recursive: true }) : [];
     expect([[], [".config"]]).toContainEqual(left);
     expect((await statusOf(home.path, id)).agent).toMatchObject({ configured: false, model: null });

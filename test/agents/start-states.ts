@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 
 type Syntax = "json" | "strict json" | "yaml" | "toml" | "variables";
 
-/** The files of each agent from the home folder, each with a text of somebody who uses another provider. */
+/** The files of each agent from the home folder, each with the text of a user of another provider. */
 export const usersFiles: Readonly<Record<string, Readonly<Record<string, { syntax: Syntax; text: string }>>>> = {
   opencode: {
     ".config/opencode/opencode.json": json({

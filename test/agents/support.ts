@@ -92,7 +92,7 @@ export async function newHome(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** `warnings`: what is said of a key on the command line, which most tests give there. */
+/** `warnings`: the warnings about a key on the command line, which most tests give there. */
 export type Outcome = {
   readonly code: number;
   readonly out: string;

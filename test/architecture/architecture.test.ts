@@ -1,4 +1,4 @@
-// The house as it stands, held against its plan in import-table.ts.
+// The house as it is, compared with its plan in import-table.ts.
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -132,7 +132,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     "keys",
     "billing",
     "merchant",
-    // How upstreams do and what was found out of them and their models is the gateway's to say, and which variable adds one.
+    // How upstreams do and what was found out of them and their models is the gateway's to describe, and which variable adds one.
     "gateway/upstreams/upstream-figures.ts",
     "gateway/upstreams/upstream-marks.ts",
     "gateway/upstreams/learned-models.ts",
@@ -200,7 +200,7 @@ export const packageLoaders: readonly string[] = [
   "src/database/embedded/postgres-binaries.ts",
 ];
 
-/** Names that say nothing about what is inside. */
+/** Names that do not describe what is inside. */
 export const emptyNames: readonly string[] = [
   "util",
   "utils",

@@ -10,8 +10,12 @@ const GUIDES = ".github/{CLIENTS,CONTRIBUTING,OPERATING,TRANSFERS}.md";
 const TEXTS = [
   "proto/saldo/**/*.proto",
   ".env.example",
-  "src/**/*.{ts,tsx}",
+  "src/**/*.{ts,tsx,js}",
+  "src/database/functions/*.sql",
   "src/**/*.md",
+  ".ci/*.mjs",
+  ".ci/run",
+  "test/**/*.ts",
   "README.md",
   "test/**/README.md",
   ".github/adr/*.md",
@@ -19,7 +23,14 @@ const TEXTS = [
 ];
 
 it("no text that is read without its code, and no comment, has a forbidden word", () => {
-  const files = globSync(TEXTS, { cwd: root }).map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  // The list and its tests have the words; a migration that was applied is never changed.
+  const quoting = (path: string): boolean => /plain-words/.test(path);
+  const files = globSync(TEXTS, { cwd: root })
+    .filter((path) => !quoting(path))
+    .map((path) => ({
+      path,
+      text: readFileSync(join(root, path), "utf8"),
+    }));
   expect(files.length).toBeGreaterThan(300);
   expect(files.flatMap(wordViolations)).toEqual([]);
 });
@@ -37,6 +48,11 @@ it.each([
   ["src/keys/README.md", "- A key is told once."],
   ["src/keys/keys.ts", "// The limit stands in the row."],
   ["src/dashboard/pages/keys/keys.tsx", "{/* The world of the key. */}"],
+  ["src/database/functions/f.sql", "SELECT 1; -- what the caller is told"],
+  [".ci/check.mjs", "// Runs anew."],
+  ["test/keys/keys.test.ts", 'it.each([1])("is found by nobody, %i", () => {});'],
+  ["test/keys/keys.test.ts", "describe(`a ${kind} that nobody has`, () => {});"],
+  ["test/keys/support.ts", "/** What it says. */"],
 ])("a forbidden word is found in %s", (path, text) => {
   expect(wordViolations({ path, text })).toHaveLength(1);
 });
@@ -47,6 +63,8 @@ it.each([
   ["src/keys/keys.ts", "const text = `the answer of ${told(fact)} is here`;"],
   ["proto/saldo/keys/v1/key.proto", "string told = 1;"],
   ["src/keys/keys.ts", "// Null stands for every key; a stand-in is short."],
+  ["test/keys/support.ts", 'const body = "nobody is told";'],
+  ["test/keys/keys.test.ts", 'it("has a name", () => send("nobody is told"));'],
 ])("a name in the code is no text: %s %s", (path, text) => {
   expect(wordViolations({ path, text })).toEqual([]);
 });

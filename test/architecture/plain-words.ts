@@ -1,5 +1,5 @@
-// Finds forbidden words in the texts that are read without their code (contracts, settings, interfaces, errors, logs and the
-// documentation) and in the comments of the source. The list is .ci/plain-words.mjs, which commit subjects obey as well.
+// Finds forbidden words in the texts that are read without their code (contracts, settings, interfaces, errors, logs, names of
+// tests and the documentation) and in the comments of sources, tests and SQL. The list is .ci/plain-words.mjs, which commit subjects obey as well.
 
 import type { SourceFile } from "./violations.ts";
 
@@ -20,6 +20,10 @@ export function isCompared(path: string): boolean {
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
 const CONTRACT_COMMENT = /\/\/(.*)$/gm;
+const SQL_COMMENT = /--.*$/gm;
+const TEST_NAME = /\b(?:it|test|describe)(?:\.\w+)*(?:\([^"`]*?\))?\(\s*(?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
+/** A literal that looks like a comment, such as a pattern of paths, is none. */
+const PATTERN = /"[^"\n]*\*\*?\/[^"\n]*"/g;
 /** A text in double quotes, or a template. */
 const LITERAL = /"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
 const INSERTED = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
@@ -30,7 +34,8 @@ export function wordViolations(file: SourceFile): string[] {
   const problemsOf = (text: string, words?: Words): string[] =>
     wordProblems(text, words).map((problem) => `${file.path}: ${problem} in: ${text.trim()}`);
   return [
-    ...textsOf(file).flatMap((text) => problemsOf(text)),
+    // The texts of a contract are its comments.
+    ...(file.path.endsWith(".proto") ? [] : textsOf(file)).flatMap((text) => problemsOf(text)),
     ...commentsOf(file).flatMap((text) => problemsOf(text, FORBIDDEN_IN_COMMENTS)),
   ];
 }
@@ -40,15 +45,26 @@ export function textsOf({ path, text }: SourceFile, { names = false } = {}): str
   if (path.endsWith(".proto")) return Array.from(text.matchAll(CONTRACT_COMMENT), ([, comment = ""]) => comment);
   // What a document has in code is a name.
   if (path.endsWith(".md")) return text.replaceAll(/`[^`\n]*`/g, "…").split("\n");
+  if (path.endsWith(".sql")) return [];
+  if (/\.m?js$/.test(path)) return [];
   if (!/\.tsx?$/.test(path)) return text.split("\n");
-  if (path.endsWith(".test.ts")) return [];
+  if (path.endsWith(".test.ts")) return namesOfTests(text);
+  // Helpers of tests have data of others in their literals.
+  if (path.startsWith("test/")) return [];
   const literals = text.replaceAll(COMMENTS, "").matchAll(LITERAL);
   return Array.from(literals, ([, quoted = "", template = ""]) => (quoted + template).replaceAll(INSERTED, "…")).filter(
     (each) => names || each.includes(" "),
   );
 }
 
-/** The comments of a source file; those of a contract are its texts. */
+/** The comments of a source, or of a contract. */
 export function commentsOf({ path, text }: SourceFile): string[] {
-  return /\.tsx?$/.test(path) ? (text.match(COMMENTS) ?? []) : [];
+  if (path.endsWith(".sql")) return text.match(SQL_COMMENT) ?? [];
+  return /\.(?:tsx?|m?js|proto)$/.test(path) ? (text.replaceAll(PATTERN, '""').match(COMMENTS) ?? []) : [];
+}
+
+function namesOfTests(text: string): string[] {
+  return Array.from(text.matchAll(TEST_NAME), ([, quoted = "", template = ""]) =>
+    (quoted + template).replaceAll(INSERTED, "…"),
+  );
 }

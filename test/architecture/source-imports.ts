@@ -1,5 +1,5 @@
 // What a source loads or reads by a path, and the ways of loading that no rule could follow. It works on tokens: what a comment
-// or a text says loads nothing.
+// or a text has loads nothing.
 
 import { type Token, tokensOf } from "./source-tokens.ts";
 
@@ -82,7 +82,7 @@ function isEnvironment(tokens: readonly Token[], index: number): boolean {
   return tokens.slice(opened, index).some(({ text }) => text === "env");
 }
 
-/** `import.meta` at a place: a path that is read, or what reads one that nobody can know. */
+/** `import.meta` at a place: a path that is read, or what reads one that cannot be known. */
 function metaAt(tokens: readonly Token[], index: number): { read: string[]; problem: string[] } {
   const member = textAt(tokens, index + 4);
   if (textAt(tokens, index + 3) !== ".") return { read: [], problem: ["import.meta as a value"] };
@@ -112,7 +112,7 @@ function statementAt(tokens: readonly Token[], index: number): { imported: Impor
       const typeOnly = textAt(tokens, index + 1) === "type" && textAt(tokens, index + 2) !== "from";
       return isSource ? { imported: { specifier: literal, typeOnly }, names } : null;
     }
-    // Nothing else stands in such a statement.
+    // Nothing else is part of such a statement.
     if (!/^(?:[\w$]+|[{},*])$/.test(text) || (isFirst && /^(?:const|let|function|class|default|async)$/.test(text)))
       return null;
     names.push(text);

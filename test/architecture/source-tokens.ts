@@ -1,4 +1,4 @@
-// The tokens of a source, by the scanner of TypeScript: comments are none, and what a string says is no code.
+// The tokens of a source, by the scanner of TypeScript: comments are none, and the text of a string is no code.
 
 import { SyntaxKind } from "typescript/unstable/ast";
 import { createScanner } from "typescript/unstable/ast/scanner";

@@ -1,4 +1,4 @@
-// Reads the sources of the house and says where they break its plan. It works on texts, so that it can be tried on a
+// Reads the sources of the house and reports where they break its plan. It works on texts, so that it can be tried on a
 // house that does not exist.
 
 import { posix } from "node:path";
@@ -25,7 +25,7 @@ type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 const COMMENTS = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
-/** Every sentence about a file or room that breaks the plan; none: the house stands as drawn. */
+/** Every sentence about a file or room that breaks the plan; none: the house is as drawn. */
 export function findViolations(files: readonly SourceFile[]): string[] {
   const sources = files.filter((file) => file.path.startsWith("src/"));
   const code = sources.filter(isCode);

@@ -1,6 +1,6 @@
 // npm run bench-usage [-- --records N] [--days N]
 // How long a summary of many usage records of one account takes, from roll-ups and from the records, on an embedded PostgreSQL
-// with the settings of a serving session. The two have to say the same; the exit code is 1 when they do not.
+// with the settings of a serving session. The two have to agree; the exit code is 1 when they do not.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -20,7 +20,7 @@ import { type Script, type ScriptedUpstream, startScriptedUpstream } from "../ga
 import { until, upstreamOf } from "../gateway/support.ts";
 import { CHAT_WIRE, GEMINI_WIRE, MESSAGES_WIRE, RESPONSES_WIRE, type UpstreamWireTest } from "./upstream-wires.ts";
 
-/** Hears a call and notes what may not be: an end twice, data after it, anything after an abort. */
+/** Follows a call and notes what may not be: an end twice, data after it, anything after an abort. */
 class Ear implements UpstreamListener {
   readonly heard: string[] = [];
   readonly ended: Promise<UpstreamFailure | null>;

@@ -97,7 +97,7 @@ describe("Midtrans alone", () => {
     expect(await provider.ask(asked)).toMatchObject({ state: "paid", reference: transactionId });
   });
 
-  it("signs neither status nor fraud: an edited copy is verified, is the same few events, and says nothing of the truth", async () => {
+  it("signs neither status nor fraud: an edited copy is verified, is the same few events, and proves nothing", async () => {
     const { orderId, reference } = { ...order(), reference: null };
     await provider.open(order({ orderId }));
     fake.set(orderId, { status: "pending" });

@@ -110,7 +110,7 @@ describe.each([
   const find = async ({ hash }: SignedTransaction, what: ChainPayment | null = payment): Promise<SeenTransaction> =>
     chain.find({ hash, payment: what }, await chain.head());
   const sendAgain = async ({ raw }: SignedTransaction): Promise<void> => {
-    // Whether the network says that it knows it already is its own affair.
+    // The network may report that it has it already, or not.
     await chain.broadcast(raw).catch(() => undefined);
   };
 
@@ -170,7 +170,7 @@ describe.each([
     expect(await chain.nextNonce()).toBe(nonce + 1);
   });
 
-  it("mines one of two transactions with the same nonce, the one that offers more, and says which", async () => {
+  it("mines one of two transactions with the same nonce, the one that offers more, and reports which", async () => {
     const nonce = await chain.nextNonce();
     const fee = await suggest();
     const first = await chain.sign({ nonce, payment, fee });
@@ -223,7 +223,7 @@ describe.each([
     expect(await Promise.all(setup.payments.slice(1).map(({ coin }) => chain.balance(coin)))).toEqual(before);
   });
 
-  it("says of a transaction that is mined and did not pay that it did not", async () => {
+  it("reports of a mined transaction that did not pay that it did not", async () => {
     for (const failing of setup.failing) {
       const nonce = await chain.nextNonce();
       const signed = await sign(nonce, failing);

@@ -20,7 +20,7 @@ export type Asked = {
   readonly tools?: readonly string[];
   readonly thinks?: boolean;
   readonly cap?: number;
-  /** The base64 of a PNG, before what is said. */
+  /** The base64 of a PNG, before the text. */
   readonly picture?: string;
   /** What the answer has to match. */
   readonly schema?: Json;

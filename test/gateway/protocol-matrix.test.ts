@@ -61,7 +61,7 @@ describe.each(pairs)("$name", ({ client, upstream }) => {
   const bodyOf = (asked: Omit<Asked, "model">) => client.bodyOf({ model: `acme/${kind}`, ...asked });
   const wholeOf = ({ parts: [answer] }: Given) => answer ?? {};
 
-  it.each([true, false])("says what the model says, streamed: %s", async (stream) => {
+  it.each([true, false])("has the model's text, streamed: %s", async (stream) => {
     const given = await askExactly(pair(), "text", bodyOf({ said: WORDS, stream }), stream);
     expect(client.shown(given)).toMatchObject({ text: WORDS, reasoning: "", calls: [], finish: "stop" });
   });

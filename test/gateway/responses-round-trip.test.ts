@@ -40,7 +40,7 @@ const toolOutput = fc.oneof(
   text.map((said): unknown => said),
   fc.array(inputPart, { minLength: 2, maxLength: 3 }),
 );
-/** Thought, said and called in one turn, with the results of the calls in their order. */
+/** Thinking, text and calls in one turn, with the results of the calls in their order. */
 const step = fc
   .record({
     isThought: fc.boolean(),

@@ -33,7 +33,7 @@ const tools = fc
   .tuple(ownTools, fc.uniqueArray(namespaceTool, { selector: (tool) => tool.name, maxLength: 2 }))
   .map(([own, spaces]) => [...own, ...spaces, { type: "web_search" }, { type: "tool_search" }]);
 
-/** A step of a conversation: what one side said, or calls with their results in some order. */
+/** A step of a conversation: the text of one side, or calls with their results in some order. */
 const step = fc.oneof(
   fc.record({ role: fc.constantFrom("user", "assistant", "developer", "system"), text: words }),
   fc.record({

@@ -1,4 +1,4 @@
-// A provider's project may have a dearer tier for requests that name none. Ours name the one that is priced, whoever sends them.
+// A provider's project may have a dearer tier for requests that name none. Ours name the one that is priced, from every client.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startFakeAnthropic } from "./fakes/anthropic.ts";

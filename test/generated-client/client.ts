@@ -1,4 +1,4 @@
-// A client of the REST face as its users write one. Its types come from openapi.json; generated-client.test.ts makes and compiles them.
+// A client of REST as its users write one. Its types come from openapi.json; generated-client.test.ts makes and compiles them.
 
 import type { components, operations, paths } from "./schema.ts";
 
@@ -41,7 +41,7 @@ export async function* listTransfers(send: Send): AsyncGenerator<components["sch
   }
 }
 
-/** Orders a transfer, or says which fields differ from the first order under its externalId. */
+/** Orders a transfer, or returns which fields differ from the first order under its externalId. */
 export async function order(send: Send, externalId: string): Promise<string> {
   const body: Sent<operations["createTransfer"]> = { externalId, currencyCode: "TRX", amount: 10, address: "T…" };
   const response = await send("/v1/merchant-transfers/create", body);

@@ -46,7 +46,7 @@ async function decide(
   return row;
 }
 
-/** Lets requests in as the functions say, and keeps the true story beside them. */
+/** Admits requests as the functions decide, and keeps the true story beside them. */
 async function walk(steps: readonly Step[], check: (seen: Seen) => void | Promise<void>): Promise<void> {
   const story: { atMs: number; n: number }[] = [];
   let window = EMPTY;

@@ -1,5 +1,5 @@
 // Bugs to plant: each is a change of the sources that a tired engineer could make, and the test that must notice it. They are
-// data, so that they are easy to add: whoever builds a guard adds the bug that takes it away, to a file of bugs/.
+// data, so that they are easy to add: the author of a guard adds the bug that takes it away, to a file of bugs/.
 
 /** One replacement. The text to find is in its file exactly once, in any layout. */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };

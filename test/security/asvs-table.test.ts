@@ -1,4 +1,4 @@
-// What SECURITY.md says about OWASP ASVS, held against the standard's list of requirements and against the tests it names.
+// The table of OWASP ASVS in SECURITY.md, compared with the standard's list of requirements and against the tests it names.
 
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ type Row = { readonly id: string; readonly asks: string; readonly state: string;
 const STATES: readonly State[] = ["met", "not met", "does not apply"];
 const ROW = /^\| (v5\.0\.0-\S+) \| (.*?) \| (.*?) \| (.*?) \|$/gm;
 const EVIDENCE = /`((?:test|src)\/[^`]+\.test\.ts)` "([^"]+)"/g;
-/** A sentence says more than that it does not apply. */
+/** A reason, not only that it does not apply. */
 const SHORTEST_REASON = 30;
 
 const root = new URL("../../", import.meta.url);
@@ -35,7 +35,7 @@ test("every requirement of levels 1 and 2 has a row, and those of level 3 that c
   expect(table.match(/^\| v/gm)).toHaveLength(rows.length);
 });
 
-test("every row says what is asked, and one of three states", () => {
+test("every row has what is required, and one of three states", () => {
   const vague = rows.filter(({ asks, state }) => asks.length < 6 || !STATES.includes(state as State));
   expect(vague).toEqual([]);
 });
@@ -62,7 +62,7 @@ test("a row that is met names tests that exist, by their titles", () => {
   expect(files.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
 });
 
-test("a row that is not met says what is missing, and one that does not apply why", () => {
+test("a row that is not met has what is missing, and one that does not apply has a reason", () => {
   const others = rows.filter(({ state }) => state !== "met");
   expect(others.filter(({ evidence }) => evidence.length < SHORTEST_REASON || !evidence.endsWith("."))).toEqual([]);
 });
@@ -87,7 +87,7 @@ function isTitle(title: string, source: string): boolean {
   return new RegExp(`\\(\\s*(["'\`])${quoted}\\1,`).test(source);
 }
 
-/** What stands between two marks of SECURITY.md. */
+/** The text between two marks of SECURITY.md. */
 function between(mark: string): string {
   const [, text = ""] = new RegExp(`<!-- ${mark} -->\\n\\n?([\\s\\S]*?)\\n\\n?<!-- /${mark} -->`).exec(summary) ?? [];
   return text;

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** What a path answers to whoever is not signed in, in a request that is otherwise good, and from our own page. */
+/** A path's answer to a caller who is not signed in, in a request that is otherwise good, and from our own page. */
 const withoutSession: Readonly<Record<string, number>> = {
   "POST /sign-up/email": 200,
   "POST /sign-in/email": 401,
@@ -99,7 +99,7 @@ describe("every path of sign-in", () => {
   });
 
   test.each(authRoutes.map((route) => [nameOf(route), route] as const))(
-    "%s takes no key, token or made-up cookie for somebody who is signed in",
+    "%s takes no key, token or made-up cookie for a signed-in person",
     async (name, route) => {
       const asked = Object.entries(credentials).map(async ([caller, headers]) => {
         const { status, text, setCookies } = await ask(route, headers);
@@ -111,7 +111,7 @@ describe("every path of sign-in", () => {
     },
   );
 
-  test("does nothing that another site asks for, whoever is signed in", async () => {
+  test("does nothing that another site asks for, with or without a session", async () => {
     const foreign = [
       { origin: "https://evil.example" },
       { origin: "null" },

@@ -1,5 +1,5 @@
-// Every method of every service × every kind of caller × every face, against what the contract's `callers` option says. The
-// methods are bound to nothing, so whoever gets as far as the method is told that it is not there.
+// Every method of every service × every kind of caller × RPC and REST, compared with the contract's `callers` option. The
+// methods are bound to nothing, so a caller who gets as far as the method learns that it is missing.
 
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
@@ -206,7 +206,7 @@ test("every method that takes services names what a token must be allowed to do,
   const isRead = MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   const served = scopes.filter(({ takesServices }) => takesServices);
   const reading = served.filter(({ scope }) => scope === TokenScope.READ);
-  // Streams cannot say that they change nothing.
+  // Streams cannot be marked as changing nothing.
   expect(reading.filter(({ level }) => level !== isRead).map(({ name }) => name)).toEqual([
     "WatchTopUp",
     "ExportUsage",
@@ -246,7 +246,7 @@ test("a cookie counts for nothing where another site may have sent it", async ()
   }
 });
 
-test("nothing that was sent to say who calls is in the log", () => {
+test("nothing that was sent to identify a caller is in the log", () => {
   expect(log.lines.length).toBeGreaterThan(100);
   const text = JSON.stringify(log.lines);
   expect(made.secrets.filter((secret) => text.includes(secret))).toEqual([]);

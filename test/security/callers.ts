@@ -27,7 +27,7 @@ export type Kind = Caller | "no such account";
 export type TestCaller = {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What it is where the method takes operators; elsewhere too unless `otherwise` says something else. */
+  /** What it is where the method takes operators; elsewhere too unless `otherwise` is something else. */
   readonly kind: Kind;
   /** What an operator is in methods that do not take operators, or that take people too and name no account. */
   readonly asPerson?: Kind;

@@ -55,7 +55,7 @@ describe("a gateway under attack", () => {
     expect(await withstand("resets", () => attacks.rapidResets(under.gateway))).toBe(4);
   }, 60_000);
 
-  it("bears ten thousand streams that say nothing", async () => {
+  it("bears ten thousand silent streams", async () => {
     const attack = () => attacks.idleStreams(under.gateway, { total: 10_000, holdMs: 2_000 });
     const { held, ended } = await withstand("idle streams", attack);
     expect(held + ended).toBe(10_000);

@@ -51,7 +51,7 @@ beforeAll(async () => {
     DATABASE_URL: opened.url,
     SMTP_URL: mails.url,
     SALDO_LOG_LEVEL: "trace",
-    // Nobody listens there. Providers of nodes put the key into the URL.
+    // There is no listener. Providers of nodes put the key into the URL.
     SALDO_ETHEREUM_RPC_URL: `http://127.0.0.1:9/v3/${CANARY}-node`,
     SALDO_ETHEREUM_KEY_VARIABLE: "HOT_WALLET_KEY",
     HOT_WALLET_KEY: `0x${"01".repeat(32)}`,
@@ -120,7 +120,7 @@ test.each(bodies)(
   },
 );
 
-test("a key that stands twice is refused where money is ordered, and nothing is taken from prototypes", async () => {
+test("a key that appears twice is refused where money is ordered, and nothing is taken from prototypes", async () => {
   const pair = saldo.announced(/mk_test_\w+:sk_test_\w+/);
   const headers = { authorization: `Basic ${btoa(pair)}` };
   const ordering = everyRoute().filter(
@@ -137,7 +137,7 @@ test("a key that stands twice is refused where money is ordered, and nothing is 
   }
 });
 
-test("whoever sends two of a header that says who calls is nobody", async () => {
+test("two of a header that identifies the caller identify none", async () => {
   const { cookies } = { cookies: (await signedIn()).cookies() };
   const url = `${saldo.httpUrl}/v1/balance`;
   const call = async (headers: [string, string][]) => {
@@ -174,7 +174,7 @@ test("whoever sends two of a header that says who calls is nobody", async () => 
   for (const headers of bad) expect(await call([host, ...headers])).toBe(401);
 });
 
-/** Somebody who has signed up with the password of the canary. */
+/** A person who has signed up with the password of the canary. */
 let people = 0;
 async function signedIn(): Promise<Browser> {
   const browser = new Browser(saldo.httpUrl);

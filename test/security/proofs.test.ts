@@ -1,5 +1,5 @@
 // Every method × people who have shown nothing, too little, long ago, or just now. Which methods a stale person may call is written
-// here by name, not read from the contracts: a method that is new or changed is closed until somebody opens it here.
+// here by name, not read from the contracts: a method that is new or changed is closed until it is opened here.
 
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
@@ -18,13 +18,13 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 const COOKIE = "saldo_session";
 const LACKS = new Set(["second_factor_required", "fresh_authentication_required"]);
 
-/** What somebody may do on the own account who must set up a second factor first. */
+/** What a person may do on the own account before a required second factor is set up. */
 const OWN_SETTINGS = ["GetMe", "UpdateSettings", "ListSessions", "RevokeSession"].map(
   (name) => `AccountsService/${name}`,
 );
 /** Of these, what needs a fresh proof all the same: a stolen session must not end those of its owner. */
 const OWN_SETTINGS_FRESH = ["AccountsService/RevokeSession"];
-/** What owners may do only with a fresh proof: it moves money, or says who may. */
+/** What owners may do only with a fresh proof: it moves money, or decides who may. */
 const OWNERS_FRESH = [
   "MerchantService/CreateMerchant",
   "MerchantService/CreateCredential",
@@ -122,7 +122,7 @@ async function outcome(http: string, method: DescMethod, headers: Record<string,
   }
 }
 
-/** What somebody gets to hear from each method that takes the kind of caller. */
+/** The answer of each method that takes the kind of caller. */
 async function walk(name: Name, caller: Caller, on: "production" | "demo" = "production"): Promise<Walked> {
   const { cookie = "", account = "" } = cookies.get(name) ?? {};
   const http = running[on]?.http ?? "";
@@ -184,7 +184,7 @@ test.each<Name>(["a stale member", "a stale member with a factor"])(
   },
 );
 
-test("whoever has just shown everything reaches everything", async () => {
+test("a person with every fresh proof reaches everything", async () => {
   const walked = [
     ...(await walk("a fresh operator", Caller.OPERATOR)),
     ...(await walk("a fresh member", Caller.SESSION)),

@@ -101,7 +101,7 @@ describe("a window", () => {
 describe("a key without money", () => {
   const BODY = { model: "demo/small", messages: [{ role: "user", content: "hello" }], max_tokens: 8 };
 
-  test("is decided anew each time, so that a top-up works at once in the middle of a storm", async () => {
+  test("is decided again each time, so that a top-up works at once in the middle of a storm", async () => {
     const { accountId, key } = await served.customer({ credit: "0", rateLimit: 0 });
     const storm = await Promise.all(Array.from({ length: 40 }, () => served.chat(key, BODY)));
     expect(new Set(storm.map(({ status }) => status))).toEqual(new Set([402]));
@@ -150,7 +150,7 @@ describe("a key without money", () => {
   });
 });
 
-describe("credentials that are nobody's", () => {
+describe("unknown credentials", () => {
   const WRONG = `gw_${"a".repeat(49)}`;
   let network = 0;
   /** A caller from a network of its own, as the proxy in front has seen it. */
@@ -172,7 +172,7 @@ describe("credentials that are nobody's", () => {
     expect((await models(newNetwork(), WRONG)).status).toBe(401);
   });
 
-  test("shut nobody out whose key has worked here before", async () => {
+  test("refuse no caller whose key has worked here before", async () => {
     const address = newNetwork();
     const key = guessed.announced(/gw_\w{49}/);
     expect((await models(address, key)).status).toBe(200);

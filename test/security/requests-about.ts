@@ -1,4 +1,4 @@
-// Requests that name somebody's rows, made from the contracts: a new method is tried with no further word here.
+// Requests that name rows of another account, made from the contracts: a new method is tried with no further word here.
 
 import { create, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { type Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
@@ -17,13 +17,13 @@ const methods: DescMethod[] = Object.values(services).flatMap((service) => [...s
 export function methodsNamingRows(...callers: readonly Caller[]): DescMethod[] {
   return methods.filter((method) => {
     const takes = getOption(method, callersOption);
-    // The merchant's own name for a transfer is no id of ours, and is told apart by merchant.
+    // The merchant's own name for a transfer is no id of ours, and is distinguished by merchant.
     const names = method.input.fields.some(({ localName }) => ID.test(localName) && localName !== "externalId");
     return callers.some((caller) => takes.includes(caller)) && names;
   });
 }
 
-/** A request about somebody's rows, with something in every other field that one might need. */
+/** A request about rows of another account, with something in every other field that one might need. */
 export function requestAbout(input: DescMessage, rows: Rows) {
   const request: Record<string, unknown> = {};
   for (const { localName } of input.fields) {

@@ -28,7 +28,7 @@ function section(name: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
-/** What stands between backticks. */
+/** The text between backticks. */
 const namesIn = (text: string): string[] => Array.from(text.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
 
 const sources: ReadonlyMap<string, string> = new Map(
@@ -108,7 +108,7 @@ describe("dangerous functions", () => {
     expect(filesWith(DANGEROUS)).toEqual([]);
   });
 
-  test("no certificate is taken on trust, and no redirect of anybody is followed", () => {
+  test("no certificate is taken on trust, and no redirect is followed", () => {
     expect(filesWith(/rejectUnauthorized|NODE_TLS_REJECT|checkServerIdentity|insecureHTTPParser/)).toEqual([]);
     expect(filesWith(/maxRedirections|interceptors\.redirect|redirect: "follow"/)).toEqual([]);
   });
@@ -148,7 +148,7 @@ describe("settings", () => {
     expect(addresses.filter((name) => !namesIn(section("Connections")).includes(name))).toEqual([]);
   });
 
-  test("every limit that a setting has is the one that is told", () => {
+  test("every limit that a setting has is the documented one", () => {
     const limits = section("Limits");
     expect(namesIn(limits).filter((name) => name.startsWith("SALDO_") && !variables.includes(name))).toEqual([]);
     const defaults = new Map(
@@ -184,7 +184,7 @@ describe("signing in", () => {
     expect(read(".env.example")).toContain("\nSALDO_RATE_REFUSED_CREDENTIALS=120\n");
   });
 
-  test("the words that are told are refused in passwords", () => {
+  test("the documented words are refused in passwords", () => {
     const [, list = ""] = /would try here: (.*?), the words of/.exec(section("Signing in")) ?? [];
     expect(namesIn(list).length).toBeGreaterThan(5);
     expect(namesIn(list).filter((word) => !COMMON_WORDS.has(word))).toEqual([]);
@@ -208,7 +208,7 @@ test("the inventory of logs names every event of the security log", () => {
   expect(SECURITY_EVENT_KINDS.filter((kind) => !named.includes(kind))).toEqual([]);
 });
 
-test("the time in which a vulnerability is mended is told for each severity", () => {
+test("the time in which a vulnerability is mended is documented for each severity", () => {
   const text = section("Dependencies");
   for (const time of ["2 days", "7 days", "30 days", "90 days"]) expect(text).toContain(time);
   const { accepted } = JSON.parse(read(".ci/advisories.json")) as { accepted: { reason: string; until: string }[] };

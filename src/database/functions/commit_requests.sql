@@ -81,7 +81,7 @@ BEGIN
              s_first_byte[n], s_clamped[n], s_other_tokens[n], s_metering[n], s_unbilled[n],
              coalesce(s_settled[n], clock_timestamp())
       FROM generate_series(1, settlements) n
-      WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
+      WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is distinguished
       IF lost THEN
         INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
         SELECT s_account[n], s_request[n], s_request[n], 'IDR/6', '00000000-0000-7000-8000-000000000002',

@@ -47,7 +47,7 @@ describe("a caller with a key in each of two headers", () => {
     expect(at.lookedUp).toEqual([]);
   });
 
-  it("is nobody by a header that is there twice", async () => {
+  it("identifies no caller by a header that is there twice", async () => {
     const at = verifiersOf("gw_header");
     const twice = withApiKey(
       { ...BEARER, authorization: null },

@@ -92,7 +92,7 @@ async function answer(response: ServerResponse, { one, isFirst, onBegin }: Way):
       send(chunk({ content: "and so on " }, null));
       await pause(PAUSE_MS);
     }
-    // Whoever asked has left before the count.
+    // The caller has left before the count.
     if (response.destroyed) return;
   }
   if (cut) {

@@ -1,4 +1,4 @@
-// A death of the engine's process at each place between two of its steps, and what payouts/README.md says of it: the next
+// A death of the engine's process at each place between two of its steps, as payouts/README.md describes it: the next
 // engine brings the transfer to its end, and the chain has it once.
 
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// Two engines on one wallet of a real node, of which one stands still in the middle of a round while the other goes on: what
+// Two engines on one wallet of a real node, of which one pauses in the middle of a round while the other goes on: what
 // the slower one has read is old by then, and nothing that it does next may rest on that.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -97,7 +97,7 @@ describe("an engine that pauses while another one works", () => {
     expect(await stop(own.hash, 1)).toBe(false);
     expect(await stop("0xstranger", 0)).toBe(false);
     expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
-    // Nor is a nonce of ours written down as somebody else's.
+    // Nor is a nonce of ours written down as another one's.
     const foreign = [{ nonce: nonce + 1, hash: own.hash, transaction: null, displaced: null }];
     const resume = { walletId: await walletId(), address: setup.hot.address, foreign };
     const { pool } = setup.database;
@@ -123,7 +123,7 @@ describe("an engine that pauses while another one works", () => {
       const colleague = setup.engine({ chain: setup.chain(proxy.url) });
       proxy.once("eth_sendRawTransaction", "lose answer");
       proxy.once("eth_getTransactionReceipt", "lose call");
-      // It sees an empty wallet; then that is refilled, and the other one sends, and hears nothing of what it sent.
+      // It sees an empty wallet; then that is refilled, and the other one sends, and gets no answer to what it sent.
       let isFirst = true;
       const balance: PayoutChain["balance"] = async (coin) => {
         if (coin.currencyCode !== "USDT" || !isFirst) return chain.balance(coin);

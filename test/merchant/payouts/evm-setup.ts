@@ -13,7 +13,7 @@ import { expectSoundBooks, hasEnded, OrderingMerchant } from "./ordered.ts";
 /** More than the deepest reorganization that is tried. */
 export const FINAL_AFTER = 14;
 const NEVER_MS = 3_600_000;
-/** Nothing is due by the clock; a test says what is. */
+/** Nothing is due by the clock; a test names what is. */
 export const PATIENT: PayoutPolicy = {
   leaseMs: 0,
   maxInFlight: 16,
@@ -25,7 +25,7 @@ export const PATIENT: PayoutPolicy = {
 };
 const MOST_ROUNDS = 60;
 const TOKENS = 1_000_000_000n;
-/** What is ordered where nothing is said: 5 coins, and the fee of 30 % on top. */
+/** The default order: 5 coins, and the fee of 30 % on top. */
 export const [AMOUNT, UNITS, TOTAL] = ["5", 5_000_000n, 6.5];
 
 export class EvmSetup {
@@ -89,7 +89,7 @@ export class EvmSetup {
     });
   }
 
-  /** A recipient nobody else pays. */
+  /** A recipient of one payment alone. */
   async recipient(): Promise<Hex> {
     return (await this.anvil.wallet(0n)).address;
   }
@@ -104,7 +104,7 @@ export class EvmSetup {
     return Number((await this.merchant.balance("USDT")).available);
   }
 
-  /** The chain has one transfer to the recipient, by the transaction that the merchant was told. */
+  /** The chain has one transfer to the recipient, by the transaction that the merchant was shown. */
   async expectPaidOnce(transferId: string, to: Hex, availableBefore: number): Promise<void> {
     const transfers = await this.anvil.tokenTransfersTo(this.token, to);
     const transfer = await this.merchant.transfer(transferId);

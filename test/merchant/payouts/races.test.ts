@@ -28,7 +28,7 @@ const POLICY = {
   dailyCaps: {},
 };
 
-/** Lets nobody pass until so many have come; then everybody, for ever. */
+/** Lets none pass until so many have come; then all, for ever. */
 function gate(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;

@@ -1,4 +1,4 @@
-// Guards of who may call, and of what somebody may claim to be.
+// Guards of who may call, and of what a caller may claim to be.
 
 import type { Edit, PlantedBug } from "../planted-bug.ts";
 

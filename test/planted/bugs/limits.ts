@@ -68,7 +68,7 @@ export const LIMIT_BUGS: readonly PlantedBug[] = [
         replace: "else throw",
       },
     ],
-    noticedBy: { file: "test/security/rates.test.ts", test: "shut nobody out whose key has worked" },
+    noticedBy: { file: "test/security/rates.test.ts", test: "refuse no caller whose key has worked" },
   },
   {
     name: "a service token does whatever services may",

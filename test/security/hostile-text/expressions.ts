@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseSync, Visitor } from "rolldown/utils";
 import { root } from "../../planted/workshop.ts";
 
-/** A regular expression where it stands. `pattern` is null where the program makes it from other texts. */
+/** A regular expression where it is written. `pattern` is null where the program makes it from other texts. */
 export type FoundExpression = { readonly file: string; readonly pattern: string | null; readonly flags: string };
 
 /** The expressions of one source. */

@@ -55,7 +55,7 @@ export function textsFor(source: string): HostileText[] {
   ];
 }
 
-/** The words and marks that stand in an expression, alone and with what may come between them. */
+/** The words and marks of an expression, alone and with what may come between them. */
 function ownPatterns(source: string): string[] {
   const plain = source.replaceAll(/\\[dDwWsSbBnrt]|\\p\{\w+\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\{\d+,?\d*\}/gi, " ");
   const words = [...new Set(plain.match(/[A-Za-z]{2,}/g))].slice(0, 12);

@@ -117,7 +117,7 @@ export async function badJson({ httpUrl }: Target, key: string): Promise<number[
   return statuses;
 }
 
-/** The paths that read JSON before anybody has signed in. Gives the statuses. */
+/** The paths that read JSON before a caller has signed in. Gives the statuses. */
 export function badSignIns(target: Target): Promise<number[]> {
   const body = `{"email":"${'\\"'.repeat(8_000)}`;
   const head =
@@ -155,7 +155,7 @@ export async function rapidResets({ grpcAddress }: Target): Promise<number> {
   return ended.filter(Boolean).length;
 }
 
-/** Opens so many streams that say nothing, and holds them for a while. Gives how many were held and how many were ended. */
+/** Opens so many silent streams, and holds them for a while. Gives how many were held and how many were ended. */
 export async function idleStreams({ grpcAddress }: Target, { total, holdMs }: { total: number; holdMs: number }) {
   const perSession = 500;
   const sessions: ClientHttp2Session[] = [];

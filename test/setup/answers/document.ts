@@ -10,7 +10,7 @@ export type Operation = { readonly path: string; readonly verb: string };
 
 const DOCUMENT = new URL("../../../openapi/openapi.json", import.meta.url);
 
-/** A schema that names its properties holds no others, unless it says so. Clients are not to rely on that; the service is. */
+/** A schema that names its properties holds no others, unless it allows them. Clients are not to rely on that; the service is. */
 function close(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   const schema = value as Record<string, unknown>;
@@ -94,7 +94,7 @@ function pointerPart(name: string): string {
   return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** What a documented path matches, also under /sandbox: routes.test.ts compares where merchant paths stand. */
+/** What a documented path matches, also under /sandbox: routes.test.ts compares where merchant paths are. */
 function formOf(path: string): RegExp {
   const form = path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
   // The document cannot express that an id may contain slashes.

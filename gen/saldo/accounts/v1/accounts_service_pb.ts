@@ -33,7 +33,7 @@ export type SignOutPersonRequest = Message<"saldo.accounts.v1.SignOutPersonReque
   email: string;
 
   /**
-   * Why, at most 500 characters. Empty: not said.
+   * Why, at most 500 characters. Empty: not given.
    *
    * @generated from field: string reason = 2;
    */

@@ -179,7 +179,7 @@ export type Session = Message<"saldo.accounts.v1.Session"> & {
   address: string;
 
   /**
-   * What the browser said of itself. Empty: nothing.
+   * The browser's own description. Empty: nothing.
    *
    * @generated from field: string user_agent = 6;
    */

@@ -108,7 +108,7 @@ export const TopUpSchema: GenMessage<TopUp> = /*@__PURE__*/
  */
 export const TopUpState = {
   /**
-   * Not said. Never on a top-up.
+   * Unspecified. Never on a top-up.
    *
    * @generated from enum value: TOP_UP_STATE_UNSPECIFIED = 0;
    */

@@ -628,7 +628,7 @@ export const UsageTotalsSchema: GenMessage<UsageTotals> = /*@__PURE__*/
  */
 export const UsageBasis = {
   /**
-   * Not said. Never on a record.
+   * Unspecified. Never on a record.
    *
    * @generated from enum value: USAGE_BASIS_UNSPECIFIED = 0;
    */

@@ -28,7 +28,7 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
   code: string;
 
   /**
-   * Seconds after which a try makes sense, 1 to 60. 0: not said.
+   * Seconds after which a try makes sense, 1 to 60. 0: not given.
    *
    * @generated from field: uint32 retry_after_seconds = 2;
    */

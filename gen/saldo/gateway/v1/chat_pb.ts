@@ -66,7 +66,7 @@ export type ChatMessage = Message<"saldo.gateway.v1.ChatMessage"> & {
   toolCallId: string;
 
   /**
-   * What the model refused to say, in its own words. Only on an assistant message; empty: nothing refused.
+   * The model's refusal, in its own words. Only on an assistant message; empty: nothing refused.
    *
    * @generated from field: optional string refusal = 7;
    */

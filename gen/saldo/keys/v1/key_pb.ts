@@ -37,7 +37,7 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
   name: string;
 
   /**
-   * The beginning of the secret, such as `gw_aB3x`, to tell keys apart.
+   * The beginning of the secret, such as `gw_aB3x`, to distinguish keys.
    *
    * @generated from field: string prefix = 3;
    */

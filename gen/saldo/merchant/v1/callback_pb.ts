@@ -66,7 +66,7 @@ export const CallbackSettingsSchema: GenMessage<CallbackSettings> = /*@__PURE__*
   messageDesc(file_saldo_merchant_v1_callback, 0);
 
 /**
- * How telling a merchant of one event went.
+ * The delivery of one event to a merchant.
  *
  * @generated from message saldo.merchant.v1.CallbackDelivery
  */
@@ -219,7 +219,7 @@ export const CallbackState = {
   DELIVERED: 2,
 
   /**
-   * Given up: after three days, or as `note` says.
+   * Given up: after three days, or for the reason in `note`.
    *
    * @generated from enum value: CALLBACK_STATE_FAILED = 3;
    */

@@ -65,7 +65,7 @@ export type Credential = Message<"saldo.merchant.v1.Credential"> & {
   id: string;
 
   /**
-   * How the API key begins, to tell credentials apart.
+   * How the API key begins, to distinguish credentials.
    *
    * @generated from field: string key_prefix = 2;
    */

@@ -194,7 +194,7 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
   confirmedAt?: string | undefined;
 
   /**
-   * Why it waits, was rejected or was canceled. Absent: there is nothing to say.
+   * Why it waits, was rejected or was canceled. Absent: there is no reason.
    *
    * @generated from field: optional string reason = 18;
    */
@@ -257,7 +257,7 @@ export type TransferEvent = Message<"saldo.merchant.v1.TransferEvent"> & {
   confirmations: number;
 
   /**
-   * Why. Absent: there is nothing to say.
+   * Why. Absent: there is no reason.
    *
    * @generated from field: optional string reason = 5;
    */

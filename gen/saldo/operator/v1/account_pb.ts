@@ -602,7 +602,7 @@ export const RecountAccountRequestSchema: GenMessage<RecountAccountRequest> = /*
  */
 export type RecountAccountResponse = Message<"saldo.operator.v1.RecountAccountResponse"> & {
   /**
-   * What it said before.
+   * The former text.
    *
    * @generated from field: uint32 was = 1;
    */

@@ -864,7 +864,7 @@ export type CatalogVersion = Message<"saldo.operator.v1.CatalogVersion"> & {
   operator: string;
 
   /**
-   * Why. Empty: not said.
+   * Why. Empty: not given.
    *
    * @generated from field: string reason = 3;
    */
@@ -1201,7 +1201,7 @@ export const GetCatalogVersionResponseSchema: GenMessage<GetCatalogVersionRespon
  */
 export const CatalogModelKind = {
   /**
-   * Not said. In a draft: as `CATALOG_MODEL_KIND_CHAT`.
+   * Unspecified. In a draft: as `CATALOG_MODEL_KIND_CHAT`.
    *
    * @generated from enum value: CATALOG_MODEL_KIND_UNSPECIFIED = 0;
    */
@@ -1242,7 +1242,7 @@ export const CatalogModelKindSchema: GenEnum<CatalogModelKind> = /*@__PURE__*/
  */
 export const CatalogEntryKind = {
   /**
-   * Not said. Never on a change.
+   * Unspecified. Never on a change.
    *
    * @generated from enum value: CATALOG_ENTRY_KIND_UNSPECIFIED = 0;
    */
@@ -1283,7 +1283,7 @@ export const CatalogEntryKindSchema: GenEnum<CatalogEntryKind> = /*@__PURE__*/
  */
 export const CatalogChangeKind = {
   /**
-   * Not said. Never on a change.
+   * Unspecified. Never on a change.
    *
    * @generated from enum value: CATALOG_CHANGE_KIND_UNSPECIFIED = 0;
    */
@@ -1345,7 +1345,7 @@ export const CatalogWarningReason = {
   COST_EXCEEDS_PRICE: 1,
 
   /**
-   * The upstream charges for cache writes, and the route's cost does not say how much.
+   * The upstream charges for cache writes, and the route's cost names no price for them.
    *
    * @generated from enum value: CATALOG_WARNING_REASON_COST_WITHOUT_CACHE_WRITE = 2;
    */

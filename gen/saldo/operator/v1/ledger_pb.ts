@@ -355,7 +355,7 @@ export type TrialBalanceRow = Message<"saldo.operator.v1.TrialBalanceRow"> & {
   balance: string;
 
   /**
-   * What the accounts of the class say they have. Absent: the class keeps no balance but its postings.
+   * The balance that the accounts of the class record. Absent: the class keeps no balance but its postings.
    *
    * @generated from field: optional string kept_balance = 6;
    */

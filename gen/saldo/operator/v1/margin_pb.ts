@@ -162,7 +162,7 @@ export const ReportMarginResponseSchema: GenMessage<ReportMarginResponse> = /*@_
  */
 export const MarginGroup = {
   /**
-   * Not said: models.
+   * Unspecified: models.
    *
    * @generated from enum value: MARGIN_GROUP_UNSPECIFIED = 0;
    */

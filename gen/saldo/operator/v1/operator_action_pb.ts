@@ -52,7 +52,7 @@ export type OperatorAction = Message<"saldo.operator.v1.OperatorAction"> & {
   subject: string;
 
   /**
-   * Why. Empty: not said.
+   * Why. Empty: not given.
    *
    * @generated from field: string reason = 5;
    */

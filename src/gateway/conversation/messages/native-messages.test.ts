@@ -36,7 +36,7 @@ describe("the body", () => {
     expect(nativeOf(own)).toBe(bodyOf("opus-1", 64, "standard_only", '{"user_id":"tag"}'));
   });
 
-  it("names the customer where the client names nobody", () => {
+  it("names the customer where the client names no user", () => {
     expect(nativeOf('{"model":"a","max_tokens":1}')).toBe(
       '{"metadata":{"user_id":"tag"},"model":"opus-1","max_tokens":64}',
     );

@@ -50,7 +50,7 @@ describe("an answer of Messages", () => {
     ]);
   });
 
-  it("has thoughts with their signature, one that is not shown, and one that nobody may read", () => {
+  it("has thoughts with their signature, one that is not shown, and one that no client may read", () => {
     const thinking = { type: "thinking", thinking: "", signature: "" };
     const events = read(
       begun(thinking, 0),

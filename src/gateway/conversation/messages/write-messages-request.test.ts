@@ -242,7 +242,7 @@ describe("a Messages request", () => {
     expect(problemOf({ turns: [user(bmp)] })).toBe("media_type");
   });
 
-  it("says which results are errors", () => {
+  it("marks which results are errors", () => {
     const failed: Part = { kind: "result", callId: "a", parts: [], isError: true };
     expect(messagesOf(HI, assistant(call("a")), user(failed))[2]?.content).toEqual([
       { type: "tool_result", tool_use_id: "a", is_error: true },
