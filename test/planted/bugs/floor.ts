@@ -86,7 +86,10 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
   {
     name: "production starts with a place where it kills itself",
     edits: [{ file: "src/app/config/safety.ts", find: " ...trials(config),", replace: "" }],
-    noticedBy: { file: "src/app/config/safety.test.ts", test: "refuses a place to die at where real money moves: outside a demo, and in production" },
+    noticedBy: {
+      file: "src/app/config/safety.test.ts",
+      test: "refuses a place to die at where real money moves: outside a demo, and in production",
+    },
   },
   {
     name: "a session keeps its token when it has proved more",

@@ -186,6 +186,9 @@ export const PAYOUTS: readonly PlantedBug[] = [
         replace: "if (payment === null || contract !== undefined) return { succeeded: true };",
       },
     ],
-    noticedBy: { file: "test/contracts/payout-chain.test.ts", test: "mined transaction that did not pay that it did not" },
+    noticedBy: {
+      file: "test/contracts/payout-chain.test.ts",
+      test: "mined transaction that did not pay that it did not",
+    },
   },
 ];
