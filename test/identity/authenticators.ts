@@ -19,7 +19,7 @@ export function codeOf(secret: string, atMs: number = Date.now()): string {
 
 const STEP_MS = 30_000;
 /** Less of a step than a test needs to send its code. */
-const TOO_LITTLE_MS = 8_000;
+const TOO_LITTLE_MS = 12_000;
 
 /**
  * The code of an app at this moment, with time left to send it: it is accepted within its own 30 seconds. A used code is returned

@@ -13,7 +13,13 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 const MOST_MS = 240_000;
 
 /** The outcome of a test file: how many tests passed, and the names of those that failed. */
-export type TestRun = { readonly passed: number; readonly failed: readonly string[]; readonly output: string };
+export type TestRun = {
+  readonly passed: number;
+  readonly failed: readonly string[];
+  /** Those of the failed that met code that cannot run. */
+  readonly broken: readonly string[];
+  readonly output: string;
+};
 
 /** What is in a file, or would be with an edit made. Errors: where the text to find is not there exactly once. */
 export function edited(text: string, { file, find, replace }: Edit): string {
@@ -42,14 +48,13 @@ function layoutFree(text: string): RegExp {
 const isName = (token: string): boolean => /^\w/.test(token);
 const isEnd = (token: string): boolean => /^[)\]}]/.test(token);
 
-/**
- * Whether the tests noticed a bug: the one meant failed, and others of its file passed where there are others, so that it was
- * not just a text that cannot run.
- */
-export function hasNoticed({ noticedBy }: PlantedBug, { passed, failed }: TestRun): boolean {
-  const othersRan = passed > 0 || failed.length === 1;
-  return othersRan && failed.some((name) => name.includes(noticedBy.test));
+/** Whether the tests noticed a bug: the one meant failed, and not by code that cannot run. Where no test ran, none has failed. */
+export function hasNoticed({ noticedBy }: PlantedBug, { failed, broken }: TestRun): boolean {
+  return failed.some((name) => name.includes(noticedBy.test) && !broken.includes(name));
 }
+
+/** How a failure begins that only shows that the edited code is no program. */
+const CANNOT_RUN = /^(?:Reference|Syntax)Error\b/;
 
 export class Workshop {
   readonly #folder: string;
@@ -108,15 +113,21 @@ export class Workshop {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #report(): Pick<TestRun, "passed" | "failed"> {
+  #report(): Omit<TestRun, "output"> {
     const report = JSON.parse(reportText(join(this.#folder, "report.json"))) as Report;
     const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
-    const named = (status: string) => tests.filter((test) => test.status === status).map(({ fullName }) => fullName);
-    return { passed: named("passed").length, failed: named("failed") };
+    const failed = tests.filter(({ status }) => status === "failed");
+    const broken = failed.filter(({ failureMessages }) => failureMessages.some((text) => CANNOT_RUN.test(text)));
+    return {
+      passed: tests.filter(({ status }) => status === "passed").length,
+      failed: failed.map(({ fullName }) => fullName),
+      broken: broken.map(({ fullName }) => fullName),
+    };
   }
 }
 
-type Report = { readonly testResults: { readonly assertionResults: { status: string; fullName: string }[] }[] };
+type Result = { readonly status: string; readonly fullName: string; readonly failureMessages: readonly string[] };
+type Report = { readonly testResults: readonly { readonly assertionResults: readonly Result[] }[] };
 
 /** A run that was ended, or that could not begin, leaves no report. */
 function reportText(path: string): string {
