@@ -72,7 +72,7 @@ describe("the request", () => {
   it("is the client's, with the bound that is held", async () => {
     raw.run(json(JSON.stringify({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP" }] })));
     const own = `{"safety_settings":[{"category":"HARM_CATEGORY_HATE_SPEECH","threshold":"OFF"}], "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}],
-      "generationConfig":{"seed":7,"maxOutputTokens":90,"of_next_month":1.0}}`;
+      "generationConfig":{"seed":7,"maxOutputTokens":90,"topP":1.0}}`;
     const bench = open("raw");
     bench.ledger.admitWith = ({ leastAmount }) => ({ outcome: "granted", amount: leastAmount, rate: RATE });
     expect(await send(bench, own)).toBe("answered");
@@ -80,6 +80,18 @@ describe("the request", () => {
     const large = own.replace("90", "9000");
     expect(await send(bench, large)).toBe("answered");
     expect(String(raw.received[1]?.body)).toBe(own.replace("90", "256"));
+  });
+
+  it.each([
+    ["nextMonth", { next_month: 1 }],
+    ["generationConfig.nextMonth", { generationConfig: { nextMonth: 1 } }],
+  ])("is refused where %s is not known here, so that nothing unpriced passes", async (field, more) => {
+    raw.run(json(completion()));
+    const bench = open("raw");
+    const error = await send(bench, { contents: [HI], ...more });
+    expect(error).toMatchObject({ details: [{ field, rule: "unknown" }] });
+    expect([bench.ledger.admissions, raw.received]).toEqual([[], []]);
+    expect(await send(open("chat"), { contents: [HI], ...more })).toBe("answered");
   });
 
   it("is refused by its field, and nothing is held or asked, where Google would keep or charge for something", async () => {

@@ -96,6 +96,15 @@ describe("a request that has no form in the protocol of a route", () => {
     expect([opened.ledger.admissions, claude.requests]).toEqual([[], []]);
   });
 
+  it("is refused where a member is not known here, so that nothing unpriced passes", async () => {
+    const opened = open(["claude"]);
+    const error = await send(opened, { ...MESSAGE, of_next_month: 1, nothing: null });
+    expect(error).toMatchObject({ details: [{ field: "of_next_month", rule: "unknown" }] });
+    expect([opened.ledger.admissions, claude.requests]).toEqual([[], []]);
+    expect(await send(open(["claude", "local"]), { ...MESSAGE, of_next_month: 1 })).toBe("answered");
+    expect([claude.requests.length, local.received.length]).toEqual([0, 1]);
+  });
+
   it("goes to the routes that can take it", async () => {
     const { outcome } = await open(["claude", "local"]).send(chat("acme/m", "hi", { n: 2 }));
     expect(outcome).toBe("answered");
@@ -126,7 +135,7 @@ describe("what an upstream of the client's own protocol is sent", () => {
     expect(sent?.headers).toMatchObject({ "anthropic-version": "2026-10-21", "anthropic-beta": "effort-2025-11-24" });
     const user = (claude.lastBody["metadata"] as Json)["user_id"];
     expect(user).toMatch(/^[0-9a-f]{32}$/);
-    expect(sent?.body).toEqual({ ...MARKED, model: "m", metadata: { user_id: user } });
+    expect(sent?.body).toEqual({ ...MARKED, model: "m", service_tier: "standard_only", metadata: { user_id: user } });
   });
 
   it("never has more output than what is held for", async () => {
@@ -207,7 +216,7 @@ describe("bytes between a client and an upstream of the same protocol", () => {
     });
     const opened = openRaw();
     const system = [{ type: "text", text: "a", cache_control: { type: "ephemeral" } }];
-    const body = { ...MESSAGE, stream: true, system, context_management: { edits: [] }, of_next_month: 1.0 };
+    const body = { ...MESSAGE, stream: true, system, context_management: { edits: [] }, temperature: 1.0 };
     expect(await send(opened, body, { output })).toBe("answered");
     expect(JSON.parse(String(local.received[0]?.body))).toMatchObject({ ...body, model: "m" });
     const shown = Buffer.concat(passed).toString("utf8");

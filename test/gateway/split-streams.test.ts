@@ -26,6 +26,7 @@ function openGateway() {
     kind: "openai-compatible",
     outputCapField: "max_tokens",
     takesServiceTier: false,
+    isAnthropic: false,
     call: (_request, listener) => {
       queueMicrotask(() => {
         listener.onAnswer({ isEventStream: true, upstreamRequestId: null });

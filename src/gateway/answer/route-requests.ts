@@ -100,6 +100,7 @@ export class RouteRequests {
       accepts: this.#model.accepts ?? null,
       userTag: this.#userTag,
       takesServiceTier: route.upstream.takesServiceTier,
+      knowsSafeguards: route.upstream.isAnthropic,
       headers,
       contextLength,
       canThink: canThink(this.#model),

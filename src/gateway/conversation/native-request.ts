@@ -36,6 +36,8 @@ export type NativeFacts = NativeLimits & {
   readonly userTag: string;
   /** Whether the upstream knows service tiers. */
   readonly takesServiceTier: boolean;
+  /** Whether the upstream is Anthropic itself, whose clients send it `safeguards`. */
+  readonly knowsSafeguards: boolean;
   /** The headers of the client that belong to its protocol. */
   readonly headers: Readonly<Record<string, string>>;
   /** What the catalog sells of the model. */

@@ -71,6 +71,8 @@ export interface ChatUpstream {
   readonly outputCapField: OutputCapField;
   /** Whether requests name the service tier that has a price. A provider's project may have set a dearer one for those that name none. */
   readonly takesServiceTier: boolean;
+  /** Whether its address is Anthropic's own. Other servers with its protocol know less of it. */
+  readonly isAnthropic: boolean;
   /** Calls the upstream. The listener is not called before this has returned. */
   call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** From now on no connection serves a second request. Absent: there are no connections. */

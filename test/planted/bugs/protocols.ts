@@ -40,6 +40,32 @@ export const PROTOCOL_BUGS: readonly PlantedBug[] = [
     noticedBy: tiers("names the standard one where the upstream knows it"),
   },
   {
+    name: "a member that is not known passes to Anthropic",
+    edits: [
+      gateway(
+        "conversation/messages/edits-for-model.ts",
+        "if (unknown !== undefined) throw",
+        "if (unknown === null) throw",
+      ),
+    ],
+    noticedBy: routes("is refused where a member is not known here"),
+  },
+  {
+    name: "a member that is not known passes to Google",
+    edits: [
+      gateway("conversation/gemini/native-gemini.ts", "if (unknown !== null) throw", "if (unknown === '') throw"),
+    ],
+    noticedBy: {
+      file: "test/gateway/gemini-pass-through.test.ts",
+      test: "is not known here, so that nothing unpriced passes",
+    },
+  },
+  {
+    name: "a dearer tier in other letters passes to Anthropic",
+    edits: [gateway("conversation/messages/read-messages-request.ts", 'refuseOtherSpellings(body, "", problems);', "")],
+    noticedBy: { file: "src/gateway/conversation/messages/refused-requests.test.ts", test: "names Service_Tier" },
+  },
+  {
     name: "thoughts of another upstream pass to Anthropic",
     edits: [
       gateway(

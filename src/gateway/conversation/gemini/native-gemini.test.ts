@@ -13,6 +13,7 @@ const FACTS: NativeFacts = {
   outputBound: 64,
   userTag: "tag",
   takesServiceTier: false,
+  knowsSafeguards: true,
   headers: {},
   contextLength: 200_000,
   canThink: true,

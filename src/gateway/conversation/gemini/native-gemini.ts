@@ -1,12 +1,14 @@
 // A Gemini request for an upstream of Google's: the client's own bytes, with what has to differ there. The model, and whether the answer
-// streams, are in the path of the call. All else passes, so safety settings and whatever is new next month reach the model.
+// streams, are in the path of the call. Safety settings, seeds and all else that is known pass.
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { scanObject, type Span } from "../../request/json-scan.ts";
 import { memberIn, objectsIn, type ScannedObject } from "../../request/object-list.ts";
 import { type Edit, insertMembers, splice } from "../../request/splice.ts";
 import type { NativeFacts, NativeRequest } from "../native-request.ts";
+import { unknownMember } from "./known-members.ts";
 import { snakeName } from "./members.ts";
+import { refuseForGemini } from "./refuse-for-gemini.ts";
 import { isOwnSignature, NO_SIGNATURE, readSignature } from "./opaque-signature.ts";
 
 /** A request for Google itself. `json`: the checked body. Null: it is not in Google's own form, and has to be written in it. */
@@ -17,7 +19,10 @@ export function nativeGemini(json: JsonObject, body: Buffer): NativeRequest | nu
     cacheWrites: "none",
     cacheField: "",
     thoughtBudget: 0,
-    check() {},
+    check() {
+      const unknown = unknownMember(json);
+      if (unknown !== null) throw refuseForGemini(unknown, "unknown", NOT_KNOWN);
+    },
     isSealed: isSealed(json),
     write: (facts) => ({ body: nativeBody(body, facts), headers: [] }),
   };
@@ -52,6 +57,7 @@ function nativeBody(body: Buffer, facts: NativeFacts): Buffer {
   return splice(body, edits);
 }
 
+const NOT_KNOWN = "is not known here, so what it would be charged is not known either";
 /** Google takes a null for a member that is absent. */
 const NULL = "null";
 const OPEN_BRACE = 0x7b;

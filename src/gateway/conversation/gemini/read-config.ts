@@ -2,6 +2,7 @@
 
 import { integerBetween, isObject, isText, numberBetween, type Rule } from "../../request/field-rules.ts";
 import type { Conversation, Effort, OutputFormat } from "../conversation.ts";
+import { refuseUnpriced } from "./known-members.ts";
 import type { Members } from "./members.ts";
 import { plainSchema } from "./read-schema.ts";
 
@@ -61,6 +62,7 @@ const REFUSED: readonly (readonly [string, string, (value: unknown) => boolean])
 ];
 
 function refuseMembers(config: Members): void {
+  refuseUnpriced(config);
   for (const [name, message, isHarmless] of REFUSED) {
     const value = config.value(name);
     if (value !== null && !isHarmless(value)) config.refuse(name, "unpriced", message);

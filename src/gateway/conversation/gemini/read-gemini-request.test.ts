@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../../kernel/errors.ts";
 import type { Conversation } from "../conversation.ts";
+import { snakeName } from "./members.ts";
 import { writeSignature } from "./opaque-signature.ts";
 import { readGeminiRequest } from "./read-gemini-request.ts";
 
@@ -232,6 +233,16 @@ describe("a request that is refused", () => {
     // Kept in the provider's account, run or priced by it.
     ["cachedContent", { cachedContent: "cachedContents/1" }],
     ["serviceTier", { serviceTier: "priority" }],
+    ...[
+      "generationOutputConfig",
+      "continuationToken",
+      "automaticContinuation",
+      "modelSelectionConfig",
+      "audioTranscriptionConfig",
+    ].flatMap((name): [string, Body][] => [
+      [name, { [name]: { a: 1 } }],
+      [`generationConfig.${name}`, config({ [snakeName(name)]: { a: 1 } })],
+    ]),
     ["store", { store: true }],
     ["tools[0].googleSearch", tool({ googleSearch: {} })],
     ["tools[0].googleSearch", tool({ google_search: {} })],

@@ -6,6 +6,7 @@ import type { Conversation } from "../conversation.ts";
 import { Problems } from "../problems.ts";
 import { Members } from "./members.ts";
 import { readConfig } from "./read-config.ts";
+import { refuseUnpriced } from "./known-members.ts";
 import { readContents } from "./read-contents.ts";
 import { readInstructions } from "./read-parts.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";
@@ -44,6 +45,7 @@ function refuseProviderMembers(body: Members): void {
   if (body.value("cachedContent") !== null && body.value("cachedContent") !== "") {
     body.refuse("cachedContent", "stored", "is not offered, because it is kept in the provider's account");
   }
+  refuseUnpriced(body);
   const tier = body.value("serviceTier");
   if (tier !== null && !TIERS.has(tier)) {
     body.refuse("serviceTier", "unpriced", "is not offered, because it changes what the upstream charges");

@@ -19,6 +19,7 @@ const FACTS: NativeFacts = {
   outputBound: 40_000,
   userTag: "tag",
   takesServiceTier: false,
+  knowsSafeguards: true,
   headers: {},
   contextLength: 200_000,
   canThink: true,

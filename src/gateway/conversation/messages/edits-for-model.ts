@@ -6,7 +6,8 @@ import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { type ObjectScan, scanObject } from "../../request/json-scan.ts";
 import { type Edit, insertMembers, removeMembers } from "../../request/splice.ts";
 import type { Conversation } from "../conversation.ts";
-import type { NativeLimits } from "../native-request.ts";
+import type { NativeFacts, NativeLimits } from "../native-request.ts";
+import { unknownMembers } from "./known-members.ts";
 import { refuseForModel, refusePrefill } from "./refuse-for-model.ts";
 import { type ThoughtMessage, type WrittenThinking, writtenThinking } from "./written-thinking.ts";
 
@@ -24,6 +25,8 @@ export function budgetOf({ thinking }: JsonObject): number {
 
 /** Errors: ValidationError where the answer would be another one, or the provider refuses the request. */
 export function checkForModel({ json }: AskedMessages, { accepts, outputBound }: NativeLimits): void {
+  const [unknown] = unknownMembers(json);
+  if (unknown !== undefined) throw refuseForModel(unknown, "unknown", NOT_KNOWN);
   if (accepts !== null && !accepts.prefill && isBegun(json)) throw refusePrefill();
   const takesBudget = accepts === null || accepts.thinking === "manual";
   if (!takesBudget || budgetOf(json) < outputBound) return;
@@ -31,19 +34,23 @@ export function checkForModel({ json }: AskedMessages, { accepts, outputBound }:
   throw refuseForModel("thinking.budget_tokens", "max", message);
 }
 
+/** Why a member does not pass that is new, or of another service. */
+export const NOT_KNOWN = "is not known here, so what it would be charged is not known either";
+
 const SAMPLING = ["temperature", "top_p", "top_k"] as const;
 
 /** What makes the bytes a request that the model takes. */
 export function editsForModel(
   { body, members }: ScannedBody,
   asked: AskedMessages,
-  { accepts, outputBound }: NativeLimits,
+  { accepts, outputBound, knowsSafeguards }: NativeLimits & Pick<NativeFacts, "knowsSafeguards">,
 ): Edit[] {
-  if (accepts === null) return [];
-  const out = new Set<string>(accepts.sampling ? [] : SAMPLING);
+  const out = new Set<string>(accepts?.sampling === false ? SAMPLING : []);
+  // It has paths of the user's machine, and few servers know it.
+  if (!knowsSafeguards) out.add("safeguards");
   const edits: Edit[] = [];
   const thinking = members.get("thinking");
-  if (thinking !== undefined && !takesThinking(accepts, asked.json)) {
+  if (accepts !== null && thinking !== undefined && !takesThinking(accepts, asked.json)) {
     const written = writtenFor(asked, accepts, outputBound);
     if (written === null) out.add("thinking");
     else edits.push({ start: thinking.start, end: thinking.end, text: JSON.stringify(written.thinking) });

@@ -13,6 +13,7 @@ const FACTS: NativeFacts = {
   outputBound: 64,
   userTag: "tag",
   takesServiceTier: false,
+  knowsSafeguards: true,
   headers: {},
   contextLength: 200_000,
   canThink: true,
@@ -40,6 +41,14 @@ describe("the body", () => {
     expect(nativeOf('{"model":"a","max_tokens":1}')).toBe(
       '{"metadata":{"user_id":"tag"},"model":"opus-1","max_tokens":64}',
     );
+  });
+
+  it("has safeguards only at Anthropic itself: they have paths of the user's machine", () => {
+    const rest = '"model":"opus-1","max_tokens":64,"metadata":{"user_id":"tag"}';
+    const own = `{${rest},"safeguards":[{"path":"/home/a"}], "top_p":1}`;
+    expect(nativeOf(own)).toBe(own);
+    const elsewhere = { ...FACTS, knowsSafeguards: false };
+    expect(callOf(Buffer.from(own), elsewhere).body.toString("utf8")).toBe(`{${rest}, "top_p":1}`);
   });
 
   it("names the standard tier where the upstream knows tiers and the client names none, and keeps all other bytes", () => {
@@ -139,6 +148,7 @@ describe("the headers", () => {
     {},
     { "anthropic-version": "x\r\ny: z", "anthropic-beta": "a b" },
     { "anthropic-beta": "mcp-client-2025-04-04" },
+    { "anthropic-beta": "advisor-tool-2026-03-01,managed-agents-2026-04-01,oauth-2025-04-20" },
   ])("are none for %j", (headers) => {
     expect(headersOf(headers)).toEqual([]);
   });

@@ -66,7 +66,8 @@ const BETA = "anthropic-beta";
 export const MESSAGES_HEADERS: readonly string[] = [VERSION, BETA];
 
 /** Betas that open what is refused here: files, servers of others, code that a provider runs, other prices. */
-const REFUSED_BETA = /files|mcp|code-execution|computer-use|fast-mode|fallback|compact|container|skills|web-|batch/;
+const REFUSED_BETA =
+  /files|mcp|code-execution|computer-use|fast-mode|fallback|compact|container|skills|web-|batch|advisor|managed-agents|oauth|user-profiles|billing|credit/;
 /** The beta for longer prompts than a model's usual ones, for which some models charge more. */
 const LONG_BETA = /^context-1m/;
 const USUAL_CONTEXT = 200_000;

@@ -1,7 +1,7 @@
 // The members of a request that its provider would keep, run or charge for. All customers share the operator's account at a
 // provider, and what has no price cannot be billed.
 
-import type { JsonObject } from "../../request/field-rules.ts";
+import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { Problems } from "../problems.ts";
 
 const UNPRICED = "is not offered, because it changes what the upstream charges";
@@ -26,6 +26,9 @@ const MEMBERS: Readonly<Record<string, Member>> = {
   mcp_servers: { message: SENT_ELSEWHERE, isHarmless: isEmptyList },
   container: { message: KEPT, isHarmless: never },
   thread: { message: KEPT, isHarmless: never },
+  user_profile_id: { message: KEPT, isHarmless: never },
+  billing_policy: { message: UNPRICED, isHarmless: never },
+  fallback_credit_token: { message: UNPRICED, isHarmless: never },
 };
 
 /** Names each such member of a body. Null is as good as absent. */
@@ -34,6 +37,10 @@ export function refuseProviderMembers(body: JsonObject, problems: Problems): voi
     const value = body[name];
     if (value === undefined || value === null || isHarmless(value)) continue;
     problems.add(name, "unpriced", message);
+  }
+  const diagnostics = body["diagnostics"];
+  if (isObject(diagnostics) && (diagnostics["previous_message_id"] ?? null) !== null) {
+    problems.add("diagnostics.previous_message_id", "unpriced", KEPT);
   }
   refuseCompaction(body["context_management"], problems);
 }

@@ -139,12 +139,15 @@ function readThinking(block: JsonObject, where: string, problems: Problems): Par
   return text === "" && opaque === null ? [] : [{ kind: "reasoning", text, opaque }];
 }
 
+/** Types of what names a tool of the request. Any other defines one, perhaps one that the provider runs. */
+const NAMED_TOOLS: ReadonlySet<unknown> = new Set([null, "tool_reference", "custom"]);
+
 /** A change of the tools in mid-conversation. All tools of the request are sent to other models, so the change is a text. */
 function readToolChange(block: JsonObject, where: string, problems: Problems): TextPart[] {
   const { type, tool } = block;
   const name = isObject(tool) ? (tool["name"] ?? tool["tool_name"]) : block["tool_name"];
   const field = `${where}.tool`;
-  if (isObject(tool) && tool["type"] === "tool_definition") {
+  if (isObject(tool) && !NAMED_TOOLS.has(tool["type"] ?? null)) {
     problems.add(field, "type", "must name a tool of the request");
     return [];
   }

@@ -13,6 +13,7 @@ import {
 } from "../../request/field-rules.ts";
 import type { Conversation, Effort, OutputFormat, TextPart, Turn } from "../conversation.ts";
 import { Problems } from "../problems.ts";
+import { refuseOtherSpellings } from "./known-members.ts";
 import { refuseProviderMembers } from "./provider-members.ts";
 import { readCacheMark, readSystem, withCacheMark } from "./read-blocks.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";
@@ -35,6 +36,7 @@ export function readMessagesRequest(body: JsonObject, { isOnlyCounted }: ReadOpt
   if (model.length > MAX_MODEL_ID_LENGTH) {
     problems.add("model", "max_len", `must have at most ${MAX_MODEL_ID_LENGTH} characters`);
   }
+  refuseOtherSpellings(body, "", problems);
   refuseProviderMembers(body, problems);
   const outputCap = isOnlyCounted ? null : readCap(body["max_tokens"], problems);
   const optional = (name: string, rule: Rule): unknown => {

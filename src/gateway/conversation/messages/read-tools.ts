@@ -19,9 +19,9 @@ export function readTools(value: unknown, problems: Problems): Tool[] {
     if (problems.isFull) break;
     const where = `tools[${index}]`;
     const tool = problems.object(item, where);
-    if (tool === null || (tool["name"] === PLACEHOLDER && tool["defer_loading"] === true)) continue;
+    if (tool === null) continue;
     const read = readTool(tool, where, problems);
-    if (read === null) continue;
+    if (read === null || (read.name === PLACEHOLDER && tool["defer_loading"] === true)) continue;
     if (names.has(read.name)) problems.add(`${where}.name`, "unique", "must differ from the names of the other tools");
     names.add(read.name);
     tools.push(read);

@@ -7,6 +7,7 @@ type Body = Readonly<Record<string, unknown>>;
 const HI = { role: "user", content: "hi" };
 const LEAST: Body = { model: "acme/m", max_tokens: 64, messages: [HI] };
 const BASH = { name: "Bash", description: "runs", input_schema: { type: "object" } };
+const PLACEHOLDER = { ...BASH, name: "DeferredToolPlaceholder", defer_loading: true };
 const use = (id: string) => ({ type: "tool_use", id, name: "Bash", input: { command: "ls" } });
 const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "done" });
 const user = (...content: object[]) => ({ role: "user", content });
@@ -52,6 +53,28 @@ describe("a request that is refused", () => {
     ["messages[1].content[0].type", blockOf({ type: "compaction", content: "" }, "assistant")],
     ["messages[1].content[0].type", blockOf({ type: "fallback" }, "assistant")],
     ["messages[1].content[0].tool", blockOf({ type: "tool_addition", tool: { type: "tool_definition" } }, "system")],
+    [
+      "messages[1].content[0].tool",
+      blockOf({ type: "tool_addition", tool: { type: "web_search_20250305", name: "a" } }, "system"),
+    ],
+    ["billing_policy", { billing_policy: { type: "overage" } }],
+    ["fallback_credit_token", { fallback_credit_token: "a" }],
+    ["user_profile_id", { user_profile_id: "user_1" }],
+    ["diagnostics.previous_message_id", { diagnostics: { previous_message_id: "msg_1" } }],
+    ["tools[0].type", { tools: [{ ...PLACEHOLDER, type: "web_search_20250305" }] }],
+    // A server that ignores the case of names would read them.
+    ["Service_Tier", { Service_Tier: "priority" }],
+    ["Max_Tokens", { Max_Tokens: 9_000 }],
+    ["\u017Fpeed", { "\u017Fpeed": "fast" }],
+    ["Output_Config", { Output_Config: {} }],
+    ["messages[1].Content", { messages: [HI, { ...HI, Content: "more" }] }],
+    ["messages[1].content[0].Cache_Control", blockOf({ type: "text", text: "a", Cache_Control: { ttl: "1h" } })],
+    [
+      "system[0].cache_control.TTL",
+      { system: [{ type: "text", text: "a", cache_control: { type: "ephemeral", TTL: "1h" } }] },
+    ],
+    ["tools[0].Type", { tools: [{ ...BASH, Type: "web_search_20250305" }] }],
+    ["thinking.Budget_Tokens", { thinking: { type: "adaptive", Budget_Tokens: 4_000 } }],
     // No form in other protocols, or none at all.
     ["messages[1].content[0].source.type", sourceOf("document", { type: "url", url: "https://x.example/a.pdf" })],
     ["messages[1].content[0].source.media_type", sourceOf("image", { type: "base64", media_type: "image/tiff" })],
@@ -105,6 +128,9 @@ describe("a request that is refused", () => {
   it.each([
     { service_tier: "auto", speed: "standard", inference_geo: "global" },
     { service_tier: "standard_only", mcp_servers: [], fallbacks: [] },
+    { diagnostics: {}, billing_policy: null, tools: [PLACEHOLDER, { ...PLACEHOLDER, name: "a", type: "custom" }] },
+    { tools: [{ ...BASH, input_schema: { type: "object", properties: { Type: {}, Max_Tokens: { Type: 1 } } } }] },
+    { messages: [HI, assistant({ ...use("a"), input: { Text: "a" } }), user(result("a"))] },
     { container: null, thread: null, compaction: null, tools: null, system: null, thinking: null, stream: null },
   ])("is not one with %o", (body) => {
     expect(wrongFields(body)).toEqual([]);

@@ -35,6 +35,7 @@ export function createDemoUpstream(id: string, options: DemoOptions = {}): ChatU
     kind: "demo",
     outputCapField: "max_tokens",
     takesServiceTier: false,
+    isAnthropic: false,
     call(request, listener) {
       if (request.endpoint === "embeddings") return callEmbeddings(request, listener);
       const read = readDemoRequest(request.model, request.body);

@@ -81,6 +81,7 @@ export function createHttpUpstream(
     kind: config.kind,
     outputCapField: config.outputCapField ?? "max_tokens",
     takesServiceTier: takesServiceTier(config),
+    isAnthropic: base.hostname === "api.anthropic.com",
     call(request, listener) {
       const call = new HttpCall({ listener, turns, connections, wire });
       if (turns.areAllTaken) {
