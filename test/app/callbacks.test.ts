@@ -20,6 +20,7 @@ import { newMerchant } from "../merchant/merchant-accounts.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { until } from "../setup/own-server.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
@@ -62,7 +63,7 @@ describe("a served transfer", () => {
 
     // As when the minute has passed for which the dead process had it.
     await database.pool.query(`UPDATE callback_delivery SET next_attempt_at = clock_timestamp() WHERE is_leased`);
-    const next = await SaldoProcess.start(settings);
+    const next = await SaldoHere.start(settings);
     const again = () => receiver.received.slice(1).find((each) => eventIdOf(each) === eventIdOf(receiver.received[0]));
     await expect.poll(again, { timeout: 60_000 }).toMatchObject({ body: sent });
 

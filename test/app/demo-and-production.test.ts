@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { creditMerchant, createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { Browser } from "../identity/browser.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
-import { PRODUCTION, runSaldoProcess, SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
+import { PRODUCTION, runSaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 
 it("keeps a production start from a demo's database until it is cleared, and a demo from production's", async () => {
-  const demo = await SaldoProcess.start(settings);
+  const demo = await SaldoHere.start(settings);
   const browser = new Browser(demo.httpUrl);
   await browser.auth("/demo/sign-in", {});
   await buyTopUp(browser, "1000000000");
@@ -54,7 +55,7 @@ it("keeps a production start from a demo's database until it is cleared, and a d
   }
   expect(await clearingBalance()).toBe(0n);
 
-  const real = await SaldoProcess.start({ ...settings, ...PRODUCTION });
+  const real = await SaldoHere.start({ ...settings, ...PRODUCTION });
   try {
     const bearers = [key, other.key, token].map((secret) => ({ authorization: `Bearer ${secret}` }));
     const basic = { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
@@ -78,7 +79,7 @@ it("keeps a demo from a database that only production has served", async () => {
   const database = await createTestDatabase();
   try {
     const variables = { DATABASE_URL: database.url };
-    const production = await SaldoProcess.start({ ...variables, ...PRODUCTION });
+    const production = await SaldoHere.start({ ...variables, ...PRODUCTION });
     await production.stop();
     const demo = await runSaldoProcess(["serve"], variables);
     expect(demo).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_DEMO=0") as string });

@@ -9,6 +9,7 @@ import { formatMoney, IDR, idr, parseMoney } from "../../src/kernel/money.ts";
 import { completion, startScriptedUpstream, type ScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { chooseSeed, seededRandom } from "../money/random.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
@@ -26,20 +27,20 @@ describe.each(testBackends())("money through the whole service on the %s databas
   let upstream: ScriptedUpstream;
   let folder: string;
   let settings: Record<string, string>;
-  let nodes: SaldoProcess[];
+  let nodes: (SaldoProcess | SaldoHere)[];
 
   beforeAll(async () => {
     opened = await createTestDatabase({ backend });
     upstream = await startScriptedUpstream();
     folder = await mkdtemp(join(tmpdir(), "saldo-app-"));
-    // Two workers each, so that four processes and the lanes of four ledgers are behind every sum here.
-    settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder, SALDO_WORKERS: "2" };
+    settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
     const local = { id: "local", kind: "openai-compatible", base_url: upstream.baseUrl, allow_private_address: true };
     const file = join(folder, "catalog.yaml");
     await writeFile(file, stringify({ upstreams: [local], models: [MODEL] }));
     const applied = await saldoJson(["catalog", "apply", file], settings);
     expect(applied["changed"]).toHaveLength(2);
-    nodes = [await SaldoProcess.start(settings), await SaldoProcess.start(settings)];
+    // Two workers and the process of the test, so that the lanes of three ledgers are behind every sum here.
+    nodes = [await SaldoProcess.start({ ...settings, SALDO_WORKERS: "2" }), await SaldoHere.start(settings)];
   });
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.stop()));

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7 } from "../../src/kernel/ids.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
 
@@ -19,12 +19,12 @@ describe("operating the service", () => {
   let opened: TestDatabase;
   let folder: string;
   let settings: Record<string, string>;
-  let saldo: SaldoProcess;
+  let saldo: SaldoHere;
   beforeAll(async () => {
     opened = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), "saldo-operating-"));
     settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
-    saldo = await SaldoProcess.start({ ...settings, SALDO_DEMO_PACE_MS: "20" });
+    saldo = await SaldoHere.start({ ...settings, SALDO_DEMO_PACE_MS: "20" });
   });
   afterAll(async () => {
     await saldo.stop();
@@ -114,7 +114,7 @@ describe("operating the service", () => {
     expect(text.trimEnd().endsWith("data: [DONE]")).toBe(true);
 
     // One that starts meanwhile does not admit either.
-    const other = await SaldoProcess.start(settings);
+    const other = await SaldoHere.start(settings);
     expect((await chat(other.httpUrl, key, { ...HELLO, model: "none" })).status).toBe(503);
     await other.stop();
 

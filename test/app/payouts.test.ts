@@ -7,7 +7,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Anvil } from "../chains/anvil.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const ENDS_WITHIN = { timeout: 90_000, interval: 500 } as const;
@@ -20,7 +20,7 @@ describe("a transfer that is ordered", () => {
   let anvil: Anvil;
   let token: Hex;
   let settings: Record<string, string>;
-  let saldo: SaldoProcess;
+  let saldo: SaldoHere;
   let walletAddress: string;
   const pairs: Record<string, string> = {};
 
@@ -54,7 +54,7 @@ describe("a transfer that is ordered", () => {
       const credit = ["merchant", "credit", "--merchant", merchantId, "--currency", currency, "--amount", "1000"];
       await saldoJson([...credit, "--reason", "test", "--reference", merchantId], settings);
     }
-    saldo = await SaldoProcess.start(settings);
+    saldo = await SaldoHere.start(settings);
   }, 180_000);
   afterAll(async () => {
     await saldo.stop();
@@ -128,7 +128,7 @@ describe("a transfer that is ordered", () => {
 
   it("are left to others by a node that has the address of the wallet in place of its key", async () => {
     await saldo.stop();
-    saldo = await SaldoProcess.start({ ...settings, HOT_WALLET_KEY: walletAddress });
+    saldo = await SaldoHere.start({ ...settings, HOT_WALLET_KEY: walletAddress });
     const { address: to } = await anvil.wallet(0n);
     const order = { currencyCode: "USDT", amount: 10, address: to, externalId: "watched" };
     const { status, data, text } = await call("production", "/create", order);
@@ -141,7 +141,7 @@ describe("a transfer that is ordered", () => {
     const own = await call("production", "/create", { ...order, externalId: "own", address: walletAddress });
     expect([own.status, own.text]).toEqual([422, expect.stringContaining("address_invalid")]);
     await saldo.stop();
-    saldo = await SaldoProcess.start(settings);
+    saldo = await SaldoHere.start(settings);
     const blocks = setInterval(() => void anvil.mine(), 200);
     await expect
       .poll(() => statusOf("production", data["id"]), ENDS_WITHIN)

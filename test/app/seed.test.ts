@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { listLedgerEntries } from "../../src/billing/usage/ledger-entries.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const A_SEED_MS = 60_000;
@@ -14,12 +14,12 @@ const A_SEED_MS = 60_000;
 let opened: TestDatabase;
 let folder: string;
 let settings: Record<string, string>;
-let saldo: SaldoProcess;
+let saldo: SaldoHere;
 beforeAll(async () => {
   opened = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), "saldo-seed-"));
   settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
-  saldo = await SaldoProcess.start(settings);
+  saldo = await SaldoHere.start(settings);
 });
 afterAll(async () => {
   await saldo.stop();

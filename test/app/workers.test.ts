@@ -4,12 +4,13 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { Client, credentials } from "@grpc/grpc-js";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { isAlive } from "../../src/database/embedded/postmaster.ts";
 import { makeDataDir, postmasterPid, removeDataDir, until } from "../setup/own-server.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { runSaldoProcess, SaldoProcess } from "../setup/saldo-process.ts";
 import { callUnary } from "./clients/grpc-calls.ts";
 import { chat, newCustomer } from "./customer.ts";
@@ -20,28 +21,23 @@ const SOUND = { ok: true, violations: [] };
 describe("a node with two workers", { timeout: 120_000 }, () => {
   let folder: string;
   let settings: Record<string, string>;
-  const running: SaldoProcess[] = [];
-  const start = async (more: Record<string, string> = {}, flags: readonly string[] = []): Promise<SaldoProcess> => {
-    const saldo = await SaldoProcess.start({ ...settings, ...more }, flags);
-    running.push(saldo);
-    return saldo;
-  };
+  let node: SaldoProcess;
+  const flags = packageJson.scripts.start.split(" ").filter((word) => word.startsWith("--"));
+  const start = () => SaldoProcess.start({ ...settings, SALDO_DEMO_PACE_MS: "20" }, flags);
 
   beforeAll(async () => {
     folder = await makeDataDir();
     settings = { SALDO_DATA_DIR: folder, SALDO_WORKERS: "2" };
+    node = await start();
   });
-  afterEach(async () => {
-    const left = running.splice(0);
-    await Promise.all(left.map((saldo) => saldo.stop()));
-    await until(() => left.every((saldo) => workerPids(saldo).every((pid) => !isAlive(pid))));
+  afterAll(async () => {
+    await node.stop();
+    await until(() => !workerPids(node).some(isAlive));
+    await removeDataDir(folder);
   });
-  afterAll(() => removeDataDir(folder));
 
   it("shares one address, one rate window and one scrape, over HTTP and gRPC", async () => {
-    const flags = packageJson.scripts.start.split(" ").filter((word) => word.startsWith("--"));
     expect(flags.length).toBeGreaterThan(0);
-    const node = await start({}, flags);
     const { accountId, key } = await newCustomer(settings, { amount: "100000", rateLimit: 60 });
     // Each in its own connection, which go to the workers in turn.
     const answers = await Promise.all(Array.from({ length: 61 }, () => chat(node.httpUrl, key, HELLO)));
@@ -75,7 +71,6 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
   });
 
   it("goes on answering while a killed worker is replaced", async () => {
-    const node = await start();
     const { key } = await newCustomer(settings, { amount: "1000" });
     const [first = 0, second = 0] = workerPids(node);
     process.kill(first, "SIGKILL");
@@ -86,11 +81,9 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
     const scraped = await (await fetch(`${node.metricsUrl}/metrics`)).text();
     expect(scraped).toMatch(/^saldo_workers_serving\{worker="primary"\} 2$/m);
     expect(scraped).toMatch(/^saldo_worker_restarts_total\{worker="[12]"\} 1$/m);
-    expect(await node.stop()).toBe(0);
   });
 
   it("finishes and bills running requests of every worker when it is stopped, and stops PostgreSQL last", async () => {
-    const node = await start({ SALDO_DEMO_PACE_MS: "20" });
     const server = await postmasterPid(folder);
     const { accountId, streams } = await openStreams(node, settings);
     const stopped = node.stop();
@@ -103,18 +96,19 @@ describe("a node with two workers", { timeout: 120_000 }, () => {
   });
 
   it("loses its primary to kill -9: the workers end what runs, then themselves, and the next start takes over", async () => {
-    const node = await start({ SALDO_DEMO_PACE_MS: "20" });
+    node = await start();
     const server = await postmasterPid(folder);
     const { accountId, key, streams } = await openStreams(node, settings);
     await node.stop("SIGKILL");
     expect((await Promise.all(streams.map(endOf))).every((text) => text.endsWith("data: [DONE]"))).toBe(true);
     await until(() => !workerPids(node).some(isAlive));
 
-    const next = await start();
+    const next = await SaldoHere.start({ ...settings, SALDO_WORKERS: "1" });
     expect(await postmasterPid(folder)).toBe(server);
     expect((await chat(next.httpUrl, key, HELLO)).status).toBe(200);
     expect(await billedTo(accountId, settings)).toHaveLength(streams.length + 1);
     expect(await saldoJson(["audit"], settings)).toMatchObject(SOUND);
+    await next.stop();
   });
 
   it("does not start beside another server on its port, reports that, and leaves nothing behind", async () => {

@@ -81,7 +81,7 @@ describe("a process that dies at", () => {
   it("any place, is resolved by the next process as the table states, and the next process is soon ready", async () => {
     expect(resolved).toHaveLength(DEATHS.length);
     const startedAt = performance.now();
-    const next = await service.node();
+    const next = await service.nodeHere();
     expect((await fetch(`${next.httpUrl}/readyz`)).status).toBe(200);
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     service.upstream.run(waitHalfway(Promise.resolve()));

@@ -3,12 +3,13 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "../money/money-setup.ts";
+import { IS_LONG } from "../setup/long-tests.ts";
 import { testBackends } from "../setup/test-database.ts";
 import type { Fault } from "./postgres-link.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 
 /** How often each fault hits each statement. */
-const ROUNDS = 10;
+const ROUNDS = IS_LONG ? 10 : 3;
 /** The names of a lane's statements. */
 const ADMISSION = /admi/;
 const SETTLEMENT = /settle/;

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SOUND } from "../money/money-setup.ts";
+import type { SaldoHere } from "../setup/saldo-here.ts";
 import type { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { waitHalfway } from "./load.ts";
@@ -14,11 +15,12 @@ const [INPUT_PRICE, OUTPUT_PRICE] = [5_000n, 15_000n];
 describe("a gateway that was paused for longer than its lease", () => {
   let opened: TestDatabase;
   let service: Service;
-  let [sleeper, other]: SaldoProcess[] = [];
+  let sleeper: SaldoProcess;
+  let other: SaldoHere;
   beforeAll(async () => {
     opened = await createTestDatabase();
     service = await Service.create(opened.url);
-    [other, sleeper] = [await service.node(), await service.node()];
+    [other, sleeper] = [await service.nodeHere(), await service.node()];
   });
   afterAll(async () => {
     await service.close();
@@ -26,7 +28,6 @@ describe("a gateway that was paused for longer than its lease", () => {
   });
 
   it("relays nothing more after its pause, charges what was relayed before it, and continues under a new id", async () => {
-    if (sleeper === undefined || other === undefined) throw new Error("two gateways run");
     const { promise: answerOn, resolve: letAnswer } = Promise.withResolvers<void>();
     service.upstream.run(waitHalfway(answerOn));
     const [long, short, whole] = [

@@ -1,4 +1,4 @@
-// The whole service under faults: gateways as processes of their own on one database, an upstream that answers by a
+// The whole service under faults: gateways on one database, as processes of their own where they die, an upstream that answers by a
 // script, customers, and the answer that each client saw.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -15,6 +15,7 @@ import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 
 /**
@@ -54,6 +55,7 @@ export class Service {
   readonly settings: Readonly<Record<string, string>>;
   readonly #folder: string;
   readonly #nodes: SaldoProcess[] = [];
+  readonly #nodesHere: SaldoHere[] = [];
 
   private constructor(facts: Pick<Service, "upstream" | "database" | "settings"> & { folder: string }) {
     this.upstream = facts.upstream;
@@ -79,7 +81,14 @@ export class Service {
     return service;
   }
 
-  /** Starts a gateway. */
+  /** Starts a gateway in the process of the test, for one that neither dies nor sleeps. */
+  async nodeHere(): Promise<SaldoHere> {
+    const node = await SaldoHere.start(this.settings);
+    this.#nodesHere.push(node);
+    return node;
+  }
+
+  /** Starts a gateway as a process of its own. */
   async node(more: Readonly<Record<string, string>> = {}): Promise<SaldoProcess> {
     const node = await SaldoProcess.start({ ...this.settings, ...more });
     this.#nodes.push(node);
@@ -186,6 +195,7 @@ export class Service {
   async close(): Promise<void> {
     // A process that is paused takes no other signal than this one.
     await Promise.all(this.#nodes.map((node) => node.stop("SIGKILL")));
+    await Promise.all(this.#nodesHere.map((node) => node.stop()));
     await this.upstream.stop();
     await this.database.close();
     await rm(this.#folder, { recursive: true });

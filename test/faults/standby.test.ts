@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { type ServerPair, startPair } from "../setup/server-pair.ts";
 import { onServer } from "../setup/test-servers.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
@@ -18,13 +18,13 @@ describe("with a synchronous standby", () => {
   let pair: ServerPair;
   let setup: MoneySetup;
   let proxy: PostgresProxy;
-  let saldo: SaldoProcess;
+  let saldo: SaldoHere;
   beforeAll(async () => {
     pair = await startPair();
     const database = await openDatabase({ url: pair.primaryUrl, dataDir: "" });
     setup = MoneySetup.on({ database, url: pair.primaryUrl, drop: () => database.close() });
     proxy = await PostgresProxy.before(pair.primaryUrl);
-    saldo = await SaldoProcess.start({ DATABASE_URL: pair.bothUrl, SALDO_REQUIRE_SYNC_STANDBY: "1" });
+    saldo = await SaldoHere.start({ DATABASE_URL: pair.bothUrl, SALDO_REQUIRE_SYNC_STANDBY: "1" });
   });
   afterAll(async () => {
     await saldo.stop();

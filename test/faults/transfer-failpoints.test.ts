@@ -9,6 +9,7 @@ import { creditMerchant, listBalances } from "../../src/merchant/merchants/merch
 import { setLimits } from "../../src/merchant/merchants/limits.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { SOUND } from "../money/money-setup.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
@@ -24,11 +25,11 @@ const ORDER = {
 describe("a process that dies while it takes an order at", () => {
   let opened: TestDatabase;
   let settings: Record<string, string>;
-  let living: SaldoProcess;
+  let living: SaldoHere;
   beforeAll(async () => {
     opened = await createTestDatabase();
     settings = { DATABASE_URL: opened.url };
-    living = await SaldoProcess.start(settings);
+    living = await SaldoHere.start(settings);
   });
   afterAll(async () => {
     await living.stop();
@@ -45,7 +46,7 @@ describe("a process that dies while it takes an order at", () => {
     return { merchantId, authorization: `Basic ${Buffer.from(`${apiKey}:${secretKey}`).toString("base64")}` };
   }
 
-  const send = (process: SaldoProcess, authorization: string): Promise<Response> =>
+  const send = (process: Pick<SaldoProcess, "httpUrl">, authorization: string): Promise<Response> =>
     fetch(`${process.httpUrl}/sandbox/v1/merchant-transfers/create`, {
       method: "POST",
       headers: { authorization, "content-type": "application/json" },

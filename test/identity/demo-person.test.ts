@@ -7,6 +7,7 @@ import { DEMO_EMAIL } from "../../src/identity/demo-person.ts";
 import { hashPassword } from "../../src/identity/passwords/passwords.ts";
 import { writePassword } from "../../src/identity/people-store.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 import { Browser } from "./browser.ts";
@@ -16,10 +17,11 @@ const PASSWORD = "kuda benar baterai staples";
 
 let people = 0;
 const newEmail = (): string => `person-${(people += 1)}@test.example`;
-const newBrowserOf = (of: SaldoProcess): Browser => new Browser(of.httpUrl);
+const newBrowserOf = (of: SaldoHere | SaldoProcess): Browser => new Browser(of.httpUrl);
 
 test("a demo signs in by one click, as an operator with the demo's account", async () => {
   const own = await createTestDatabase();
+  // A process, because what it prints is looked at too.
   const demo = await SaldoProcess.start({ DATABASE_URL: own.url });
   const browser = new Browser(demo.httpUrl);
   try {
@@ -42,7 +44,7 @@ test("a demo signs in by one click, as an operator with the demo's account", asy
 
 test("the one click is only for a browser on the same machine, by connection and address bar", async () => {
   const own = await createTestDatabase();
-  const demo = await SaldoProcess.start({ DATABASE_URL: own.url });
+  const demo = await SaldoHere.start({ DATABASE_URL: own.url });
   const { port } = new URL(demo.httpUrl);
   const click = (headers: Record<string, string>) => newBrowserOf(demo).auth("/demo/sign-in", {}, headers);
   try {
@@ -68,7 +70,7 @@ test("no sign-up uses the demo's address, no mail goes there, and a password fro
   const { pool } = own.database;
   await pool.query(`INSERT INTO auth.person (id, email, name) VALUES ($1::uuid, $2, 'X')`, [PERSON, DEMO_EMAIL]);
   await writePassword(pool, { personId: PERSON, hash: await hashPassword(PASSWORD) });
-  const demo = await SaldoProcess.start({ DATABASE_URL: own.url });
+  const demo = await SaldoHere.start({ DATABASE_URL: own.url });
   const ask = (path: string, body: object) => newBrowserOf(demo).auth(path, { email: DEMO_EMAIL, ...body });
   try {
     for (const path of ["/sign-up/email", "/send-verification-email", "/request-password-reset"]) {
@@ -86,7 +88,7 @@ test("no sign-up uses the demo's address, no mail goes there, and a password fro
 test("a real service without a mail server answers that it has none, and its operator's cookie over https belongs to its host alone", async () => {
   const own = await createTestDatabase();
   const settings = { DATABASE_URL: own.url, SALDO_DEMO: "0", SALDO_PUBLIC_URL: "https://saldo.example" };
-  const real = await SaldoProcess.start(settings);
+  const real = await SaldoHere.start(settings);
   try {
     const origin = { origin: "https://saldo.example" };
     const signUp = await newBrowserOf(real).auth("/sign-up/email", { email: newEmail(), password: PASSWORD }, origin);

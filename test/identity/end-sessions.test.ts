@@ -8,19 +8,19 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken } from "../../src/kernel/secret-token.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { Browser } from "./browser.ts";
 
 const GET_ME = "accounts.v1.AccountsService/GetMe";
 
 let opened: TestDatabase;
-let saldo: SaldoProcess;
+let saldo: SaldoHere;
 let operator: Browser;
 const settings = (): Record<string, string> => ({ DATABASE_URL: opened.url });
 beforeAll(async () => {
   opened = await createTestDatabase();
-  saldo = await SaldoProcess.start(settings());
+  saldo = await SaldoHere.start(settings());
   operator = new Browser(saldo.httpUrl);
   await operator.auth("/demo/sign-in", {});
 });

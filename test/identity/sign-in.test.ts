@@ -3,6 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { saldoJson } from "../setup/saldo-command.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { Browser } from "./browser.ts";
 import { servePeople, type ServedPeople } from "./served-people.ts";
@@ -194,7 +195,7 @@ describe("tries are counted", () => {
 
   test("so that one network uses up no other network's tries, and many networks guess no faster", async () => {
     const { email } = await signedUp();
-    const node = await SaldoProcess.start({ ...settings, SALDO_TRUSTED_PROXIES: "1" });
+    const node = await SaldoHere.start({ ...settings, SALDO_TRUSTED_PROXIES: "1" });
     const tries = (path: string, body: object, network: number) =>
       new Browser(node.httpUrl).auth(path, body, { "x-forwarded-for": `198.51.${network}.1` });
     const signIn = async (password: string, network: number) =>

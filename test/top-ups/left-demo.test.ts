@@ -6,7 +6,7 @@ import { selectTopUps } from "../../src/billing/top-ups/store.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { SOUND } from "../money/money-setup.ts";
 import { whileLocked } from "../setup/held-row.ts";
-import { SaldoProcess } from "../setup/saldo-process.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { MIDTRANS_KEY } from "./fake-provider.ts";
 import { RUPIAH, TopUpSetup } from "./top-up-setup.ts";
 
@@ -24,7 +24,7 @@ it("closes what is open at the demo's sandbox, and credits none of it, paid or n
   await demo.desk.act(tokenOf(failed), "fail");
   expect((await demo.topUps.verifyNow(failed.topUpId)).state).toBe("failed");
   const { midtrans } = setup.fake;
-  const real = await SaldoProcess.start({
+  const real = await SaldoHere.start({
     DATABASE_URL: setup.money.opened.url,
     SALDO_DEMO: "0",
     SALDO_PAYMENT_PROVIDER: "midtrans",
