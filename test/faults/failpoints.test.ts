@@ -30,14 +30,12 @@ const OUTCOMES: Readonly<Record<RequestFailpoint, Outcome>> = {
 
 /** A whole answer is not visible before it is billed, so it has no first byte to die at. */
 const ONLY_STREAMS: ReadonlySet<RequestFailpoint> = new Set(["after-first-byte"]);
-/** A hold is committed by the same code for both kinds of answers, and what has been settled is settled for both. */
-const ALIKE: ReadonlySet<RequestFailpoint> = new Set(["before-hold-commit", "after-hold-commit", "after-settle"]);
-const DEATHS = REQUEST_FAILPOINTS.flatMap((place) =>
-  (ONLY_STREAMS.has(place) || (ALIKE.has(place) && !IS_LONG) ? [true] : [true, false]).map((stream) => ({
-    place,
-    stream,
-  })),
-);
+/** Where the short form tries whole answers too: read to their end, and in the middle of their settlement. */
+const WHOLE_TOO: ReadonlySet<RequestFailpoint> = new Set(["after-usage", "mid-settle"]);
+const DEATHS = REQUEST_FAILPOINTS.flatMap((place) => {
+  const isWholeToo = IS_LONG ? !ONLY_STREAMS.has(place) : WHOLE_TOO.has(place);
+  return (isWholeToo ? [true, false] : [true]).map((stream) => ({ place, stream }));
+});
 const BALANCE = 100_000_000n;
 /** Charged for the usage that `completion()` and `ordinaryEvents()` report. */
 const EXACT_CHARGE = 83_800n;

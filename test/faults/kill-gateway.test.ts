@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 import { busyUpstream, Load } from "./load.ts";
 import { Service } from "./service.ts";
 
-const KILLS = IS_LONG ? 10 : 3;
+const KILLS = IS_LONG ? 10 : 2;
 const CLIENTS = 12;
 const ANSWERS_BETWEEN = 40;
 const ANSWERED_WITHIN_MS = 90_000;

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const BUSY = /\/accessibility[a-z-]*\.test\.ts$/;
 /** They start and end many processes, and wait for most of their time. */
 const WAITING =
-  /\/(soak|workers|operating|failpoints|lifecycle|nodes|kill-gateway|log-canaries|ledger-model)\.test\.ts$/;
+  /\/(soak|workers|failpoints|nodes|lifecycle|backup|log-canaries|long-outage|kill-gateway|operating|ledger-model)\.test\.ts$/;
 
 /**
  * Begins with the files that take longest, a busy one beside one that waits. Vitest takes the largest first, and theirs are small:

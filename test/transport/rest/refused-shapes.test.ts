@@ -1,18 +1,23 @@
 // What another protocol than chat may ask of its provider and cannot be had here: what is kept in the provider's account, what has no
 // price, and what has no form. Each is a 400 in the protocol's own envelope that names its field, before anything is asked or held.
 
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Gateway } from "../../../src/gateway/chat.ts";
 import { usePlayground } from "../../gateway/playground.ts";
 import { completion, json } from "../../gateway/scripted-upstream.ts";
 import { type Running, SECRET, startServers } from "../fakes.ts";
 
 const playground = usePlayground();
 let running: Running;
-beforeEach(async () => {
-  running = await startServers({ gateway: playground.bench.gateway });
+beforeAll(async () => {
+  // The gateway of the test that runs: the servers are those of all.
+  const gateway: Gateway = { answerChat: (call, sink) => playground.bench.gateway.answerChat(call, sink) };
+  running = await startServers({ gateway });
+});
+beforeEach(() => {
   playground.upstream.run(json(completion()));
 });
-afterEach(() => running.servers.close(1_000));
+afterAll(() => running.servers.close(1_000));
 
 type Shape = readonly [field: string, body: Readonly<Record<string, unknown>>];
 
