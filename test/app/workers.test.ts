@@ -18,7 +18,7 @@ import { chat, newCustomer } from "./customer.ts";
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 const SOUND = { ok: true, violations: [] };
 
-describe("a node with two workers", { timeout: 120_000 }, () => {
+describe("a node with two workers", { timeout: 240_000 }, () => {
   let folder: string;
   let settings: Record<string, string>;
   let node: SaldoProcess;

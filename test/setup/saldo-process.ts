@@ -16,7 +16,7 @@ const WATCHED = ["--import", new URL("answers/of-process.ts", import.meta.url).h
 /** Where the entry keeps compiled modules (src/main.js): what is preloaded is loaded before the entry says so. */
 const COMPILED = { NODE_COMPILE_CACHE: fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url)) };
 /** A bound, not a promise: machines that test are busy. */
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 90_000;
 
 /** What a start in production needs beside a database. */
 export const PRODUCTION = {
