@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SOUND } from "../money/money-setup.ts";
-import type { SaldoHere } from "../setup/saldo-here.ts";
+import type { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { waitHalfway } from "./load.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
@@ -18,12 +18,12 @@ describe("an outage of the database that outlasts the leases", () => {
   let opened: TestDatabase;
   let proxy: PostgresProxy;
   let service: Service;
-  let nodes: SaldoHere[];
+  let nodes: Pick<SaldoProcess, "httpUrl">[];
   beforeAll(async () => {
     opened = await createTestDatabase();
     proxy = await PostgresProxy.before(opened.url);
     service = await Service.create(opened.url, { DATABASE_URL: proxy.urlFor(opened.url) });
-    nodes = [await service.nodeHere(), await service.nodeHere()];
+    nodes = [await service.node(), await service.nodeHere()];
   });
   afterAll(async () => {
     await service.close();
