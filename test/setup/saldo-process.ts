@@ -13,7 +13,7 @@ import { environmentOf, SERVING_SETTINGS } from "./test-environment.ts";
 const ENTRY = fileURLToPath(new URL("../../src/main.js", import.meta.url));
 /** Its answers are compared with openapi/openapi.json. */
 const WATCHED = ["--import", new URL("answers/of-process.ts", import.meta.url).href];
-/** Where the entry keeps compiled modules (src/main.js): what is preloaded is loaded before the entry says so. */
+/** Where the entry keeps compiled modules (src/main.js): what is preloaded is loaded before the entry sets it. */
 const COMPILED = { NODE_COMPILE_CACHE: fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url)) };
 /** A bound, not a promise: machines that test are busy. */
 const READY_WITHIN_MS = 90_000;

@@ -29,7 +29,6 @@ async function startProcess(more: Record<string, string> = {}): Promise<SaldoPro
   return saldo;
 }
 
-/** In the process of the test. */
 async function startHere(more: Record<string, string> = {}): Promise<SaldoHere> {
   const saldo = await SaldoHere.start({ DATABASE_URL: setup.money.opened.url, ...more });
   running.push(saldo);
