@@ -24,7 +24,23 @@ const STARTS = 3;
 /** All starts fit in the time limit of a hook. */
 const START_WITHIN_MS = 30_000;
 
-/** Starts the browser. The caller closes it. */
+/** The browser of this process, once it was used. */
+let shared: Promise<Browser> | undefined;
+
+/**
+ * The browser that all test files of a worker use: its start takes as much of a core as two pages. It ends with the worker. A file
+ * closes the profiles that it has opened.
+ */
+export async function browserOfWorker(): Promise<Browser> {
+  // Vitest ends its workers by this signal. At the exit of a process Playwright ends its browsers and removes their files.
+  if (shared === undefined) process.once("SIGTERM", () => process.exit());
+  const running = await shared?.catch(() => undefined);
+  if (running?.isConnected() === true) return running;
+  shared = startBrowser();
+  return shared;
+}
+
+/** Starts a browser. The caller closes it. */
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(UNPACKED)) await unpack();
   for (let start = 1; ; start += 1) {
@@ -43,6 +59,7 @@ function launch(): Promise<Browser> {
     args: [
       "--no-sandbox", // tests run as root on some machines
       "--disable-gpu",
+      "--js-flags=--no-opt", // no page of a test lives long enough for its program to be optimized
       "--disable-background-networking",
       "--disable-component-update",
       "--font-render-hinting=none",

@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Gateway } from "../../src/gateway/chat.ts";
 import { CHAT_FORMAT } from "../../src/gateway/formats/chat/chat-format.ts";
 import { RATE, SECRET, startServers, type Running } from "../transport/fakes.ts";
-import { startBrowser } from "./chromium.ts";
+import { browserOfWorker } from "./chromium.ts";
 
 /** Answers like a model, streamed where the request asks for it. */
 const gateway: Gateway = {
@@ -31,7 +31,6 @@ const gateway: Gateway = {
 
 let running: Running;
 let site: Server;
-let browser: Browser;
 let page: Page;
 
 async function bundleOfClient(): Promise<string> {
@@ -49,17 +48,18 @@ beforeAll(async () => {
     response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
     response.end(isScript ? client : '<!doctype html><title>another site</title><script src="/openai.js"></script>');
   });
-  [running, browser] = await Promise.all([
+  const [servers, browser] = await Promise.all([
     startServers({ gateway }),
-    startBrowser(),
+    browserOfWorker(),
     once(site.listen(0, "localhost"), "listening"),
   ]);
+  running = servers;
   page = await browser.newPage();
   // Another name than the server's address, and therefore another site for the browser.
   await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
 });
 afterAll(async () => {
-  await browser.close();
+  await page.close();
   site.closeAllConnections();
   site.close();
   await running.servers.close(1_000);

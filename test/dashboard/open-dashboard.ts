@@ -8,7 +8,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
-import { startBrowser } from "./chromium.ts";
+import { browserOfWorker } from "./chromium.ts";
 import { createDelay } from "./delayed-calls.ts";
 import { buildPages, signInToDemo } from "./demo-pages.ts";
 
@@ -52,13 +52,15 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
   stack.defer(() => mails.stop());
   const saldo = await SaldoHere.start({ DATABASE_URL: database.url, SMTP_URL: mails.url, ...settings });
   stack.defer(() => saldo.stop());
-  const browser = await startBrowser();
-  stack.defer(() => browser.close());
+  const browser = await browserOfWorker();
+  const contexts: BrowserContext[] = [];
+  stack.defer(async () => void (await Promise.all(contexts.map((context) => context.close()))));
   const complaints: Complaints = [];
   const delay = createDelay();
 
   async function visit(path: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
     const context = await browser.newContext({ locale: "id-ID", viewport: { width: 1280, height: 900 }, ...options });
+    contexts.push(context);
     context.setDefaultTimeout(STEP_WITHIN_MS);
     await delay(context);
     context.on("weberror", (error) => complaints.push(String(error.error())));
