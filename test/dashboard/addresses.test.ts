@@ -4,6 +4,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import { moveTo, watchCalls } from "./moves.ts";
 import { filesOfPage } from "./route-weights.ts";
 
 /** Invalid values of a field, as the router reads them: texts, numbers, lists, objects, nothing. */
@@ -57,27 +58,28 @@ const RANGE = /^\d{1,2} \w{3}( \d{4})? – \d{1,2} \w{3}( \d{4})? · WIB \(UTC\+
 describe("an invalid address", () => {
   let dashboard: Dashboard;
   let page: Page;
+  let untilAnswered: () => Promise<void>;
+  /** A page without the program. */
+  let bare: Page;
   beforeAll(async () => {
     dashboard = await openDashboard();
     ({ page } = await dashboard.visitDemo("/settings"));
+    untilAnswered = watchCalls(page);
+    ({ page: bare } = await dashboard.visit("/robots.txt"));
+    await bare.route("**/assets/index-*.js", (route) => route.abort());
   });
   afterAll(() => dashboard.close());
 
   const open = (path: string) => page.goto(dashboard.saldo.httpUrl + path);
-  // Selected by element: a sheet that an address opens hides the page behind it from screen readers.
-  const titleOf = async (path: string): Promise<string | null> => {
-    await open(path);
-    return page.locator("h1").textContent();
-  };
-
   it.each(Object.entries(PAGES))("opens %s as it is without one", async (path, names) => {
-    const title = await titleOf(path);
+    await moveTo(page, path);
+    const title = await page.locator("h1").textContent();
     const nonsense = names.map((name, index) => `${name}=${encodeURI(NONSENSE[index % NONSENSE.length] ?? "")}`);
     const address = `${path}?${nonsense.join("&")}`;
     await open(address);
     await expect.poll(() => page.locator("h1").textContent()).toBe(title);
     // Sections load their data after the title is shown; an error there must not replace the page.
-    await page.waitForLoadState("networkidle");
+    await untilAnswered();
     expect(await page.locator("h1").textContent()).toBe(title);
     expect(await page.locator("nav[aria-label='Navigasi utama']").count()).toBe(1);
   });
@@ -97,25 +99,22 @@ describe("an invalid address", () => {
     ["/docs/errors", "docs-page"],
     ["/constructor", null],
   ])("fetches all files of the page of %s without waiting for the program", async (path, name) => {
-    const bare = await dashboard.visit("/robots.txt");
-    await bare.page.route("**/assets/index-*.js", (route) => route.abort());
-    await bare.page.goto(dashboard.saldo.httpUrl + path);
-    const fetched = await bare.page
+    await bare.goto(dashboard.saldo.httpUrl + path);
+    const fetched = await bare
       .locator("link[rel=modulepreload]")
       .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
     const needed = name === null ? [] : filesOfPage(name).map((file) => `/${file}`);
     expect(new Set(fetched)).toEqual(new Set(needed));
-    await bare.context.close();
   });
 
   it("shows the usual thirty days of usage", async () => {
-    await open("/usage");
+    await moveTo(page, "/usage");
     const usual = await page.getByText(RANGE).textContent();
     const cost = await page.getByTestId("total-cost").textContent();
     for (const search of NO_RANGES) {
-      await open(`/usage?${search}`);
+      await moveTo(page, `/usage?${search}`);
       await expect.poll(() => page.getByTestId("total-cost").textContent(), { message: search }).toBe(cost);
-      await page.waitForLoadState("networkidle");
+      await untilAnswered();
       expect(await page.getByText(RANGE).textContent(), search).toBe(usual);
       expect(await page.getByLabel("30 hari", { exact: true }).isChecked(), search).toBe(true);
       expect(await page.getByRole("main").getByRole("alert").count(), search).toBe(0);

@@ -1,11 +1,12 @@
 // Every page and dialog in both themes, both widths and both languages: no violation by axe, no sideways scroll on a
-// small phone, no refusal by the page's own policy. A page is loaded once; the other variants are switched while it is
-// open. Axe takes half a second for each. The short form therefore looks at each page once, at the next in another theme, width
-// and language; the long form looks at every page in all combinations.
+// small phone, no refusal by the page's own policy. A page is opened once, without a load, so that axe is loaded once; the other
+// variants are switched while it is open. The short form looks at each page once, at the next in another theme, width and
+// language; the long form looks at every page in all combinations.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AREAS_OF_FILES, EVERY_PAGE } from "./every-page.ts";
+import { moveTo, watchCalls } from "./moves.ts";
 import { objections } from "./objections.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { addressOf, nameOf, type PageToLookAt } from "./page-to-look-at.ts";
@@ -25,30 +26,36 @@ const FILES_OF_PAGES = /\/assets\/[^/]*-page-[^/]*\.js/;
 
 type Who = "inside" | "outside" | "newcomer";
 
+/** An open page, and what waits until its calls have ended. */
+type Looking = { readonly page: Page; readonly untilAnswered: () => Promise<void> };
+
 /** The tests of the pages of a file's areas. */
 export function lookAtPages(file: keyof typeof AREAS_OF_FILES): void {
   const everyPage = AREAS_OF_FILES[file].flatMap((area): readonly PageToLookAt[] => EVERY_PAGE[area]);
   describe(`every page of ${file}`, () => {
     let dashboard: Dashboard;
-    const visits = new Map<Who, Visit>();
+    const visits = new Map<Who, Looking>();
+    const begin = (who: Who, { page }: Visit) => visits.set(who, { page, untilAnswered: watchCalls(page) });
+    let mustLoad = false;
     let rows: Readonly<Record<string, string>> = {};
     beforeAll(async () => {
       dashboard = await openDashboard();
       const looking = new Set(everyPage.map(whoLooksAt));
-      if (looking.has("outside")) visits.set("outside", await dashboard.visit("/sign-in", STILL));
-      if (looking.has("newcomer")) visits.set("newcomer", await dashboard.signUp(STILL));
+      if (looking.has("outside")) begin("outside", await dashboard.visit("/sign-in", STILL));
+      if (looking.has("newcomer")) begin("newcomer", await dashboard.signUp(STILL));
       if (!looking.has("inside")) return;
       const inside = await dashboard.visitDemo("/settings", STILL);
-      visits.set("inside", inside);
+      begin("inside", inside);
       rows = await makeSeededSetup(dashboard, inside);
     });
     afterAll(() => dashboard.close());
 
     const pages = everyPage.map((each, index) => [nameOf(each), each, index] as const);
     it.each(pages)("%s is in order", async (_name, each, index) => {
-      const page = visits.get(whoLooksAt(each))?.page;
-      if (page === undefined) throw new Error("the page is not part of the test");
-      await open(page, each);
+      const looking = visits.get(whoLooksAt(each));
+      if (looking === undefined) throw new Error("the page is not part of the test");
+      await open(looking, each);
+      const { page } = looking;
       for (const { language, looks } of looksAt(index)) {
         await speak(page, language);
         for (const { width, theme } of looks) {
@@ -66,21 +73,27 @@ export function lookAtPages(file: keyof typeof AREAS_OF_FILES): void {
     });
 
     /** The part in Indonesian. */
-    async function open(page: Page, each: PageToLookAt): Promise<void> {
-      const { path, isBroken, refuses, isLive, first = [], isDialog, shows } = each;
+    async function open({ page, untilAnswered }: Looking, each: PageToLookAt): Promise<void> {
+      const { path, isNowhere, isBroken, refuses, isLive, first = [], isDialog, shows } = each;
       await page.unrouteAll();
       if (isBroken === true) await page.route(FILES_OF_PAGES, (route) => route.fulfill({ status: 404, body: "" }));
       if (refuses !== undefined) await page.route(refuses, refuseCall);
-      await page.setViewportSize({ width: 1280, height: 900 });
-      await page.evaluate(`localStorage.setItem("saldo.language", "id")`);
-      await page.goto(dashboard.saldo.httpUrl + addressOf(path, rows));
-      // Selected by element: a sheet that an address opens hides the page behind it from screen readers.
-      await page.locator("h1").first().waitFor();
-      if (isLive !== true) await page.waitForLoadState("networkidle");
+      await speak(page, "id");
+      if (isNowhere === true || isBroken === true || refuses !== undefined || mustLoad)
+        await load(page, addressOf(path, rows));
+      else await moveTo(page, addressOf(path, rows));
+      mustLoad = isBroken === true;
+      if (isLive !== true) await untilAnswered();
       for (const step of first) await step.on(page);
       if (isDialog === true) await page.getByRole("dialog").last().waitFor();
       if (shows !== undefined) await page.getByText(shows).filter({ visible: true }).first().waitFor();
       await settle(page);
+    }
+
+    /** A page that was open before has its file and answers; a page that has failed keeps that. */
+    async function load(page: Page, address: string): Promise<void> {
+      await page.goto(dashboard.saldo.httpUrl + address);
+      await page.locator("h1").first().waitFor();
     }
   });
 }
@@ -110,6 +123,7 @@ async function settle(page: Page): Promise<void> {
 /** Switches the language by the control in the header. A dialog covers it, so a mouse click would not reach it. */
 async function speak(page: Page, language: Language): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
+  if ((await page.evaluate("document.documentElement.lang")) === language) return;
   await page.evaluate(`document.querySelector("header input[type=radio][value=${language}]").click()`);
   await expect.poll(() => page.evaluate("document.documentElement.lang")).toBe(language);
   await settle(page);

@@ -13,6 +13,7 @@ import { AccountsService, BillingService, KeysService } from "../../src/client/c
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "../security/requests-about.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+import { moveTo, watchCalls } from "./moves.ts";
 import { callsOf } from "./session-calls.ts";
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -24,6 +25,7 @@ const naming = methodsNamingRows(Caller.SESSION);
 describe("rows of another account", () => {
   let dashboard: Dashboard;
   let stranger: Visit;
+  let untilAnswered: () => Promise<void>;
   let asStranger: Transport;
   let asOwner: Transport;
   let owner: Visit;
@@ -33,6 +35,7 @@ describe("rows of another account", () => {
     dashboard = await openDashboard();
     owner = await dashboard.visitDemo("/billing");
     stranger = await dashboard.signUp();
+    untilAnswered = watchCalls(stranger.page);
     [asOwner, asStranger] = [await callsOf(dashboard, owner), await callsOf(dashboard, stranger)];
     theirs = await makeRows(asOwner);
     nobodys = Object.fromEntries(Object.keys(theirs).map((name) => [name, uuidv7()]));
@@ -120,29 +123,28 @@ describe("rows of another account", () => {
   ];
 
   it.each(PAGES)("are not there on $path…", async ({ row, path, own, gone }) => {
-    const base = dashboard.saldo.httpUrl;
-    await owner.page.goto(base + path + (theirs[row] ?? ""));
+    await moveTo(owner.page, path + (theirs[row] ?? ""));
     await owner.page.getByText(own).filter({ visible: true }).first().waitFor();
     expect(await owner.page.getByText(gone).count()).toBe(0);
-    const never = await textOf(base + path + (nobodys[row] ?? ""), gone);
+    const never = await textOf(path + (nobodys[row] ?? ""), gone);
     // A part of the page that is late on a busy machine is there when asked again.
-    await expect.poll(() => textOf(base + path + (theirs[row] ?? ""), gone)).toBe(never);
+    await expect.poll(() => textOf(path + (theirs[row] ?? ""), gone)).toBe(never);
     expectNoComplaints(dashboard);
   });
 
   /** The whole text of a page, once it shows that a row does not exist, without the ids. */
-  async function textOf(address: string, gone: string): Promise<string> {
+  async function textOf(path: string, gone: string): Promise<string> {
     const { page } = stranger;
-    await page.goto(address);
+    await moveTo(page, path);
     await page.getByText(gone).first().waitFor();
-    await page.waitForLoadState("networkidle");
+    await untilAnswered();
     await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
     return (await page.locator("body").innerText()).replaceAll(ID, "an id");
   }
 
   it("are not shown at addresses that never belonged to a row either", async () => {
     for (const { path, gone } of PAGES.filter(({ row }) => row !== "keyId")) {
-      const text = await textOf(`${dashboard.saldo.httpUrl}${path}${encodeURIComponent("<b>x</b>")}`, gone);
+      const text = await textOf(path + encodeURIComponent("<b>x</b>"), gone);
       expect(text).not.toContain("gagal dimuat");
     }
     expectNoComplaints(dashboard);

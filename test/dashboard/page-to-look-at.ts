@@ -12,6 +12,8 @@ export type PageToLookAt = {
   readonly isOutside?: true;
   /** It is opened by a person who has just signed up. */
   readonly isNew?: true;
+  /** There is no such page; it only shows that. */
+  readonly isNowhere?: true;
   /** The file of the page is missing. */
   readonly isBroken?: true;
   /** The calls that the server refuses. */
