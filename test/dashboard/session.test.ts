@@ -40,15 +40,12 @@ describe("the session of a browser", () => {
       .then((answer) => answer.status, () => "forbidden")`);
   const asJson = (body: string) => ({ method: "POST", headers: { "content-type": "application/json" }, body });
 
-  /** The names of the keys, as the person's own page lists them. */
-  const keyNames = async () => {
-    const { page } = visit;
-    await page.goto(`${base}/keys`);
-    return page.evaluate<string>(
+  /** The names of the keys, as the person's own page receives them. */
+  const keyNames = () =>
+    visit.page.evaluate<string>(
       `fetch("/saldo.keys.v1.KeysService/ListKeys", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" })
         .then((answer) => answer.text())`,
     );
-  };
 
   it("is in a cookie that scripts cannot read, and nowhere else", async () => {
     const { page, context } = visit;

@@ -4,6 +4,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { proveSessionsOf } from "../setup/proofs.ts";
+import { moveTo } from "./moves.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 
 const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
@@ -88,7 +89,7 @@ describe("transfers of a merchant", () => {
 
   it("shows and sends the quoted order, whatever is typed while the quote is loading", async () => {
     const { page, context } = visit;
-    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
+    await moveTo(page, "/transfers/sandbox/new");
     await page.getByLabel("Jumlah yang diterima").fill("5");
     await page.getByLabel("Alamat tujuan").fill(ADDRESS);
     await page.getByLabel("ID eksternal").fill("inv/slow");
@@ -124,7 +125,7 @@ describe("transfers of a merchant", () => {
 
   it("shows another pair once and revokes it, and the first one still works", async () => {
     const { page } = visit;
-    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/credentials`);
+    await moveTo(page, "/transfers/sandbox/credentials");
     await page.getByRole("button", { name: "Buat pasangan" }).click();
     const pair = page.getByRole("dialog", { name: "Simpan pasangan kunci ini sekarang" });
     await pair.waitFor();
@@ -147,7 +148,7 @@ describe("transfers of a merchant", () => {
 
   it("refuses an address before the confirmation, and shows where the balance is too low", async () => {
     const { page } = visit;
-    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
+    await moveTo(page, "/transfers/sandbox/new");
     await page.getByLabel("Jumlah yang diterima").fill("999.999.999");
     await page.getByText("= 999.999.999 TRX").waitFor();
     await page.getByText("Saldo tidak cukup").waitFor();
@@ -159,7 +160,7 @@ describe("transfers of a merchant", () => {
 
   it("offers no production merchant where production transfers are not offered", async () => {
     const { page } = visit;
-    await page.goto(`${dashboard.saldo.httpUrl}/transfers/production`);
+    await moveTo(page, "/transfers/production");
     await page.getByText("belum ditawarkan oleh layanan ini").waitFor();
     expect(await page.getByRole("button", { name: "Buat merchant produksi" }).count()).toBe(0);
   });
@@ -181,7 +182,7 @@ describe("transfers of a merchant", () => {
 
   it("shows the secrets of callbacks once, and the problem of an address", async () => {
     const { page } = visit;
-    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/callbacks`);
+    await moveTo(page, "/transfers/sandbox/callbacks");
     await page.getByLabel("Alamat callback").fill("https://10.0.0.1/hook");
     await page.getByRole("button", { name: "Simpan", exact: true }).click();
     await page.getByRole("alert").getByText("ID permintaan").waitFor();
@@ -211,7 +212,7 @@ describe("transfers of a merchant", () => {
   });
 
   async function order(page: Page, amount: string): Promise<void> {
-    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
+    await moveTo(page, "/transfers/sandbox/new");
     await page.getByLabel("Jumlah yang diterima").fill(amount);
     await page.getByLabel("Alamat tujuan").fill(ADDRESS);
     await page.getByLabel("ID eksternal").fill(EXTERNAL_ID);
