@@ -45,7 +45,7 @@ describe("the body", () => {
 
   it("has safeguards only at Anthropic itself: they have paths of the user's machine", () => {
     const rest = '"model":"opus-1","max_tokens":64,"metadata":{"user_id":"tag"}';
-    const own = `{${rest},"safeguards":[{"path":"/home/a"}], "top_p":1}`;
+    const own = `{${rest},"safeguards":[{"path":"a.txt"}], "top_p":1}`;
     expect(nativeOf(own)).toBe(own);
     const elsewhere = { ...FACTS, knowsSafeguards: false };
     expect(callOf(Buffer.from(own), elsewhere).body.toString("utf8")).toBe(`{${rest}, "top_p":1}`);
