@@ -63,7 +63,10 @@ export const PROTOCOL_BUGS: readonly PlantedBug[] = [
   {
     name: "a dearer tier in other letters passes to Anthropic",
     edits: [gateway("conversation/messages/read-messages-request.ts", 'refuseOtherSpellings(body, "", problems);', "")],
-    noticedBy: { file: "src/gateway/conversation/messages/refused-requests.test.ts", test: "a request that is refused" },
+    noticedBy: {
+      file: "src/gateway/conversation/messages/refused-requests.test.ts",
+      test: "a request that is refused",
+    },
   },
   {
     name: "thoughts of another upstream pass to Anthropic",
