@@ -27,7 +27,7 @@ describe("errors around a page", () => {
   it("keeps a key that is shown once while the network is away", async () => {
     const { page, context } = await dashboard.visitDemo("/keys?create=true");
     await page.clock.install();
-    await page.getByLabel("Nama").fill("di kereta");
+    await page.getByLabel("Nama", { exact: true }).fill("di kereta");
     await page.keyboard.press("Enter");
     const secret = (await page.getByTestId("secret").textContent()) ?? "";
     const network = await cutOff(context, CALLS);

@@ -3,6 +3,7 @@ import { createCustomer } from "../../src/identity/customers.ts";
 import { removeExpired } from "../../src/identity/expired-rows.ts";
 import { createPeople, ensureAccount } from "../../src/identity/people.ts";
 import { takeTry } from "../../src/identity/throttle.ts";
+import { withOwner } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken } from "../../src/kernel/secret-token.ts";
@@ -38,6 +39,12 @@ async function newSession(personId: string, { beganDaysAgo = 0, endsInDays = 1 }
   return token;
 }
 
+/** Only the owner's connections see what others wait for. */
+async function waitsForLock(): Promise<boolean> {
+  const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  return withOwner({ url: opened.url, dataDir: "" }, async (client) => (await client.query(waiting)).rowCount !== 0);
+}
+
 function people(accountIds: string[] = []) {
   return createPeople({
     database: opened.database,
@@ -50,7 +57,15 @@ function people(accountIds: string[] = []) {
 
 test("makes one account for a person, however many ask at the same time", async () => {
   const { personId } = await newPerson();
-  const asked = Array.from({ length: 8 }, () => ensureAccount(opened.database, { personId, openAccount }));
+  let opening = 0;
+  // The first account is not opened before another caller has come as far, or waits for the person.
+  const openLate: typeof openAccount = async (client, accountId) => {
+    opening += 1;
+    if (opening === 1)
+      await expect.poll(async () => opening > 1 || (await waitsForLock()), { timeout: 20_000 }).toBe(true);
+    await openAccount(client, accountId);
+  };
+  const asked = Array.from({ length: 8 }, () => ensureAccount(opened.database, { personId, openAccount: openLate }));
   const accounts = new Set(await Promise.all(asked));
   expect(accounts.size).toBe(1);
   const { rows } = await opened.database.pool.query(

@@ -1,5 +1,6 @@
 // Top-ups of all accounts, in an operator's lists.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { PaymentFinding } from "#gen/saldo/operator/v1/top_up_pb.ts";
@@ -18,12 +19,12 @@ afterAll(() => served.stop());
 test("top-ups are listed across accounts, filtered, page by page, and shown with their notifications", async () => {
   const { operator, database } = served;
   const [one, other] = [await served.newCustomer(), await served.newCustomer()];
-  const ids = [
-    await openTopUp(database, { accountId: one }),
-    await openTopUp(database, { accountId: other, provider: "midtrans" }),
-    await openTopUp(database, { accountId: one }),
-  ];
-  const [first = "", second = "", third = ""] = ids;
+  // Those of one millisecond have no order.
+  const first = await openTopUp(database, { accountId: one });
+  await sleep(2);
+  const second = await openTopUp(database, { accountId: other, provider: "midtrans" });
+  await sleep(2);
+  const third = await openTopUp(database, { accountId: one });
   const problem = "the provider reports another amount";
   await database.pool.query("UPDATE top_up SET state = 'review', problem = $2 WHERE id = $1", [second, problem]);
   const find = async (filter: object) => (await operator.listTopUps(filter)).topUps.map(({ topUp }) => topUp?.id);

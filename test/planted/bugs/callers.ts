@@ -145,7 +145,7 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
         replace: 'if (allowed.has(callerOf[principal.kind]) || principal.kind === "service") {',
       },
     ],
-    noticedBy: callers("each method takes exactly the callers it names"),
+    noticedBy: callers("over REST each route takes exactly the callers its method names"),
   },
   {
     name: "a service's token of one account acts for any",

@@ -22,6 +22,9 @@ export type Sending = {
   readonly unfinished?: boolean;
 };
 
+/** An answer that may not wait for the end of a body comes within this time, or never. */
+const UNFINISHED_MS = 20_000;
+
 /** Sends one message by a protocol and gives its error; undefined: it succeeded. */
 export type Protocol = (sending: Sending) => Promise<ConnectError | undefined>;
 
@@ -96,8 +99,10 @@ export async function callHttp(
   const { headers = {}, unfinished = false, method = "POST" } = how;
   const request = httpRequest(url, { method, headers, agent: false });
   const answered = once(request, "response") as Promise<[IncomingMessage]>;
-  if (unfinished) request.write(body);
-  else request.end(body);
+  if (unfinished) {
+    request.write(body);
+    request.setTimeout(UNFINISHED_MS, () => void request.destroy(new Error("no answer before the body's end")));
+  } else request.end(body);
   const [response] = await answered;
   const pieces: Buffer[] = await response.toArray();
   request.destroy();
@@ -132,8 +137,10 @@ export function callGrpc(
   stream.on("close", () =>
     resolve({ trailers, body: Buffer.concat(pieces), resetCode: stream.rstCode ?? constants.NGHTTP2_NO_ERROR }),
   );
-  if (unfinished) stream.write(body);
-  else stream.end(body);
+  if (unfinished) {
+    stream.write(body);
+    stream.setTimeout(UNFINISHED_MS, () => stream.close(constants.NGHTTP2_CANCEL));
+  } else stream.end(body);
   return promise;
 }
 
