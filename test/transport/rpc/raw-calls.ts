@@ -23,7 +23,7 @@ export type Sending = {
 };
 
 /** An answer that may not wait for the end of a body comes within this time, or never. */
-const UNFINISHED_MS = 20_000;
+const UNFINISHED_MS = 8_000;
 
 /** Sends one message by a protocol and gives its error; undefined: it succeeded. */
 export type Protocol = (sending: Sending) => Promise<ConnectError | undefined>;
