@@ -191,7 +191,7 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<Recor
 async function serve(env: NodeJS.ProcessEnv, logFile: string): Promise<ChildProcess> {
   const log = await open(logFile, "a");
   // With the flags of `npm start`, but without npm in between: its process would be counted, too.
-  const [, ...args] = packageJson.scripts.start.split(" ");
+  const args = packageJson.scripts.start.split(" ").slice(["exec", "node"].length);
   const child = spawn(process.execPath, args, {
     cwd: PROJECT,
     env,
