@@ -8,7 +8,10 @@ import { packageVersion } from "../../src/kernel/version.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const documents = globSync(["*.md", ".github/**/*.md", "src/**/{README,DECISIONS}.md", "test/**/*.md"], { cwd: root });
+const documents = globSync(
+  ["*.md", ".github/**/*.md", "deploy/**/*.md", "src/**/{README,DECISIONS}.md", "test/**/*.md"],
+  { cwd: root },
+);
 
 it("every link to a file leads to one", () => {
   const links = documents.flatMap((path) =>
@@ -26,7 +29,9 @@ const NAMED_FILE = /`((?:[\w@.*-]+\/)*[\w@.*-]+\.(?:ts|tsx|js|mjs|sql|css|md))`/
 
 it("every file that a README names is in its own folder, in src/ or in the repository", () => {
   const guides = ["CLIENTS", "OPERATING", "TRANSFERS"].map((name) => `.github/${name}.md`);
-  const readmes = documents.filter((path) => path === "README.md" || path.startsWith("src/") || guides.includes(path));
+  const readmes = documents.filter(
+    (path) => path === "README.md" || /^(?:src|deploy)\//.test(path) || guides.includes(path),
+  );
   const named = readmes.flatMap((readme) =>
     Array.from(read(readme).matchAll(NAMED_FILE), ([, file = ""]) => ({ readme, file })),
   );
@@ -41,7 +46,7 @@ it("every file that a README names is in its own folder, in src/ or in the repos
 const MOST_README_LINES = 80;
 
 it("the README of a room is short, and its decisions are in the order of their dates", () => {
-  const readmes = documents.filter((path) => path === "README.md" || path.startsWith("src/"));
+  const readmes = documents.filter((path) => path === "README.md" || /^(?:src|deploy)\//.test(path));
   expect(readmes.length).toBeGreaterThan(40);
   expect(readmes.filter((path) => read(path).trimEnd().split("\n").length > MOST_README_LINES)).toEqual([]);
   const isInOrder = (path: string): boolean => {

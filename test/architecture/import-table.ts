@@ -230,5 +230,7 @@ export const rootEntries: readonly string[] = [
   "gen",
   "src",
   "openapi",
+  // Dockerfile, manifests and the unit, where operators look for them.
+  "deploy",
   "test",
 ];
