@@ -51,7 +51,7 @@ export function createResponsesService({
       for await (const data of output.eventsOf(answerConversation(deps, call, output))) {
         const event = toJsonObject(data);
         const { type, sequence_number: sequenceNumber } = event;
-        yield { type: textOf(type), sequenceNumber: Number(sequenceNumber), event };
+        yield { type: textOf(type), sequenceNumber: typeof sequenceNumber === "number" ? sequenceNumber : 0, event };
       }
     },
 

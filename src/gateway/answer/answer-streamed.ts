@@ -8,6 +8,7 @@ import type { ChatOutcome } from "../chat.ts";
 import { type Attempted, attemptRoute, type ChatExchange, learnFrom, reportFailure } from "./exchange.ts";
 import { formatOf } from "../formats/formats.ts";
 import { keepAlive } from "./keep-alive.ts";
+import { nativeClient } from "./native-client.ts";
 import type { ReportedUsage } from "../metering/usage-seen.ts";
 import { RelayedOutput } from "../metering/relayed-output.ts";
 import { settleGone } from "./settle-gone.ts";
@@ -68,7 +69,7 @@ function relayOf(exchange: ChatExchange, { route, output, begin }: RelayParts): 
     begin,
     output,
     format,
-    stream: format.openStream({ names, wantsUsage: request.wantsUsage }),
+    stream: format.openStream({ names, wantsUsage: request.wantsUsage, native: nativeClient(exchange, route) }),
     limit: limitFor(exchange, output),
     gate: gateFor(exchange, output),
     term,

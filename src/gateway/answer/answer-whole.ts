@@ -10,6 +10,7 @@ import { formatOf } from "../formats/formats.ts";
 import { costIdr } from "../metering/cost-idr.ts";
 import { estimateAnswer } from "../metering/estimate.ts";
 import { type Attempted, attemptRoute, type ChatExchange, type Exchange, learnFrom } from "./exchange.ts";
+import { nativeClient } from "./native-client.ts";
 import { nothingRelayed, relayedAnswer } from "../metering/relayed-answer.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
 import { settleGone } from "./settle-gone.ts";
@@ -46,7 +47,8 @@ export async function answerWhole(exchange: ChatExchange): Promise<ChatOutcome> 
     await learnFromWhole(exchange, route, end, { billed, format });
     return "client_left";
   }
-  const json = format.writeWhole(end, { id: format.idOf(call.requestId), model: model.id }, billed);
+  const names = { id: format.idOf(call.requestId), model: model.id };
+  const json = format.writeWhole(end, names, billed, nativeClient(exchange, route));
   const { id, kind } = route.upstream;
   sinkFor(route).answer({ rate, demo: kind === "demo", origin: id }, { json, format, costIdr: costIdr(billed) });
   await learnFromWhole(exchange, route, end, { billed, format });

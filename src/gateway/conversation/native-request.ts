@@ -1,5 +1,6 @@
 import type { Accepts } from "../../catalog/catalog-model.ts";
 import type { CacheWrites } from "../request/cache-marks.ts";
+import type { JsonObject } from "../request/field-rules.ts";
 
 /** A request for an upstream that speaks its client's own protocol, and what it asks of it that its chat form does not have. */
 export type NativeRequest = {
@@ -10,6 +11,8 @@ export type NativeRequest = {
   readonly cacheField: string;
   /** The tokens that it sets aside for thoughts: the bound of the output has to be above them. */
   readonly thoughtBudget: number;
+  /** Members that differ at the upstream, and that the answer repeats as the client wrote them. Absent: answers repeat none. */
+  readonly repeated?: JsonObject;
   /** Refuses what the model does not take. Errors: ValidationError. */
   readonly check: (facts: NativeLimits) => void;
   /** Whether it has what a provider of its protocol made and wants back. */

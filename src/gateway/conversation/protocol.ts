@@ -4,6 +4,7 @@
 import type { DomainError } from "../../kernel/errors.ts";
 import type { AnswerEvent } from "./answer-events.ts";
 import type { ProtocolName } from "../formats/protocol-name.ts";
+import type { JsonObject } from "../request/field-rules.ts";
 import type { Conversation } from "./conversation.ts";
 import type { NativeRequest } from "./native-request.ts";
 
@@ -34,6 +35,8 @@ export interface AnswerWriter {
   write(event: AnswerEvent): ProtocolEvent[];
   /** What completes the answer after the last event. */
   end(): ProtocolEvent[];
+  /** Bytes of the upstream were passed in place of what this writes; this is their last event. Absent: what follows does not depend on it. */
+  passed?(last: JsonObject): void;
   /** What ends a stream that broke off. */
   fail(error: DomainError): ProtocolEvent[];
   /** What keeps a silent connection open; null: a comment of the transport does. */

@@ -7,6 +7,8 @@ import { invariant } from "../../kernel/invariant.ts";
 import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../chat.ts";
 import type { ProtocolName } from "../formats/protocol-name.ts";
 import type { ShownFormat } from "../formats/shown-format.ts";
+import type { JsonObject } from "../request/field-rules.ts";
+import { parseObject } from "../request/parse-object.ts";
 import type { AnswerWriter, ProtocolEvent, ProtocolRequest } from "./protocol.ts";
 import { canBeWritten, StreamTranslation, wholeAnswer } from "./translation.ts";
 
@@ -46,8 +48,8 @@ export type TranslationFacts = {
 export class TranslatedSink implements ChatSink {
   readonly #facts: TranslationFacts;
   #translation: StreamTranslation | null = null;
-  /** Whether bytes of the client's own protocol were passed. */
-  #hasPassed = false;
+  /** The last bytes of the client's own protocol that were passed. Null: none were. */
+  #passed: { readonly bytes: Buffer; readonly format: ShownFormat } | null = null;
 
   constructor(facts: TranslationFacts) {
     this.#facts = facts;
@@ -78,7 +80,7 @@ export class TranslatedSink implements ChatSink {
 
   pass(bytes: Buffer, format: ShownFormat): boolean {
     if (this.#isNative(format)) {
-      this.#hasPassed = true;
+      this.#passed = { bytes, format };
       return this.#facts.output.pass(bytes, format);
     }
     const events = this.#open.pass(bytes, format);
@@ -89,7 +91,7 @@ export class TranslatedSink implements ChatSink {
   keepAlive(): void {
     const { output } = this.#facts;
     const { writer, hasBegun } = this.#open;
-    if (writer.keepAlive === null || !(hasBegun || this.#hasPassed)) output.keepAlive();
+    if (writer.keepAlive === null || !(hasBegun || this.#passed !== null)) output.keepAlive();
     else output.write([writer.keepAlive]);
   }
 
@@ -100,8 +102,10 @@ export class TranslatedSink implements ChatSink {
   }
 
   fail(error: DomainError): void {
-    const begin = this.#hasPassed ? [] : this.#open.begin();
-    this.#facts.output.end([...begin, ...this.#open.writer.fail(error)]);
+    const { writer } = this.#open;
+    const begin = this.#passed === null ? this.#open.begin() : [];
+    if (this.#passed !== null) writer.passed?.(lastEvent(this.#passed));
+    this.#facts.output.end([...begin, ...writer.fail(error)]);
   }
 
   onDrained(callback: () => void): void {
@@ -132,4 +136,8 @@ export class TranslatedSink implements ChatSink {
     const { request, inputTokens } = this.#facts;
     return request.writer({ requestId, createdAtMs: timeOfUuidv7(requestId), inputTokens });
   }
+}
+
+function lastEvent({ bytes, format }: { readonly bytes: Buffer; readonly format: ShownFormat }): JsonObject {
+  return parseObject(format.chunksIn(bytes).at(-1) ?? "") ?? {};
 }

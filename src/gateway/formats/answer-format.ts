@@ -11,7 +11,7 @@ import type { ObjectScan, Span } from "../request/json-scan.ts";
 import type { Frames } from "../stream/frames.ts";
 import type { OutputSize } from "../stream/output-limit.ts";
 import type { UpstreamFailure } from "../upstreams/chat-upstream.ts";
-import type { ShownFormat, ShownNames } from "./shown-format.ts";
+import type { NativeClient, ShownAs, ShownFormat, ShownNames } from "./shown-format.ts";
 
 /** What one event means for the stream that it is in. */
 export type EventMeaning =
@@ -112,11 +112,11 @@ export interface AnswerFormat extends ShownFormat, OutputReader, UsageReader {
   /** The id of the answer to a request. */
   idOf(requestId: string): string;
   /** `wantsUsage`: whether the client asked for the usage in the stream. Protocols in which it is no choice ignore it. */
-  openStream(facts: { readonly names: ShownNames; readonly wantsUsage: boolean }): AnswerStream;
+  openStream(facts: ShownAs & { readonly wantsUsage: boolean }): AnswerStream;
   /** What an error means that came in place of a part, given the usage beside it or before it. */
   failureOf(error: JsonObject | null, usage: JsonObject | null): UpstreamFailure;
   /** Reads a whole answer, or why it is none. */
   readWhole(json: Buffer): FoundAnswer | FailedAttempt;
   /** The answer with our names and the billed usage. */
-  writeWhole(answer: FoundAnswer, names: ShownNames, billed: BilledUsage): Buffer;
+  writeWhole(answer: FoundAnswer, names: ShownNames, billed: BilledUsage, native?: NativeClient): Buffer;
 }

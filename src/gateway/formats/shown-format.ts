@@ -7,6 +7,23 @@ import type { ProtocolName } from "./protocol-name.ts";
 /** The names that a client sees in place of the upstream's. */
 export type ShownNames = { readonly id: string; readonly model: string };
 
+/** A client of the answer's own protocol, which gets the bytes of its upstream. */
+export type NativeClient = {
+  /** The id of the upstream, with which opaque texts are tagged. */
+  readonly origin: string;
+  /** Members that an answer repeats of its request, as the client wrote them. */
+  readonly repeated: JsonObject;
+  /** Texts that stay between us and the upstream: its own name of the model, and its names of our customer. */
+  readonly hidden: readonly string[];
+};
+
+/** What an answer shows of our own. */
+export type ShownAs = {
+  readonly names: ShownNames;
+  /** Absent: readers of another protocol get the answer, and tag its opaque texts themselves. */
+  readonly native?: NativeClient | undefined;
+};
+
 /** Reads the shown events of a stream, or a shown whole answer, in no protocol's own form. */
 export interface AnswerReader {
   /** `part`: the data of one event, or a whole answer. */

@@ -5,7 +5,8 @@ import type { Json } from "./responses-wire.ts";
 const FIELDS: ReadonlySet<string> = new Set(
   (
     "model input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p reasoning text " +
-    "include store stream prompt_cache_key safety_identifier service_tier metadata truncation user"
+    "include store stream stream_options prompt_cache_key prompt_cache_retention safety_identifier service_tier metadata truncation " +
+    "user max_tool_calls top_logprobs"
   ).split(" "),
 );
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
@@ -39,6 +40,10 @@ function* problemsOf(body: Json, facts: CheckFacts): Generator<Problem> {
 }
 
 function* toolProblems(tool: Json): Generator<Problem> {
+  if (tool["type"] === "tool_search") {
+    if (tool["execution"] !== "client") yield "A search that runs here is charged for.";
+    return;
+  }
   if (!NAME.test(String(tool["name"]))) yield `Invalid name of a tool: ${String(tool["name"])}.`;
   if (tool["type"] === "namespace") {
     if (typeof tool["description"] !== "string" || tool["description"] === "") yield "A namespace needs a description.";
@@ -54,7 +59,10 @@ function* itemProblems(items: readonly Json[], { isOurs }: CheckFacts): Generato
   const open = new Map<unknown, unknown>();
   for (const [at, item] of items.entries()) {
     const type = item["type"] ?? "message";
-    if (type === "message") yield* messageProblems(item);
+    if (item["id"] !== undefined) yield `Item with id '${String(item["id"])}' not found: nothing is stored.`;
+    if (type === "additional_tools") {
+      for (const tool of item["tools"] as Json[]) yield* toolProblems(tool);
+    } else if (type === "message") yield* messageProblems(item);
     else if (type === "reasoning") {
       const follower = items[at + 1];
       if (!isOurs(String(item["encrypted_content"]))) {

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { scanObject, type Span } from "../../request/json-scan.ts";
 import { memberIn, objectsIn, type ScannedObject } from "../../request/object-list.ts";
 import { type Edit, insertMembers, splice } from "../../request/splice.ts";
+import { NOT_KNOWN } from "../known-names.ts";
 import type { NativeFacts, NativeRequest } from "../native-request.ts";
 import { unknownMember } from "./known-members.ts";
 import { snakeName } from "./members.ts";
@@ -57,7 +58,6 @@ function nativeBody(body: Buffer, facts: NativeFacts): Buffer {
   return splice(body, edits);
 }
 
-const NOT_KNOWN = "is not known here, so what it would be charged is not known either";
 /** Google takes a null for a member that is absent. */
 const NULL = "null";
 const OPEN_BRACE = 0x7b;

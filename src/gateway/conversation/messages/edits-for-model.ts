@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { type ObjectScan, scanObject } from "../../request/json-scan.ts";
 import { type Edit, insertMembers, removeMembers } from "../../request/splice.ts";
 import type { Conversation } from "../conversation.ts";
+import { NOT_KNOWN } from "../known-names.ts";
 import type { NativeFacts, NativeLimits } from "../native-request.ts";
 import { unknownMembers } from "./known-members.ts";
 import { refuseForModel, refusePrefill } from "./refuse-for-model.ts";
@@ -33,9 +34,6 @@ export function checkForModel({ json }: AskedMessages, { accepts, outputBound }:
   const message = `must be below the bound of the output, which is ${outputBound} here`;
   throw refuseForModel("thinking.budget_tokens", "max", message);
 }
-
-/** Why a member does not pass that is new, or of another service. */
-export const NOT_KNOWN = "is not known here, so what it would be charged is not known either";
 
 const SAMPLING = ["temperature", "top_p", "top_k"] as const;
 

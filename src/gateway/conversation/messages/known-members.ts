@@ -1,8 +1,7 @@
-// The names that Messages has for members, at the time of writing. A server that ignores the case of names would read `Service_Tier` as
-// one of them, unchecked; and what has no name here has no price and no check.
+// The names that Messages has for members, at the time of writing.
 
-import { type JsonObject } from "../../request/field-rules.ts";
-import { otherSpelling } from "../../request/known-names.ts";
+import type { JsonObject } from "../../request/field-rules.ts";
+import { refuseOtherSpellings as refuseOtherNames } from "../known-names.ts";
 import type { Problems } from "../problems.ts";
 
 /** Members of a body that are read, checked or known to change no price. */
@@ -24,16 +23,7 @@ const OWN_JSON: ReadonlySet<string> = new Set(["input", "input_schema", "schema"
 
 /** Names each member that differs from a known one by its case alone, wherever it is. */
 export function refuseOtherSpellings(value: unknown, where: string, problems: Problems): void {
-  if (typeof value !== "object" || value === null || problems.isFull) return;
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) refuseOtherSpellings(item, `${where}[${index}]`, problems);
-    return;
-  }
-  for (const [name, member] of Object.entries(value)) {
-    const found = otherSpelling(name, NAMES, where);
-    if (found !== null) problems.add(found.field, found.rule, found.message);
-    if (!OWN_JSON.has(name)) refuseOtherSpellings(member, where === "" ? name : `${where}.${name}`, problems);
-  }
+  refuseOtherNames(value, where, { names: NAMES, ownJson: OWN_JSON }, problems);
 }
 
 /** The members of a body that have no name here, but for nulls. */

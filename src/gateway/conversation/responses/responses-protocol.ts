@@ -1,5 +1,6 @@
 import { readStrictObject } from "../../request/read-json.ts";
 import type { ClientProtocol } from "../protocol.ts";
+import { nativeResponses } from "./native-responses.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 import { ResponsesAnswerWriter } from "./write-responses-answer.ts";
 
@@ -7,9 +8,12 @@ import { ResponsesAnswerWriter } from "./write-responses-answer.ts";
 export const responsesProtocol: ClientProtocol = {
   name: "responses",
   read(body) {
-    const request = readResponsesRequest(readStrictObject(body));
+    const json = readStrictObject(body);
+    const request = readResponsesRequest(json);
+    const native = nativeResponses(json, body, request);
     return {
       conversation: request.conversation,
+      ...(native === null ? {} : { native }),
       writer: (facts) => new ResponsesAnswerWriter(request, facts),
     };
   },

@@ -47,6 +47,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   #finish: FinishReason | null = null;
   #usage: AnswerUsage | null = null;
   #isOver = false;
+  #hasPassed = false;
 
   constructor({ conversation, repeated }: ResponsesRequest, facts: AnswerFacts) {
     this.#facts = facts;
@@ -84,10 +85,15 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     return this.#numbered([{ type: "response.incomplete", response }]);
   }
 
+  passed({ sequence_number: last }: JsonObject): void {
+    this.#hasPassed = true;
+    if (typeof last === "number") this.#sequence = last + 1;
+  }
+
   fail(error: DomainError): ProtocolEvent[] {
     if (this.#isOver) return [];
     this.#isOver = true;
-    const code = failureCode(error, this.#done.length > 0 || this.#open !== null);
+    const code = failureCode(error, this.#hasPassed || this.#done.length > 0 || this.#open !== null);
     const response = { ...this.#response("failed"), error: { code, message: error.message } };
     return this.#numbered([{ type: "response.failed", response }]);
   }

@@ -4,18 +4,10 @@ import { inputTokensOf, outputTokensOf } from "../../../billing/cost.ts";
 import type { BilledUsage } from "../../metering/bill.ts";
 import { costIdr } from "../../metering/cost-idr.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
-import { type Edit, insertMembers, splice } from "../../request/splice.ts";
+import { splice } from "../../request/splice.ts";
 import type { FoundAnswer } from "../answer-format.ts";
-import type { ShownNames } from "../shown-format.ts";
-
-/** Names under which a provider knows our customer. A response repeats them. */
-const PSEUDONYMS = ["safety_identifier", "prompt_cache_key", "user"] as const;
-
-/** A response as its client sees it, but for the usage. */
-export function shownResponse(response: JsonObject, names: ShownNames): JsonObject {
-  const hidden = PSEUDONYMS.filter((name) => Object.hasOwn(response, name)).map((name) => [name, null]);
-  return { ...response, ...names, ...Object.fromEntries(hidden) };
-}
+import type { NativeClient, ShownNames } from "../shown-format.ts";
+import { responseEdits } from "./shown-response.ts";
 
 /** The billed usage in OpenAI's names. The upstream's own object stays where it agrees with the bill. */
 export function billedUsage(reported: unknown, billed: BilledUsage): JsonObject {
@@ -50,18 +42,12 @@ export function billedUsage(reported: unknown, billed: BilledUsage): JsonObject 
 }
 
 /** A whole response with our names and the billed usage. All other bytes stay. */
-export function billedResponse({ json, members, usage }: FoundAnswer, names: ShownNames, billed: BilledUsage): Buffer {
-  const edits: Edit[] = [];
-  const added: string[] = [];
-  for (const [name, value] of Object.entries({ ...names, usage: billedUsage(usage, billed) })) {
-    const span = members.get(name);
-    if (span === undefined) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    else edits.push({ ...span, text: JSON.stringify(value) });
-  }
-  for (const name of PSEUDONYMS) {
-    const span = members.get(name);
-    if (span !== undefined) edits.push({ ...span, text: "null" });
-  }
-  if (added.length > 0) edits.push(insertMembers(json.indexOf("{"), added.join(","), members.size === 0));
-  return splice(json, edits);
+export function billedResponse(
+  { json, members, usage }: FoundAnswer,
+  names: ShownNames,
+  billed: BilledUsage,
+  native?: NativeClient,
+): Buffer {
+  const whole = { start: 0, end: json.length, members };
+  return splice(json, responseEdits(json, whole, { names, native }, { usage: billedUsage(usage, billed) }));
 }

@@ -46,8 +46,9 @@ function meaningOf(object: JsonObject, name: string | null, text: string): Event
   const answer = isObject(response) ? response : null;
   const usage = isObject(answer?.["usage"]) ? withSigns(answer["usage"], answer) : null;
   if (FAILED.has(type)) return { kind: "error", error: isObject(answer?.["error"]) ? answer["error"] : answer, usage };
-  // An event that is not known yet passes: its client may know it.
-  if (!type.startsWith("response.")) return { kind: "opaque" };
+  // Others are about the connection, or the limits of the account that all customers share.
+  if (!type.startsWith("response.")) return { kind: type === "keepalive" ? "opaque" : "foreign" };
+  // One that is not known yet passes: its client may know it.
   const late = text !== "" && (type === "response.output_item.done" || ENDS.has(type)) ? { isLateText: true } : {};
   const part = { kind: "part", object, isUsageOnly: false, choices: [0], ...late } as const;
   if (ENDS.has(type)) return { ...part, usage, hasOutput: text !== "", finished: [0], isLast: true };

@@ -7,40 +7,47 @@ import { dataOf, namedEventOf, splitEvents } from "../../stream/sse.ts";
 import type { AnswerPart, AnswerStream, ReadEvent, Unstreamed } from "../answer-format.ts";
 import { NO_ANSWER } from "../find-list.ts";
 import { sizeOfText } from "../output-size.ts";
-import type { ShownNames } from "../shown-format.ts";
+import type { ShownAs } from "../shown-format.ts";
 import { beginOf, onOneLine, unlessTooDeep } from "../shown-text.ts";
-import { billedUsage, shownResponse } from "./billed-response.ts";
+import { billedUsage } from "./billed-response.ts";
+import { isHiddenEvent } from "./hidden-members.ts";
 import { ENDS, isCuttable, textsOfResponse } from "./item-texts.ts";
 import { beginEvent, capEvent, endEvent, itemEvents, ownResponse } from "./own-events.ts";
 import { readResponseEvent } from "./read-response-event.ts";
 import { ShownItems } from "./shown-items.ts";
+import { shownEvent, shownJson, shownResponse, withUsage } from "./shown-response.ts";
 import { readWholeResponse } from "./whole-response.ts";
 
 export class ResponsesStream implements AnswerStream {
   readonly frames = null;
-  readonly #names: ShownNames;
+  readonly #as: ShownAs;
   readonly #items = new ShownItems();
   /** The response as it was shown last, without its output. Null: it was not begun. */
   #response: JsonObject | null = null;
   #nextNumber = 0;
 
-  constructor({ names }: { readonly names: ShownNames }) {
-    this.#names = names;
+  constructor({ names, native }: ShownAs) {
+    this.#as = { names, native };
   }
 
   read(event: Buffer): ReadEvent {
-    return readResponseEvent(event, this.#items);
+    const read = readResponseEvent(event, this.#items);
+    const { native } = this.#as;
+    if (native === undefined || read.meaning.kind !== "part" || read.text !== "") return read;
+    const isHidden = isHiddenEvent(read.meaning.object["type"], read.data, native);
+    return isHidden ? { ...read, meaning: { kind: "foreign" } } : read;
   }
 
   show({ data }: ReadEvent, { object }: AnswerPart): Buffer | null {
-    const { type, response, sequence_number: number } = object;
+    const { type, response, item, sequence_number: number } = object;
     if (typeof number === "number") this.#nextNumber = number + 1;
-    this.#items.note(object);
-    if (!isObject(response)) return namedEventOf(String(type), onOneLine(data));
-    const shown = shownResponse(response, this.#names);
-    const { output: _, ...begun } = shown;
-    this.#response = begun;
-    return unlessTooDeep(() => namedEventOf(String(type), JSON.stringify({ ...object, response: shown })));
+    this.#items.note(item === undefined ? object : shownEvent(object, this.#as));
+    if (isObject(response)) {
+      const { output: _, ...begun } = shownResponse(response, this.#as);
+      this.#response = begun;
+    }
+    const json = shownJson(onOneLine(data), object, this.#as);
+    return json === null ? null : namedEventOf(String(type), json);
   }
 
   /** No event has usage alone: the one that ends the answer has it. */
@@ -70,7 +77,7 @@ export class ResponsesStream implements AnswerStream {
       choices: [0],
       finished: [0],
     } as const;
-    const response = shownResponse(object, this.#names);
+    const response = shownResponse(object, this.#as);
     const events = [beginEvent(response), ...itemEvents(response, 1), endEvent(response)];
     const shown = unlessTooDeep(() => Buffer.concat(events.map((event, number) => bytesOf(event, number))));
     const read = { event: answer.json, data: "", meaning: part, text, size: sizeOfText(text) };
@@ -83,7 +90,7 @@ export class ResponsesStream implements AnswerStream {
   }
 
   stop(_unfinished: readonly number[], billed: BilledUsage): Buffer {
-    const begun = this.#response ?? ownResponse(this.#names);
+    const begun = this.#response ?? ownResponse(this.#as.names);
     const begin = this.#response === null ? [beginEvent(begun)] : [];
     const { events, output } = this.#items.close();
     return this.#write([...begin, ...events, capEvent(begun, output, billedUsage(null, billed))]);
@@ -91,7 +98,7 @@ export class ResponsesStream implements AnswerStream {
 
   /** A whole response goes out in part, as the events that it would have had up to there. */
   #shareOfResponse(object: JsonObject, share: number): Buffer | null {
-    const response = shownResponse(object, this.#names);
+    const response = shownResponse(object, this.#as);
     const events = itemEvents(response, share);
     if (events.length === 0) return null;
     const { output: _, type: _type, ...begun } = response;
@@ -116,9 +123,9 @@ function bytesOf(event: JsonObject, number: number): Buffer {
 
 /** The event that ends the response, with what was billed in it. Others stay as they are. */
 function withBilledUsage(event: Buffer, billed: BilledUsage): Buffer {
-  const object = parseObject(dataOf(event) ?? "");
+  const json = dataOf(event) ?? "";
+  const object = parseObject(json);
   const response = object?.["response"];
   if (object === null || !ENDS.has(object["type"]) || !isObject(response)) return event;
-  const shown = { ...object, response: { ...response, usage: billedUsage(response["usage"], billed) } };
-  return namedEventOf(String(object["type"]), JSON.stringify(shown));
+  return namedEventOf(String(object["type"]), withUsage(json, object, billedUsage(response["usage"], billed)));
 }
