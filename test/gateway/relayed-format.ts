@@ -2,6 +2,7 @@
 
 import type { AnswerEvent } from "../../src/gateway/conversation/answer-events.ts";
 import type { AnswerFormat } from "../../src/gateway/formats/answer-format.ts";
+import type { NativeClient } from "../../src/gateway/formats/shown-format.ts";
 import type { BilledUsage } from "../../src/gateway/metering/bill.ts";
 import { RelayedOutput } from "../../src/gateway/metering/relayed-output.ts";
 import { parseObject } from "../../src/gateway/request/parse-object.ts";
@@ -24,11 +25,15 @@ export const BILLED: BilledUsage = {
 /** What of a stream was shown before its settlement, and what behind it. Null: it did not come to its end. */
 export type Relayed = { readonly before: Buffer; readonly after: Buffer | null; readonly usage: unknown };
 
-/** Relays the packets of a stream. */
-export async function relayed(format: AnswerFormat, packets: readonly Buffer[]): Promise<Relayed> {
+/** Relays the packets of a stream. `native`: to a client of the same protocol. */
+export async function relayed(
+  format: AnswerFormat,
+  packets: readonly Buffer[],
+  native?: NativeClient,
+): Promise<Relayed> {
   const shown: Buffer[] = [];
   const output = new RelayedOutput(format);
-  const stream = format.openStream({ names: SHOWN_NAMES, wantsUsage: true });
+  const stream = format.openStream({ names: SHOWN_NAMES, wantsUsage: true, native });
   const relay = new StreamRelay({
     sink: {
       begin() {},

@@ -10,11 +10,25 @@ import {
 import { readResponsesRequest } from "../../src/gateway/conversation/responses/read-responses-request.ts";
 import { responsesProtocol } from "../../src/gateway/conversation/responses/responses-protocol.ts";
 import { writeResponsesRequest } from "../../src/gateway/conversation/responses/write-responses-request.ts";
+import { ownCacheKey } from "../../src/gateway/conversation/cache-key.ts";
 import type { AnswerEvent } from "../../src/gateway/conversation/answer-events.ts";
 import { dataOf, EventCutter, splitEvents } from "../../src/gateway/stream/sse.ts";
 import { eventsOf, type Json, sseOf } from "./fakes/responses-wire.ts";
 
 const TARGET = { upstream: "openai", model: "gpt", outputCap: 64, thinks: true, takesServiceTier: false };
+/** The same target, where the client's bytes pass. */
+const FACTS = {
+  origin: TARGET.upstream,
+  model: TARGET.model,
+  outputBound: TARGET.outputCap,
+  userTag: "tag",
+  takesServiceTier: true,
+  knowsSafeguards: false,
+  headers: {},
+  contextLength: 200_000,
+  canThink: TARGET.thinks,
+  accepts: null,
+};
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((each) => each.isWellFormed());
 
 /** The known members of a request, as a client of this protocol writes them. */
@@ -125,27 +139,77 @@ const request = fc.record({
   ),
 });
 
+/** The members of a request, and what an upstream gets for its items. */
+type Sent = { readonly sent: Json; readonly input: readonly Json[] };
+
+const sentRequest = request.map(({ instructions, rounds, members }): Sent => {
+  const items = rounds.flatMap(({ first, asked, told, step: make }, turn) => [
+    ...(first === "developer" && turn > 0 ? [told] : []),
+    asked,
+    ...make(turn),
+  ]);
+  const input = items.map((item): Json =>
+    item["type"] === "reasoning" ? { ...item, encrypted_content: "gAAAA-_=" } : item,
+  );
+  return { sent: { instructions, input: items, tools: TOOLS, max_output_tokens: 64, ...members }, input };
+});
+
 describe("a request in its own protocol", () => {
   it("keeps every known member on its way through the form", () => {
     fc.assert(
-      fc.property(request, ({ instructions, rounds, members }) => {
-        const items = rounds.flatMap(({ first, asked, told, step: make }, turn) => [
-          ...(first === "developer" && turn > 0 ? [told] : []),
-          asked,
-          ...make(turn),
-        ]);
-        const sent = { instructions, input: items, tools: TOOLS, max_output_tokens: 64, ...members };
+      fc.property(sentRequest, ({ sent, input }) => {
         const { conversation } = readResponsesRequest({ model: "acme/m", ...sent });
         const written = JSON.parse(writeResponsesRequest(conversation, TARGET).toString("utf8")) as Json;
-        const input = items.map((item): Json =>
-          item["type"] === "reasoning" ? { ...item, encrypted_content: "gAAAA-_=" } : item,
-        );
         const added = { model: "gpt", include: ["reasoning.encrypted_content"], store: false };
         expect(written).toEqual({ ...sent, input, ...added });
       }),
     );
   });
+
+  it("keeps every known member on its way past the form, and each that the form has no name for", () => {
+    const only = fc.record(
+      {
+        truncation: fc.constantFrom("auto", "disabled"),
+        max_tool_calls: fc.nat(9),
+        top_logprobs: fc.nat(20),
+        stream_options: fc.record({ include_obfuscation: fc.boolean() }),
+        text: fc.record({ verbosity: fc.constantFrom("low", "high"), format: fc.constant({ type: "text" }) }),
+        reasoning: fc.record({ effort: fc.constant("max"), context: fc.constantFrom("auto", "all_turns") }),
+        service_tier: fc.constant("auto"),
+      },
+      { requiredKeys: [] },
+    );
+    const marked = (item: Json): Json => ({ ...item, status: "completed", ...phaseOf(item) });
+    fc.assert(
+      fc.property(sentRequest, only, fc.boolean(), ({ sent, input }, more, isSpaced) => {
+        const items = (sent["input"] as Json[]).map((item, at) => ({ id: `item_${at}`, ...marked(item) }));
+        const own: Json = { ...sent, input: items, ...more };
+        const body = Buffer.from(JSON.stringify({ model: "acme/m", ...own }, null, isSpaced ? 2 : 0));
+        const { native } = responsesProtocol.read(body);
+        native?.check({ accepts: null, outputBound: 64 });
+        const written = JSON.parse(String(native?.write(FACTS).body)) as Json;
+        const { prompt_cache_key: key, ...kept } = own;
+        const added = {
+          model: "gpt",
+          include: ["reasoning.encrypted_content"],
+          store: false,
+          safety_identifier: "tag",
+        };
+        expect(written).toEqual({
+          ...kept,
+          input: input.map(marked),
+          ...added,
+          service_tier: "default",
+          ...(typeof key === "string" ? { prompt_cache_key: ownCacheKey("tag", key) } : {}),
+        });
+      }),
+    );
+  });
 });
+
+function phaseOf({ role }: Json): Json {
+  return role === "assistant" ? { phase: "commentary" } : {};
+}
 
 /** The items of an answer, as an upstream gives them. */
 const part = fc.oneof(

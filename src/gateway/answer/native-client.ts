@@ -6,7 +6,10 @@ import type { OpenRoute } from "../upstreams/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** The client of a route whose upstream speaks its protocol: the bytes of the answer are for it. Undefined: they are read first. */
-export function nativeClient({ call }: Pick<Exchange, "call">, { upstream, model }: OpenRoute): NativeClient | undefined {
+export function nativeClient(
+  { call }: Pick<Exchange, "call">,
+  { upstream, model }: OpenRoute,
+): NativeClient | undefined {
   const { client, key } = call;
   if (!client?.native || client.protocol !== protocolOf(upstream.kind)) return undefined;
   const userTag = customerTag(key.accountId);

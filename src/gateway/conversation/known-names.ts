@@ -24,6 +24,7 @@ export function refuseOtherSpellings(value: unknown, where: string, known: Known
   for (const [name, member] of Object.entries(value)) {
     const found = otherSpelling(name, known.names, where);
     if (found !== null) problems.add(found.field, found.rule, found.message);
-    if (!known.ownJson.has(name)) refuseOtherSpellings(member, where === "" ? name : `${where}.${name}`, known, problems);
+    if (!known.ownJson.has(name))
+      refuseOtherSpellings(member, where === "" ? name : `${where}.${name}`, known, problems);
   }
 }

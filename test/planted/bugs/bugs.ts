@@ -14,6 +14,7 @@ import { GATE_BUGS } from "./gate.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
 import { INTAKE_BUGS } from "./intake.ts";
 import { LIMIT_BUGS } from "./limits.ts";
+import { NATIVE_RESPONSES_BUGS } from "./native-responses.ts";
 import { PASSWORD_BUGS } from "./passwords.ts";
 import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
 import { CALLBACK_BUGS } from "./callbacks.ts";
@@ -53,6 +54,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...UNSOUND_ANSWER_BUGS,
   ...EMBEDDINGS_BUGS,
   ...PROTOCOL_BUGS,
+  ...NATIVE_RESPONSES_BUGS,
   ...FORMAT_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,

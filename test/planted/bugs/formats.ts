@@ -50,9 +50,9 @@ export const FORMAT_BUGS: readonly PlantedBug[] = [
     name: "a response shows the provider's name of our customer",
     edits: [
       gateway(
-        "formats/responses/billed-response.ts",
-        "...response, ...names, ...Object.fromEntries(hidden)",
-        "...response, ...names",
+        "formats/responses/hidden-members.ts",
+        '"safety_identifier prompt_cache_key user billing',
+        '"prompt_cache_key user billing',
       ),
     ],
     noticedBy: responses("has our names wherever it has theirs"),

@@ -69,7 +69,8 @@ function refuseUnpriced({ reasoning, context_management: management, input }: Js
   const mode = isObject(reasoning) ? (reasoning["mode"] ?? "standard") : "standard";
   if (mode !== "standard") problems.add("reasoning.mode", "unpriced", UNPRICED);
   // A compaction is an answer of its own.
-  const isEmpty = management === undefined || management === null || (Array.isArray(management) && management.length === 0);
+  const isEmpty =
+    management === undefined || management === null || (Array.isArray(management) && management.length === 0);
   if (!isEmpty) problems.add("context_management", "unpriced", UNPRICED);
   if (!Array.isArray(input)) return;
   for (const [index, item] of input.entries()) {
@@ -97,7 +98,8 @@ function refuseStored(value: unknown, where: string, problems: Problems): void {
   }
   for (const [name, member] of Object.entries(value)) {
     if (OWN_JSON.has(name) || member === null) continue;
-    if (STORED.has(name)) problems.add(`${where}.${name}`, "stateless", "is not offered, because nothing is stored here");
+    if (STORED.has(name))
+      problems.add(`${where}.${name}`, "stateless", "is not offered, because nothing is stored here");
     refuseStored(member, `${where}.${name}`, problems);
   }
 }

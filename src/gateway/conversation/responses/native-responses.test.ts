@@ -81,7 +81,9 @@ describe("the body", () => {
       context_management: [],
       next_month: null,
     };
-    const sent = Object.entries(ending).flatMap((member) => [JSON.stringify(Object.fromEntries([member])).slice(1, -1)]);
+    const sent = Object.entries(ending).flatMap((member) => [
+      JSON.stringify(Object.fromEntries([member])).slice(1, -1),
+    ]);
     const [first = "", ...others] = sent;
     expect(nativeOf(`{${first}, ${WRITTEN} ,"include":["${ENCRYPTED}"],${others.join(",")},"input":"hi"}`)).toBe(
       `{${WRITTEN} ,"include":["${ENCRYPTED}"],"input":"hi"}`,
@@ -96,7 +98,10 @@ describe("the body", () => {
   });
 
   it("asks for what thinking needs, and for nothing of it where the model does not think", () => {
-    const asked = { reasoning: { effort: "low" }, include: ["message.output_text.logprobs", "file_search_call.results"] };
+    const asked = {
+      reasoning: { effort: "low" },
+      include: ["message.output_text.logprobs", "file_search_call.results"],
+    };
     const [LOGPROBS] = asked.include;
     expect(parsedOf(asked)).toMatchObject({ reasoning: asked.reasoning, include: [LOGPROBS, ENCRYPTED] });
     const plain = parsedOf(asked, { canThink: false });
@@ -176,7 +181,9 @@ describe("the items", () => {
       SAID,
     );
     expect(nativeOf(sent)).toBe(bodyOf(thought("gAAA.1-_="), SAID, MINE, SAID));
-    expect(parsedOf({ input: JSON.parse(`[${MINE},${thought("openai.gAAA")},${SAID}]`) }, { origin: "other" })).toMatchObject({
+    expect(
+      parsedOf({ input: JSON.parse(`[${MINE},${thought("openai.gAAA")},${SAID}]`) }, { origin: "other" }),
+    ).toMatchObject({
       input: [{ role: "user" }, { type: "message", role: "assistant" }],
     });
   });
@@ -193,7 +200,9 @@ describe("the items", () => {
     const long = `call_1.saldo.google.${"x".repeat(90)}`;
     expect(nativeOf(bodyOf(callOf(long), resultOf(long)))).toBe(bodyOf(callOf("call_1"), resultOf("call_1")));
     const odd = "functions.look:0";
-    const [call, result] = parsedOf({ input: JSON.parse(`[${callOf(odd)},${resultOf(odd)}]`) })["input"] as JsonObject[];
+    const [call, result] = parsedOf({ input: JSON.parse(`[${callOf(odd)},${resultOf(odd)}]`) })[
+      "input"
+    ] as JsonObject[];
     expect(call?.["call_id"]).toMatch(/^call_[0-9a-f]{32}$/);
     expect(result?.["call_id"]).toBe(call?.["call_id"]);
   });
@@ -201,13 +210,12 @@ describe("the items", () => {
   it("have no search that a provider ran, and those of the client for its tools", () => {
     const search = (execution: string): string =>
       `{"type":"tool_search_call","call_id":"ts_1","execution":"${execution}","arguments":{"Query":"a"}}`;
-    const found = '{"type":"tool_search_output","call_id":"ts_1","execution":"client","tools":[{"type":"function","name":"b"}]}';
+    const found =
+      '{"type":"tool_search_output","call_id":"ts_1","execution":"client","tools":[{"type":"function","name":"b"}]}';
     const web = '{"type":"web_search_call","status":"completed"}';
     const own = thought("openai.gAAA");
     const sent = bodyOf(web, MINE, own, web, search("client"), found, search("server"), web);
-    expect(nativeOf(sent)).toBe(
-      bodyOf(MINE.trimStart(), thought("gAAA"), search("client"), found),
-    );
+    expect(nativeOf(sent)).toBe(bodyOf(MINE.trimStart(), thought("gAAA"), search("client"), found));
   });
 });
 
@@ -277,15 +285,23 @@ describe("a request is refused by its field", () => {
     ["reasoning.Mode spelling", { reasoning: { Mode: "pro" } }],
     ["input[1].Type spelling", item({ role: "user", content: "a", Type: "item_reference" })],
     ["tools[0].Type spelling", { tools: [{ type: "function", name: "a", Type: "mcp" }] }],
-    ["input[1].content[0].annotations[0].file_id stateless", said({ annotations: [{ type: "file_path", file_id: "f" }] })],
+    [
+      "input[1].content[0].annotations[0].file_id stateless",
+      said({ annotations: [{ type: "file_path", file_id: "f" }] }),
+    ],
     ["input[1].content[0].container_id stateless", said({ container_id: "cntr_1" })],
     ["tools[0].container stateless", { tools: [{ type: "function", name: "a", container: "auto" }] }],
     ["tools[0].vector_store_ids stateless", { tools: [{ type: "function", name: "a", vector_store_ids: ["vs"] }] }],
     ["input[1].tools[0].type unpriced", found({ type: "mcp", server_label: "x" })],
-    ["input[1].tools[1].tools[0].type unpriced", found({ type: "custom" }, { type: "namespace", tools: [{ type: "shell" }] })],
+    [
+      "input[1].tools[1].tools[0].type unpriced",
+      found({ type: "custom" }, { type: "namespace", tools: [{ type: "shell" }] }),
+    ],
   ])("%s", (field, members) => {
     // A name in other letters is not known either.
-    expect(wrongFields(members).filter((each) => each.endsWith("unknown") === field.endsWith("unknown"))).toEqual([field]);
+    expect(wrongFields(members).filter((each) => each.endsWith("unknown") === field.endsWith("unknown"))).toEqual([
+      field,
+    ]);
   });
 
   it("unless it is known, or as good as absent", () => {
@@ -296,7 +312,9 @@ describe("a request is refused by its field", () => {
         context_management: [],
         metadata: { Model: "x", file_id: "mine" },
         client_metadata: { Type: "x" },
-        tools: [{ type: "function", name: "a", parameters: { Type: "object", properties: { file_id: {} } }, async: true }],
+        tools: [
+          { type: "function", name: "a", parameters: { Type: "object", properties: { file_id: {} } }, async: true },
+        ],
         text: { format: { type: "json_schema", name: "a", schema: { Required: ["container"] } } },
         prompt_cache_retention: "in_memory",
         max_tool_calls: 3,
@@ -310,10 +328,18 @@ describe("what it asks for", () => {
     ["nothing", {}, { cacheWrites: "none", cacheField: "", isSealed: false, thoughtBudget: 0 }],
     [
       "a cache for minutes",
-      { input: [{ role: "user", content: [{ type: "input_text", text: "a", prompt_cache_breakpoint: { mode: "explicit" } }] }] },
+      {
+        input: [
+          { role: "user", content: [{ type: "input_text", text: "a", prompt_cache_breakpoint: { mode: "explicit" } }] },
+        ],
+      },
       { cacheWrites: "short", cacheField: "input[0].content[0].prompt_cache_breakpoint" },
     ],
-    ["a cache for a day", { prompt_cache_retention: "24h" }, { cacheWrites: "short", cacheField: "prompt_cache_retention" }],
+    [
+      "a cache for a day",
+      { prompt_cache_retention: "24h" },
+      { cacheWrites: "short", cacheField: "prompt_cache_retention" },
+    ],
     [
       "what its answer repeats",
       { max_output_tokens: 90, metadata: { a: "b" }, prompt_cache_key: "k" },

@@ -6,7 +6,9 @@ import type { NativeClient, ShownAs } from "../shown-format.ts";
 
 /** Members under which a provider names our customer or its account. A response repeats the first three. */
 const HIDDEN: ReadonlySet<string> = new Set(
-  "safety_identifier prompt_cache_key user billing access_programs organization project account conversation".split(" "),
+  "safety_identifier prompt_cache_key user billing access_programs organization project account conversation".split(
+    " ",
+  ),
 );
 /** The members that responses have, at the time of writing. */
 const KNOWN: ReadonlySet<string> = new Set(

@@ -43,7 +43,8 @@ export function shownJson(json: string, event: JsonObject, as: ShownAs): string 
   if (scanned === null) return unlessTooDeep(() => JSON.stringify(shownEvent(event, as)));
   const edits = memberEdits(bytes, scanned, replaced ?? new Map());
   const [responseSpan, itemSpan] = [memberIn(scanned, "response"), memberIn(scanned, "item")];
-  if (isObject(response) && responseSpan !== undefined) edits.push(...responseEdits(bytes, objectAt(bytes, responseSpan), as));
+  if (isObject(response) && responseSpan !== undefined)
+    edits.push(...responseEdits(bytes, objectAt(bytes, responseSpan), as));
   if (isObject(item) && itemSpan !== undefined) edits.push(...sealEdits(objectAt(bytes, itemSpan), item, as));
   return splice(bytes, edits).toString("utf8");
 }
@@ -125,5 +126,7 @@ function shownItem(item: unknown, as: ShownAs): unknown {
 /** The opaque text of an item for its client, which sends it back. Null: it has none, or is read by us first. */
 function sealOf(item: unknown, { native }: ShownAs): string | null {
   const blob = isObject(item) ? item[SEALED] : undefined;
-  return native === undefined || typeof blob !== "string" || blob === "" ? null : opaqueText({ origin: native.origin, blob });
+  return native === undefined || typeof blob !== "string" || blob === ""
+    ? null
+    : opaqueText({ origin: native.origin, blob });
 }
