@@ -118,7 +118,7 @@ export const codexRequests = (encrypted: string): Readonly<Record<string, Json>>
     tools: [],
     parallel_tool_calls: false,
   }),
-  "tools within the input": (({ tools: _, ...lite }) => lite)(
+  "tools within the input": (({ tools: _tools, ...lite }) => lite)(
     bodyOf(
       [
         {

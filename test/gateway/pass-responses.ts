@@ -71,6 +71,9 @@ export async function streamed(bench: Bench, body: Json) {
   return { events, bytes: Buffer.concat(output.passed).toString("utf8") };
 }
 
+/** The last request that the fake was sent. */
+export const lastBody = ({ requests }: FakeResponses): Json => requests.at(-1)?.body ?? {};
+
 export const TAG = customerTag(KEY.accountId);
 export const HI: Json = { input: [{ role: "user", content: "hi" }] };
 export const USAGE = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
 import { codexRequests } from "./codex-requests.ts";
 import type { Json } from "./fakes/responses-wire.ts";
-import { HI, RESPONSE, send, startUpstreams, streamed, TAG } from "./pass-responses.ts";
+import { HI, lastBody, RESPONSE, send, startUpstreams, streamed, TAG } from "./pass-responses.ts";
 import { completion, json } from "./scripted-upstream.ts";
 import { RATE } from "./support.ts";
 
@@ -33,7 +33,7 @@ describe("the request", () => {
     const body = codexRequests(thought)[name] ?? {};
     const { events } = await streamed(upstreams.open(["gpt"]), body);
     expect(events.at(-1)).toMatchObject({ type: "response.completed" });
-    const { tools = [], input, reasoning, text, parallel_tool_calls } = upstreams.gpt.requests.at(-1)?.body as Json;
+    const { tools = [], input, reasoning, text, parallel_tool_calls } = lastBody(upstreams.gpt);
     const sent = JSON.parse(JSON.stringify(body).replace("gpt.gAAAA", "gAAAA")) as Json;
     const isSold = ({ type }: Json): boolean => type !== "web_search";
     expect({ reasoning, text, parallel_tool_calls, tools, input }).toEqual({
@@ -41,9 +41,9 @@ describe("the request", () => {
       text: sent["text"],
       parallel_tool_calls: sent["parallel_tool_calls"],
       tools: ((sent["tools"] ?? []) as Json[]).filter(isSold),
-      input: (sent["input"] as Json[]).map(({ id: _, ...item }) => item),
+      input: (sent["input"] as Json[]).map(({ id: _id, ...item }) => item),
     });
-    const asked = JSON.stringify(upstreams.gpt.requests.at(-1)?.body);
+    const asked = JSON.stringify(lastBody(upstreams.gpt));
     expect(asked).not.toContain("installation");
     expect(asked).toContain(`"prompt_cache_key":`);
     expect(asked).not.toContain(`"prompt_cache_key":${JSON.stringify(sent["prompt_cache_key"])}`);
@@ -113,17 +113,12 @@ describe("the request", () => {
     expect(JSON.parse(String(upstreams.raw.received[0]?.body))).not.toHaveProperty("include");
   });
 
-  it("is written anew where OpenAI would not take it as it is", async () => {
+  it("is written from its conversation where OpenAI would not take it as it is", async () => {
     const call = { type: "function_call", call_id: "a", name: "look", arguments: "{}" };
     const bench = upstreams.open(["gpt"]);
     expect(await send(bench, { input: [...(HI["input"] as Json[]), call, { role: "user", content: "go on" }] })).toBe(
       "answered",
     );
-    expect(upstreams.gpt.requests.at(-1)?.body["input"]).toMatchObject([
-      {},
-      call,
-      { call_id: "a", output: "no result" },
-      {},
-    ]);
+    expect(lastBody(upstreams.gpt)["input"]).toMatchObject([{}, call, { call_id: "a", output: "no result" }, {}]);
   });
 });

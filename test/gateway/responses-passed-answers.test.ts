@@ -3,7 +3,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RESPONSES_FORMAT } from "../../src/gateway/formats/responses/responses-format.ts";
 import { eventsOf, type Json, sseOf } from "./fakes/responses-wire.ts";
-import { HI, ITEMS, PassedBytes, RESPONSE, send, startUpstreams, streamed, TAG, USAGE } from "./pass-responses.ts";
+import {
+  HI,
+  ITEMS,
+  lastBody,
+  PassedBytes,
+  RESPONSE,
+  send,
+  startUpstreams,
+  streamed,
+  TAG,
+  USAGE,
+} from "./pass-responses.ts";
 import { relayed } from "./relayed-format.ts";
 import { json } from "./scripted-upstream.ts";
 import type { Bench } from "./support.ts";
@@ -157,7 +168,7 @@ describe("the answer", () => {
     const result = { type: "function_call_output", call_id: answered[1]?.["call_id"], output: "done" };
     const next = { ...body, input: [{ role: "user", content: "hi" }, ...answered, result] };
     expect(await send(upstreams.open(["gpt"]), next)).toBe("answered");
-    const [, thought] = upstreams.gpt.requests.at(-1)?.body["input"] as Json[];
+    const [, thought] = lastBody(upstreams.gpt)["input"] as Json[];
     expect(thought?.["encrypted_content"]).toMatch(/^gAAAAAB/);
     upstreams.raw.run(json(JSON.stringify(RESPONSE)));
     expect(await send(upstreams.open(["raw"]), next)).toBe("answered");

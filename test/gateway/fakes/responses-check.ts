@@ -59,7 +59,7 @@ function* itemProblems(items: readonly Json[], { isOurs }: CheckFacts): Generato
   const open = new Map<unknown, unknown>();
   for (const [at, item] of items.entries()) {
     const type = item["type"] ?? "message";
-    if (item["id"] !== undefined) yield `Item with id '${String(item["id"])}' not found: nothing is stored.`;
+    if (item["id"] !== undefined) yield `Item with id ${JSON.stringify(item["id"])} not found: nothing is stored.`;
     if (type === "additional_tools") {
       for (const tool of item["tools"] as Json[]) yield* toolProblems(tool);
     } else if (type === "message") yield* messageProblems(item);

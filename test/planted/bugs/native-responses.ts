@@ -6,6 +6,10 @@ const unit = (test: string) => ({
   file: "src/gateway/conversation/responses/native-responses.test.ts",
   test,
 });
+const refused = (test: string) => ({
+  file: "src/gateway/conversation/responses/native-refusals.test.ts",
+  test,
+});
 const asked = (test: string) => ({ file: "test/gateway/responses-pass-through.test.ts", test });
 const shown = (test: string) => ({ file: "test/gateway/responses-passed-answers.test.ts", test });
 
@@ -72,7 +76,7 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
   {
     name: "a dearer tier in other letters passes to OpenAI",
     edits: [known('refuseOtherSpellings(body, "", { names: NAMES, ownJson: OWN_JSON }, problems);', "")],
-    noticedBy: unit("spelling"),
+    noticedBy: refused("spelling"),
   },
   {
     name: "a compaction passes to OpenAI",
@@ -82,12 +86,12 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
   {
     name: "a tool that OpenAI runs passes as one that a client has found",
     edits: [known("!isObject(tool) || !FOUND_TOOLS.has(tool['type'])", "!isObject(tool)")],
-    noticedBy: unit("unpriced"),
+    noticedBy: refused("unpriced"),
   },
   {
     name: "a request names what lies in the account that all customers share",
     edits: [known("if (STORED.has(name))", "if (name === '')")],
-    noticedBy: unit("stateless"),
+    noticedBy: refused("stateless"),
   },
   {
     name: "a search of the web passes to OpenAI",

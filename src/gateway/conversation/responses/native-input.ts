@@ -17,7 +17,7 @@ const TOOL_HOLDERS: ReadonlySet<unknown> = new Set(["additional_tools", "tool_se
 /** Ids of items belong to the server that made them, and nothing is stored under them. The other one is of Codex and OpenAI alone. */
 const REMOVED: ReadonlySet<string> = new Set(["id", "internal_chat_message_metadata_passthrough"]);
 
-/** Whether the items are as OpenAI takes them. Others are read here, and written anew: calls without results, and texts of other roles. */
+/** Whether the items are as OpenAI takes them. Others are read here, and written from their conversation: calls without results, and texts of other roles. */
 export function areOwnItems(items: readonly JsonObject[]): boolean {
   const open = new Map<unknown, unknown>();
   for (const item of items) {
@@ -85,7 +85,7 @@ function isOfModel({ type, role }: JsonObject): boolean {
   return role === "assistant" || CALLS.has(type) || type === "tool_search_call";
 }
 
-/** What another upstream has encrypted, or nobody knows who, cannot be read by this one. */
+/** What another upstream has encrypted, or an unknown one, cannot be read by this one. */
 function opaqueOf({ encrypted_content: encrypted }: JsonObject) {
   return typeof encrypted === "string" ? readOpaqueText(encrypted) : null;
 }

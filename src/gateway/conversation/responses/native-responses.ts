@@ -17,7 +17,7 @@ const ENCRYPTED = "reasoning.encrypted_content";
 /** What else may be asked for: all others belong to tools that a provider runs. */
 const INCLUDED: ReadonlySet<unknown> = new Set(["message.output_text.logprobs"]);
 
-/** A request for OpenAI itself. `json`: the checked body. Null: it is not as OpenAI takes it, and has to be written anew. */
+/** A request for OpenAI itself. `json`: the checked body. Null: it is not as OpenAI takes it, and has to be written from its conversation. */
 export function nativeResponses(
   json: JsonObject,
   body: Buffer,
