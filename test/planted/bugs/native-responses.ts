@@ -85,7 +85,7 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a tool that OpenAI runs passes as one that a client has found",
-    edits: [known("!isObject(tool) || !FOUND_TOOLS.has(tool['type'])", "!isObject(tool)")],
+    edits: [known('!isObject(tool) || !FOUND_TOOLS.has(tool["type"])', "!isObject(tool)")],
     noticedBy: refused("unpriced"),
   },
   {
