@@ -1,6 +1,7 @@
 // What the hold of a request needs beside its chat form, at the dearest of the routes that may answer it.
 
 import type { ClientRequest } from "../conversation/client-request.ts";
+import { hasDenseTokenizer } from "../conversation/messages/claude-counts.ts";
 import { protocolOf } from "../formats/formats.ts";
 import type { ChatRequest } from "../request/read-request.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
@@ -8,6 +9,12 @@ import type { HoldAdditions } from "./hold.ts";
 
 /** The prompt that Anthropic puts before tools, and charges for: up to 804 tokens of it are known. */
 const TOOLS_PROMPT_TOKENS = 1_024;
+
+/**
+ * Anthropic's newest models make about 1.44 tokens of one of OpenAI's. The hold of most texts has so many anyway, since it has room for
+ * the densest ones; this is for those.
+ */
+const DENSE_TOKENS_PER_TOKEN = 1.2;
 
 /** The call and its result. */
 const LEAST_MESSAGES_WITH_A_CALL = 2;
@@ -22,6 +29,7 @@ export function holdAdditions(
   const leavesChat = [...protocols].some((protocol) => protocol !== "chat");
   const native = client !== null && protocols.has(client.protocol) ? client.native : null;
   return {
+    perToken: routes.some(({ model }) => hasDenseTokenizer(model)) ? DENSE_TOKENS_PER_TOKEN : 1,
     inputTokens: protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0,
     // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
     bytes: leavesChat && client !== null ? Math.max(0, client.body.length - request.body.length) : 0,

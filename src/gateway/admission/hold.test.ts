@@ -97,6 +97,15 @@ const requests = fc
   .record({ ...bounds, messages, tools: fc.option(fc.array(tool, { minLength: 1, maxLength: 3 }), { nil: undefined }) })
   .map(read);
 
+const partOf = (part: string | object) => (typeof part === "string" ? { type: "text", text: part } : part);
+const PLAIN = {
+  perToken: 1,
+  inputTokens: 0,
+  bytes: 0,
+  writesForLong: false,
+  thoughtBudget: 0,
+  thinksUnseen: false,
+};
 const imageTokens = (bytes: number) =>
   planHold(read({ messages: [{ role: "user", content: [image(bytes)] }] }), MODEL).inputTokens;
 
@@ -208,24 +217,51 @@ describe("planHold", () => {
   it("holds at the prices of the length that the estimate can reach", () => {
     const longContext = [{ above: 50_000, input: 4_000_000n, output: 12_000_000n, cacheHit: null }];
     const amountFor = (bytes: number) =>
-      planHold(read({ max_tokens: 10, messages: [{ role: "user", content: "a".repeat(bytes) }] }), {
+      planHold(read({ max_tokens: 10, messages: [{ role: "user", content: "in the end ".repeat(bytes / 11) }] }), {
         ...MODEL,
         otherPrices: { longContext },
       });
-    const [short, long] = [amountFor(99_000), amountFor(101_000)];
+    const [short, long] = [amountFor(110_000), amountFor(165_000)];
+    expect(short.inputTokens).toBeLessThan(50_000);
     expect(short.amount).toBe(BigInt(short.inputTokens) * 2n + 80n);
     expect(long.amount).toBe(BigInt(long.inputTokens) * 4n + 120n);
     expect(outputCap(long, long.amount - 1n)).toBe(9);
   });
 
-  it("counts half a token per ASCII byte, one per other byte and sixteen per message", () => {
-    const request = read({ messages: [{ role: "user", content: "é" }] });
-    expect(planHold(request, MODEL).inputTokens).toBe(Math.ceil((request.body.length - 2) / 2) + 2 + 16);
+  it("counts a text by how dense it is, at most a token for each byte, and sixteen per message", () => {
+    const tokensOf = (...contents: string[]) =>
+      planHold(read({ messages: contents.map((content) => ({ role: "user", content })) }), MODEL).inputTokens;
+    const none = tokensOf("");
+    expect(tokensOf("8".repeat(2_000)) - none).toBeGreaterThanOrEqual(2_000);
+    expect(tokensOf("\u3456".repeat(500)) - none).toBeGreaterThanOrEqual(1_500);
+    expect(tokensOf("8\u3456".repeat(500)) - none).toBeLessThan(2_010);
+    expect(tokensOf("the rest of the text ".repeat(100)) - none).toBeLessThan(1_050);
+    expect(tokensOf("a", "b") - tokensOf("a")).toBeGreaterThan(16);
+  });
+
+  it("has a fifth more for models whose tokenizer makes more tokens, and no more than a token for each byte", () => {
+    const textOf = (content: string, perToken: number) => {
+      const request = read({ messages: [{ role: "user", content }] });
+      return planHold(request, MODEL, { ...PLAIN, perToken }).inputTokens;
+    };
+    const prose = "the rest of the text ".repeat(1_000);
+    expect(textOf(prose, 1.2) / textOf(prose, 1)).toBeCloseTo(1.2, 2);
+    const digits = "8".repeat(2_000);
+    expect(textOf(digits, 1.2) - textOf("", 1.2)).toBeLessThan(2_040);
   });
 
   it("counts a picture by the catalog's figure and not by its bytes", () => {
-    expect(imageTokens(80_000)).toBe(imageTokens(100));
-    expect(imageTokens(100)).toBeGreaterThan(MODEL.mediaTokens.image);
+    expect(imageTokens(80_000)).toBe(imageTokens(2_000));
+    expect(imageTokens(2_000)).toBeGreaterThan(MODEL.mediaTokens.image);
+    // The address of a small picture is read as text.
+    expect(imageTokens(100) - imageTokens(2_000)).toBeLessThan(150);
+  });
+
+  it("has all text beside a picture, before and behind it", () => {
+    const held = (before: string, behind: string) =>
+      planHold(read({ messages: [{ role: "user", content: [before, image(5_000), behind].map(partOf) }] }), MODEL)
+        .inputTokens;
+    expect(held("7".repeat(300), "8".repeat(2_000)) - held("", "")).toBeGreaterThanOrEqual(2_300);
   });
 
   it("bounds what an upstream may claim for a picture far above what is held for it", () => {

@@ -6,12 +6,14 @@ import { pricesOf } from "../../catalog/prices.ts";
 import type { PriceSnapshot } from "../../ledger/ledger.ts";
 import { type HoldRates, holdRates, mostCost, outputWithin } from "./hold-rates.ts";
 import type { UsageBounds } from "../metering/meter.ts";
+import { denseTokens } from "../request/dense-text.ts";
 import type { ChatRequest } from "../request/read-request.ts";
 import { unaskedBound } from "../request/unasked-bound.ts";
 
 /** What a message costs beside its text: role, separators. */
 const TOKENS_PER_MESSAGE = 16;
-const ASCII_BYTES_PER_TOKEN = 2;
+/** Of what is beside the chat form, mostly signatures of thoughts, which have fewer tokens than a text of their length. */
+const OTHER_BYTES_PER_TOKEN = 2;
 /** The least output that makes a request useful. A balance that does not cover it is too low. */
 export const LEAST_USEFUL_TOKENS = 256;
 /** The first hold of a stream for its output, and the size of each extension. */
@@ -64,6 +66,8 @@ export type HoldPlan = {
 
 /** What a request can cost at its routes beside what its chat form shows. */
 export type HoldAdditions = {
+  /** The tokens of the densest tokenizer among its models for one of most tokenizers. */
+  readonly perToken: number;
   /** Tokens of input. */
   readonly inputTokens: number;
   /** Bytes that are not in the chat form. */
@@ -77,6 +81,7 @@ export type HoldAdditions = {
 };
 
 const NO_ADDITIONS: HoldAdditions = {
+  perToken: 1,
   inputTokens: 0,
   bytes: 0,
   writesForLong: false,
@@ -88,11 +93,7 @@ const NO_ADDITIONS: HoldAdditions = {
 export function planHold(request: ChatRequest, model: CatalogModel, additions = NO_ADDITIONS): HoldPlan {
   const prices = pricesOf(model);
   const mediaTokens = sumOfMedia(request, model.mediaTokens);
-  const text =
-    Math.ceil((request.asciiBytes + additions.bytes) / ASCII_BYTES_PER_TOKEN) +
-    request.otherBytes +
-    TOKENS_PER_MESSAGE * request.messageCount +
-    additions.inputTokens;
+  const text = heldText(request, model, additions) + TOKENS_PER_MESSAGE * request.messageCount + additions.inputTokens;
   const estimate = text + mediaTokens;
   const inputTokens = Math.min(estimate, model.contextLength);
   const mediaBound = sumOfMedia(request, MEDIA_BOUND) + mediaTokens;
@@ -125,6 +126,15 @@ export function planHold(request: ChatRequest, model: CatalogModel, additions = 
     amount: amountFor(heldOutput),
     leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS + additions.thoughtBudget)),
   };
+}
+
+/** The tokens of the text in the hold. What is billed where an upstream reports nothing is counted in `../metering`. */
+function heldText(request: ChatRequest, { contextLength }: CatalogModel, { perToken, bytes }: HoldAdditions): number {
+  const bounds = { without: request.media.dataSpans, enough: contextLength };
+  const tokens = denseTokens(request.body, bounds);
+  // No tokenizer makes more tokens of a text than it has bytes, but for the few characters that `denseTokens` knows.
+  const most = Math.max(tokens, request.asciiBytes + request.otherBytes);
+  return Math.min(Math.ceil(tokens * perToken), most) + Math.ceil(bytes / OTHER_BYTES_PER_TOKEN);
 }
 
 /** Whether the relayed text shows the cost of a request so far, so that its output can be held slab by slab. */

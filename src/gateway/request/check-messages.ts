@@ -5,7 +5,8 @@ import type { FieldProblem } from "../../kernel/errors.ts";
 import type { CacheMarks } from "./cache-marks.ts";
 import { isFullText, isObject, isText, problem, type JsonObject, type Rule } from "./field-rules.ts";
 import { MEDIA_NAMES, MESSAGE_NAMES, otherSpellingIn, PART_NAMES } from "./known-names.ts";
-import { originalLength } from "./skeleton.ts";
+import type { Span } from "./json-scan.ts";
+import { originalLength, originalSpan } from "./skeleton.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 /** Roles that may have no content: their message is a tool call, or empty. */
@@ -13,8 +14,15 @@ const SILENT_ROLES: ReadonlySet<unknown> = new Set(["assistant", "function"]);
 /** Checks stop here: of a million wrong messages the error names the first few. */
 export const MAX_PROBLEMS = 20;
 
-/** The media of the messages: how many of each kind, and how many bytes of the body are their data. */
-export type MediaFacts = { readonly parts: ReadonlyMap<Modality, number>; readonly dataBytes: number };
+/** The media of the messages. */
+export type MediaFacts = {
+  /** How many of each kind. */
+  readonly parts: ReadonlyMap<Modality, number>;
+  /** How many bytes of the body are their data. */
+  readonly dataBytes: number;
+  /** Where their data lies in the body, in order. Short data is not among it. */
+  readonly dataSpans: readonly Span[];
+};
 
 /** How each kind of content part is checked, and which modality it needs. */
 type PartKind = { readonly modality: Modality; readonly payload: string; readonly source: string | null };
@@ -53,12 +61,16 @@ type Found = { readonly media: MediaCount; readonly marks: CacheMarks };
 
 class MediaCount implements MediaFacts {
   readonly parts = new Map<Modality, number>();
+  readonly dataSpans: Span[] = [];
   dataBytes = 0;
 
   add(modality: Modality, source: string): void {
     this.parts.set(modality, (this.parts.get(modality) ?? 0) + 1);
     // Sound comes as bare base64; images and videos as an address that counts as text, or as a data URL that does not.
-    if (modality === "audio" || source.startsWith("data:")) this.dataBytes += originalLength(source);
+    if (modality !== "audio" && !source.startsWith("data:")) return;
+    this.dataBytes += originalLength(source);
+    const span = originalSpan(source);
+    if (span !== null) this.dataSpans.push(span);
   }
 }
 

@@ -16,7 +16,7 @@ export function skeletonOf(body: Buffer, longStrings: readonly Span[]): string {
   let from = 0;
   for (const { start, end } of longStrings) {
     const prefix = PLAIN_PREFIX.exec(body.toString("latin1", start, start + KEPT_PREFIX_BYTES))?.[0] ?? "";
-    text += `${body.toString("utf8", from, start)}${prefix}${MARK}${end - start}`;
+    text += `${body.toString("utf8", from, start)}${prefix}${MARK}${start}-${end}`;
     from = end;
   }
   return text + body.toString("utf8", from);
@@ -24,6 +24,14 @@ export function skeletonOf(body: Buffer, longStrings: readonly Span[]): string {
 
 /** The bytes a string of a parsed body had as JSON, shortened or not. Exact for text without escapes. */
 export function originalLength(text: string): number {
+  const span = originalSpan(text);
+  return span === null ? Buffer.byteLength(text) : span.end - span.start;
+}
+
+/** Where a string that was shortened lies in its body; null for any other. */
+export function originalSpan(text: string): Span | null {
   const mark = text.indexOf(MARK);
-  return mark < 0 ? Buffer.byteLength(text) : Number(text.slice(mark + MARK.length));
+  if (mark < 0) return null;
+  const [start, end] = text.slice(mark + MARK.length).split("-");
+  return { start: Number(start), end: Number(end) };
 }

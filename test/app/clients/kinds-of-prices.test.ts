@@ -63,7 +63,7 @@ test("a request that asks for one-hour cache writes needs a balance that covers 
     served.chat(key, {
       model: "local/writes",
       max_tokens: 1,
-      messages: [{ role: "user", content: [{ type: "text", text: "a".repeat(2_000), ...more }] }],
+      messages: [{ role: "user", content: [{ type: "text", text: "in the end ".repeat(180), ...more }] }],
     });
   served.upstream.run(json(completion()));
   const long = await ask({ cache_control: { type: "ephemeral", ttl: "1h" } });

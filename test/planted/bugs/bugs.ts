@@ -11,6 +11,7 @@ import { EMBEDDINGS_BUGS } from "./embeddings.ts";
 import { FORMAT_BUGS } from "./formats.ts";
 import { FLOOR_BUGS } from "./floor.ts";
 import { GATE_BUGS } from "./gate.ts";
+import { HOLD_BUGS } from "./holds.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
 import { INTAKE_BUGS } from "./intake.ts";
 import { LIMIT_BUGS } from "./limits.ts";
@@ -38,6 +39,7 @@ import { USAGE_BUGS } from "./usage.ts";
 /** In the order in which they are planted. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ADMISSION_BUGS,
+  ...HOLD_BUGS,
   ...SETTLEMENT_BUGS,
   ...RECOVERY_BUGS,
   ...STANDBY_BUGS,

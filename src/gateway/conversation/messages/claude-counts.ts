@@ -36,10 +36,19 @@ const RULES: CountRules = {
   aroundAParameter: 12,
 };
 
+/** Whether a model has Anthropic's newer tokenizer, by its name at an upstream of any kind. */
+export function hasDenseTokenizer(model: string): boolean {
+  return familyOf(model).more > 1;
+}
+
 /** How a model counts, and its prompt before tools. */
 export function claudeCounts(model: string): { readonly rules: CountRules; readonly toolsPrompt: ToolsPrompt } {
-  const { toolsPrompt, more } = FAMILIES.find(({ name }) => name.test(model)) ?? OTHERS;
+  const { toolsPrompt, more } = familyOf(model);
   const { perToken, perTokenOfTools, perInnerWord, ...around } = RULES;
   const scaled = { perToken: perToken * more, perTokenOfTools: perTokenOfTools * more };
   return { rules: { ...around, ...scaled, perInnerWord: perInnerWord * more }, toolsPrompt };
+}
+
+function familyOf(model: string): Omit<Family, "name"> {
+  return FAMILIES.find(({ name }) => name.test(model)) ?? OTHERS;
 }
