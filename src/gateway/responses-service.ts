@@ -42,7 +42,7 @@ export function createResponsesService({
       // The gateway ends without an error when its caller has left: there is no answer, and no reader.
       if (answer === null) throw new ConnectError("The call was canceled.", Code.Canceled);
       // What an answer repeats of its request is no part of the contract.
-      return fromJson(CreateResponseResponseSchema, toJsonObject(answer), { ignoreUnknownFields: true });
+      return fromJson(CreateResponseResponseSchema, typed(toJsonObject(answer)), { ignoreUnknownFields: true });
     },
 
     async *streamResponse(request, context) {
@@ -63,6 +63,11 @@ export function createResponsesService({
       return { object, inputTokens };
     },
   };
+}
+
+/** Some upstreams have fractions of a second. */
+function typed({ created_at: createdAt, ...answer }: JsonObject): JsonObject {
+  return { ...answer, created_at: typeof createdAt === "number" ? Math.floor(createdAt) : 0 };
 }
 
 function textOf(value: JsonValue | undefined): string {

@@ -1,6 +1,7 @@
 // A client of Responses at upstreams of Responses, without a transport.
 
 import type { CatalogModel } from "../../src/catalog/catalog-model.ts";
+import type { GatewayDeps } from "../../src/gateway/answer/answer-chat.ts";
 import { answerConversation } from "../../src/gateway/conversation/answer-conversation.ts";
 import { responsesProtocol } from "../../src/gateway/conversation/responses/responses-protocol.ts";
 import { RpcOutput } from "../../src/gateway/conversation/rpc-output.ts";
@@ -22,7 +23,7 @@ export async function startUpstreams() {
     gpt,
     raw,
     /** A gateway whose model has these routes, and thinks where `more` sets nothing else. */
-    open(upstreams: readonly UpstreamId[], more: Partial<CatalogModel> = {}): Bench {
+    open(upstreams: readonly UpstreamId[], more: Partial<CatalogModel> = {}, deps: Partial<GatewayDeps> = {}): Bench {
       const routes = upstreams.map((upstream) => ({ upstream, model: "gpt-9" }));
       const bench = openBench({
         models: [modelOf("acme/m", { routes, hiddenOutput: true, ...more })],
@@ -31,6 +32,7 @@ export async function startUpstreams() {
           upstreamOf("raw", raw.baseUrl, { kind: "openai-responses" }),
           upstreamOf("chat", raw.baseUrl),
         ],
+        deps,
       });
       opened.push(bench);
       return bench;

@@ -511,7 +511,8 @@ export const CountTokensResponseSchema: GenMessage<CountTokensResponse> = /*@__P
 export const MessagesService: GenService<{
   /**
    * Answers a conversation. In REST the body and the answer are Anthropic's JSON, and `"stream": true` gives server-sent events.
-   * Parameters that are not named here are ignored, apart from those that would change the answer or its price: these are refused.
+   * Parameters of Anthropic's that are not named here pass to models that speak Messages themselves, and others ignore them.
+   * Those that would change the answer or its price are refused, and so is one that we do not know where it would pass.
    *
    * The header `Idempotency-Key` names a request: of the requests of a key under one name one is billed within 24 hours.
    *

@@ -245,6 +245,10 @@ describe("a request that OpenAI would not take as it is", () => {
       "with an answer in the form of a prompt",
       bodyOf('{"role":"assistant","content":[{"type":"input_text","text":"x"}]}', MINE),
     ],
+    [
+      "with the cache mark of another protocol",
+      bodyOf('{"role":"user","content":[{"type":"input_text","text":"x","cache_control":{"type":"ephemeral"}}]}'),
+    ],
   ])("is written from its conversation: %s", (_name, body) => {
     expect(requestOf(body)).toBeNull();
   });

@@ -17,6 +17,9 @@ const ENCRYPTED = "reasoning.encrypted_content";
 /** What else may be asked for: all others belong to tools that a provider runs. */
 const INCLUDED: ReadonlySet<unknown> = new Set(["message.output_text.logprobs"]);
 
+/** A mark of other protocols, which proxies put into any. OpenAI refuses it. */
+const FOREIGN_MARK = "cache_control";
+
 /** A request for OpenAI itself. `json`: the checked body. Null: it is not as OpenAI takes it, and has to be written from its conversation. */
 export function nativeResponses(
   json: JsonObject,
@@ -27,6 +30,7 @@ export function nativeResponses(
   if (!areOwnItems(items)) return null;
   const marks = new CacheMarks();
   marks.lookAtBody(json, []);
+  if (marks.field.endsWith(FOREIGN_MARK)) return null;
   return {
     thinks: true,
     cacheWrites: marks.writes,
