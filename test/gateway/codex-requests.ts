@@ -129,7 +129,7 @@ export const codexRequests = (encrypted: string): Readonly<Record<string, Json>>
             {
               type: "namespace",
               name: "functions",
-              description: "Functions.",
+              description: "",
               tools: [{ ...PATCH, name: "exec" }, functionTool("wait")],
             },
           ],

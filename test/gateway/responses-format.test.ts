@@ -115,6 +115,10 @@ describe("an event", () => {
   it("has the text that came in no pieces", () => {
     const ends = LONG.filter(({ type }) => type === "response.output_item.done");
     expect(textsOf(open(), ends)).toEqual(["hm", "Hello there.", 'look{"at":1}', "patch*** é"]);
+    const search = { id: "ts_1", type: "tool_search_call", arguments: { query: "é" } };
+    const begun = { type: "response.output_item.added", output_index: 0, item: { ...search, arguments: {} } };
+    const ended = { type: "response.output_item.done", output_index: 0, item: search };
+    expect(textsOf(open(), [begun, ended, ended])).toEqual(["", '{"query":"é"}', ""]);
     const last = LONG.at(-1) ?? {};
     expect(textsOf(open(), [last])).toEqual(['hmHello there.look{"at":1}patch*** é']);
     const stream = open();

@@ -10,7 +10,7 @@ import { readKeptAnswer, writeKeptAnswer } from "../../src/gateway/retries/kept-
 import type { Retries } from "../../src/gateway/retries/retries.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { eventsOf, type Json, sseOf } from "./fakes/responses-wire.ts";
-import { HI, ITEMS, PassedBytes, RESPONSE, send, startUpstreams, streamed, TAG } from "./pass-responses.ts";
+import { HI, ITEMS, lastBody, PassedBytes, RESPONSE, send, startUpstreams, streamed, TAG } from "./pass-responses.ts";
 import { chunk, completion, json } from "./scripted-upstream.ts";
 import { type Bench, KEY, RATE } from "./support.ts";
 
@@ -93,6 +93,21 @@ it("a caller of RPC reads what passes, and events that have no number", async ()
   const events = await Array.fromAsync(client.streamResponse({ model: "acme/m", input }));
   expect(events.map(({ type }) => type)).toContain("keepalive");
   expect(events.at(-1)).toMatchObject({ type: "response.completed", sequenceNumber: 0 });
+});
+
+it("a client that searches for its tools gets the search, and the model what it has found", async () => {
+  const bench = upstreams.open(["gpt"]);
+  const tools = [{ type: "tool_search", execution: "client", parameters: { type: "object" } }];
+  const output = new PassedBytes();
+  await send(bench, { input: "!find", tools }, output);
+  const { output: items } = output.wholeAnswer as { readonly output: readonly Json[] };
+  expect(items).toMatchObject([{ type: "tool_search_call", execution: "client", arguments: { query: "a" } }]);
+  const found = { type: "tool_search_output", call_id: items[0]?.["call_id"], execution: "client", tools: [LOOK] };
+  const next = { input: [{ role: "user", content: "hi" }, ...items, found], tools };
+  expect(await send(upstreams.open(["gpt"]), next)).toBe("answered");
+  const [, search, loaded] = lastBody(upstreams.gpt)["input"] as Json[];
+  expect(search).toEqual(Object.fromEntries(Object.entries(items[0] ?? {}).filter(([name]) => name !== "id")));
+  expect(loaded).toEqual(found);
 });
 
 describe("a model with routes of two protocols", () => {

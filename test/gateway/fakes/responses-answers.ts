@@ -59,18 +59,35 @@ function messageOf(part: Json): Json {
 
 /** One call of each tool, or of the first alone. */
 function callsFor(body: Json, isOrdered: (word: string) => boolean, number: number): Json[] {
+  if (isOrdered("find")) {
+    const search = {
+      call_id: `ts_${number}`,
+      execution: "client",
+      arguments: { query: "a", limit: 1 },
+      status: "completed",
+    };
+    return [{ type: "tool_search_call", ...search }];
+  }
   if (!isOrdered("call")) return [];
-  const tools = ((body["tools"] ?? []) as Json[]).flatMap((tool) =>
-    tool["type"] === "namespace"
-      ? (tool["tools"] as Json[]).map((inner): Json => ({ ...inner, namespace: tool["name"] }))
-      : [tool],
-  );
+  const tools = toolsIn(body)
+    .filter(({ type }) => type !== "tool_search")
+    .flatMap((tool) =>
+      tool["type"] === "namespace"
+        ? (tool["tools"] as Json[]).map((inner): Json => ({ ...inner, namespace: tool["name"] }))
+        : [tool],
+    );
   return (isOrdered("callall") ? tools : tools.slice(0, 1)).map((tool, at) => {
     const named = { name: tool["name"], ...("namespace" in tool ? { namespace: tool["namespace"] } : {}) };
     const call = { call_id: `call_${number}_${at}`, ...named, status: "completed" };
     if (tool["type"] === "custom") return { type: "custom_tool_call", ...call, input: '*** "Begin"\n+\u{1F642}\n' };
     return { type: "function_call", ...call, arguments: `{"at":${at},"text":"é\u{1F642}"}` };
   });
+}
+
+/** The tools of the body, and those within its input. */
+function toolsIn({ tools = [], input }: Json): Json[] {
+  const items = (Array.isArray(input) ? (input as Json[]) : []).filter(({ type }) => type === "additional_tools");
+  return [...(tools as Json[]), ...items.flatMap((item) => item["tools"] as Json[])];
 }
 
 /** The text of the last message of the user; after results of tools, those. */

@@ -39,14 +39,16 @@ function* problemsOf(body: Json, facts: CheckFacts): Generator<Problem> {
   yield* itemProblems(Array.isArray(body["input"]) ? (body["input"] as Json[]) : [], facts);
 }
 
-function* toolProblems(tool: Json): Generator<Problem> {
+/** `isInItem`: it lies in an item of the input, where Codex sends namespaces with an empty description. */
+function* toolProblems(tool: Json, isInItem = false): Generator<Problem> {
   if (tool["type"] === "tool_search") {
     if (tool["execution"] !== "client") yield "A search that runs here is charged for.";
     return;
   }
   if (!NAME.test(String(tool["name"]))) yield `Invalid name of a tool: ${String(tool["name"])}.`;
   if (tool["type"] === "namespace") {
-    if (typeof tool["description"] !== "string" || tool["description"] === "") yield "A namespace needs a description.";
+    const isDescribed = typeof tool["description"] === "string" && (isInItem || tool["description"] !== "");
+    if (!isDescribed) yield "A namespace needs a description.";
     for (const inner of tool["tools"] as Json[]) yield* toolProblems(inner);
     return;
   }
@@ -61,7 +63,7 @@ function* itemProblems(items: readonly Json[], { isOurs }: CheckFacts): Generato
     const type = item["type"] ?? "message";
     if (item["id"] !== undefined) yield `Item with id ${JSON.stringify(item["id"])} not found: nothing is stored.`;
     if (type === "additional_tools") {
-      for (const tool of item["tools"] as Json[]) yield* toolProblems(tool);
+      for (const tool of item["tools"] as Json[]) yield* toolProblems(tool, true);
     } else if (type === "message") yield* messageProblems(item);
     else if (type === "reasoning") {
       const follower = items[at + 1];
@@ -77,6 +79,13 @@ function* itemProblems(items: readonly Json[], { isOurs }: CheckFacts): Generato
       open.set(item["call_id"], `${type}_output`);
     } else if (type === "function_call_output" || type === "custom_tool_call_output") {
       if (open.get(item["call_id"]) !== type) yield `No tool call found for the output ${String(item["call_id"])}.`;
+      open.delete(item["call_id"]);
+    } else if (type === "tool_search_call") {
+      if (item["execution"] !== "client") yield "A search that runs here is charged for.";
+      open.set(item["call_id"], "tool_search_output");
+    } else if (type === "tool_search_output") {
+      if (open.get(item["call_id"]) !== type) yield `No search found for ${String(item["call_id"])}.`;
+      for (const tool of item["tools"] as Json[]) yield* toolProblems(tool, true);
       open.delete(item["call_id"]);
     } else yield `Unknown item: ${JSON.stringify(type)}.`;
   }

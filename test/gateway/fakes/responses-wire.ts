@@ -42,6 +42,8 @@ function itemEvents(item: Json, index: number, pieceSize: PieceSize): Json[] {
       );
       return [added({ summary: [], encrypted_content: "" }), ...parts, done];
     }
+    case "tool_search_call":
+      return [added({ arguments: {}, status: "in_progress" }), done];
     case "custom_tool_call":
       return [
         added({ input: "", status: "in_progress" }),

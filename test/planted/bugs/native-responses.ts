@@ -151,6 +151,17 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
     noticedBy: shown("where its members come twice"),
   },
   {
+    name: "a search for tools is free where an answer is estimated",
+    edits: [
+      gateway(
+        "formats/responses/item-texts.ts",
+        "isObject(args) && Object.keys(args).length > 0 ? JSON.stringify(args) : (args ?? input)",
+        "args ?? input",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/responses-format.test.ts", test: "has the text that came in no pieces" },
+  },
+  {
     name: "a client is asked to pay again for an answer that broke off",
     edits: [
       gateway(

@@ -3,11 +3,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../request/field-rules.ts";
-import { readStrictObject } from "../../request/read-json.ts";
 import { ownCacheKey } from "../cache-key.ts";
 import type { NativeFacts, NativeRequest } from "../native-request.ts";
-import { nativeResponses } from "./native-responses.ts";
-import { readResponsesRequest } from "./read-responses-request.ts";
+import { responsesProtocol } from "./responses-protocol.ts";
 
 const FACTS: NativeFacts = {
   origin: "openai",
@@ -25,8 +23,7 @@ const ENCRYPTED = "reasoning.encrypted_content";
 
 function requestOf(json: string): NativeRequest | null {
   const body = Buffer.from(json);
-  const object = readStrictObject(body);
-  return nativeResponses(object, body, readResponsesRequest(object));
+  return responsesProtocol.read(body).native ?? null;
 }
 function nativeOf(json: string, facts: Partial<NativeFacts> = {}): string {
   const written = requestOf(json)?.write({ ...FACTS, ...facts });

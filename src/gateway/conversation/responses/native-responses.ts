@@ -3,7 +3,7 @@
 
 import { CacheMarks } from "../../request/cache-marks.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
-import { scanObject } from "../../request/json-scan.ts";
+import type { ObjectScan } from "../../request/json-scan.ts";
 import { type Edit, insertMembers, removeMembers, splice } from "../../request/splice.ts";
 import { ownCacheKey } from "../cache-key.ts";
 import type { NativeFacts, NativeRequest } from "../native-request.ts";
@@ -20,12 +20,15 @@ const INCLUDED: ReadonlySet<unknown> = new Set(["message.output_text.logprobs"])
 /** A mark of other protocols, which proxies put into any. OpenAI refuses it. */
 const FOREIGN_MARK = "cache_control";
 
-/** A request for OpenAI itself. `json`: the checked body. Null: it is not as OpenAI takes it, and has to be written from its conversation. */
+/** A checked body: what it holds, its bytes, and where its members lie in them. */
+type ScannedBody = { readonly json: JsonObject; readonly body: Buffer; readonly members: ObjectScan["members"] };
+
+/** A request for OpenAI itself. Null: it is not as OpenAI takes it, and has to be written from its conversation. */
 export function nativeResponses(
-  json: JsonObject,
-  body: Buffer,
+  scanned: ScannedBody,
   { repeated }: Pick<ResponsesRequest, "repeated">,
 ): NativeRequest | null {
+  const { json } = scanned;
   const items = Array.isArray(json["input"]) ? json["input"].filter(isObject) : [];
   if (!areOwnItems(items)) return null;
   const marks = new CacheMarks();
@@ -48,15 +51,12 @@ export function nativeResponses(
     },
     // What is encrypted names its upstream, so the conversation does.
     isSealed: false,
-    write: (facts) => ({ body: nativeBody({ json, body, items }, facts), headers: [] }),
+    write: (facts) => ({ body: nativeBody(scanned, items, facts), headers: [] }),
   };
 }
 
-type ReadResponses = { readonly json: JsonObject; readonly body: Buffer; readonly items: readonly JsonObject[] };
-
 /** The body for the upstream. The client's has been read by then, so it has a model. */
-function nativeBody({ json, body, items }: ReadResponses, facts: NativeFacts): Buffer {
-  const { members } = scanObject(body);
+function nativeBody({ json, body, members }: ScannedBody, items: readonly JsonObject[], facts: NativeFacts): Buffer {
   const out = new Set(endingMembers(members.keys()));
   const edits: Edit[] = [];
   const added: string[] = [];

@@ -1,4 +1,4 @@
-import { readStrictObject } from "../../request/read-json.ts";
+import { parseStrictly, scanStrictly } from "../../request/read-json.ts";
 import type { ClientProtocol } from "../protocol.ts";
 import { nativeResponses } from "./native-responses.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
@@ -8,9 +8,10 @@ import { ResponsesAnswerWriter } from "./write-responses-answer.ts";
 export const responsesProtocol: ClientProtocol = {
   name: "responses",
   read(body) {
-    const json = readStrictObject(body);
+    const scan = scanStrictly(body);
+    const json = parseStrictly(body.toString("utf8"), scan);
     const request = readResponsesRequest(json);
-    const native = nativeResponses(json, body, request);
+    const native = nativeResponses({ json, body, members: scan.members }, request);
     return {
       conversation: request.conversation,
       ...(native === null ? {} : { native }),

@@ -65,7 +65,8 @@ function textsOfItem(item: JsonObject, key: unknown): ItemText[] {
     }),
     ...listOf(item["summary"]).map((part, order): [string, unknown, unknown] => ["summary", order, part["text"]]),
     ["name", "", name] as const,
-    ["input", "", args ?? input] as const,
+    // A search for tools has an object.
+    ["input", "", isObject(args) && Object.keys(args).length > 0 ? JSON.stringify(args) : (args ?? input)] as const,
   ];
   return texts.flatMap(([kind, order, text]) => {
     return typeof text === "string" && text !== "" ? [{ place: placeOf(key, kind, order), text, isWhole: true }] : [];
