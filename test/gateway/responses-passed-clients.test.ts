@@ -11,7 +11,7 @@ import type { Retries } from "../../src/gateway/retries/retries.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { eventsOf, type Json, sseOf } from "./fakes/responses-wire.ts";
 import { HI, ITEMS, lastBody, PassedBytes, RESPONSE, send, startUpstreams, streamed, TAG } from "./pass-responses.ts";
-import { chunk, completion, json } from "./scripted-upstream.ts";
+import { chunk, completion, json, type Script } from "./scripted-upstream.ts";
 import { type Bench, KEY, RATE } from "./support.ts";
 
 let upstreams: Awaited<ReturnType<typeof startUpstreams>>;
@@ -111,23 +111,32 @@ it("a client that searches for its tools gets the search, and the model what it 
 });
 
 describe("a model with routes of two protocols", () => {
-  it.each([true, false])("answers by the one where the other cannot, streamed: %s", async (stream) => {
-    upstreams.raw.run(async (response, { body }) => {
-      const asked = JSON.parse(String(body)) as Json;
-      if ("input" in asked) return void response.writeHead(503).end();
-      if (!stream) return json(completion())(response, { body, headers: {} }, 1);
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(`data: ${chunk({ content: "Halo!" }, "stop")}\n\ndata: [DONE]\n\n`);
-    });
+  const refusesResponses: Script = (response, received, call) => {
+    const asked = JSON.parse(String(received.body)) as Json;
+    if ("input" in asked) return void response.writeHead(503).end();
+    if (asked["stream"] !== true) return json(completion())(response, received, call);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: ${chunk({ content: "Halo!" }, "stop")}\n\ndata: [DONE]\n\n`);
+  };
+  const protocols = () =>
+    upstreams.raw.received.map(({ body }) => (body.includes('"messages"') ? "chat" : "responses"));
+
+  it("answers by the one where the other cannot, streamed", async () => {
+    upstreams.raw.run(refusesResponses);
     const bench = upstreams.open(["raw", "chat"]);
-    const output = new PassedBytes();
-    if (stream) {
-      const { events } = await streamed(bench, HI);
-      expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { model: "acme/m" } });
-      expect(events.map((event) => event["sequence_number"])).toEqual(events.map((_, at) => at));
-    } else expect(await send(bench, HI, output)).toBe("answered");
-    expect(bench.ledger.settlement).toMatchObject({ upstream: "chat", basis: stream ? "estimated" : "exact" });
-    expect(upstreams.raw.received.map(({ body }) => body.includes('"messages"'))).toEqual([false, true]);
+    const { events } = await streamed(bench, HI);
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { model: "acme/m" } });
+    expect(events.map((event) => event["sequence_number"])).toEqual(events.map((_, at) => at));
+    expect(bench.ledger.settlement).toMatchObject({ upstream: "chat", basis: "estimated" });
+    expect(protocols()).toEqual(["responses", "chat"]);
+  });
+
+  it("answers by the one where the other cannot, in one piece", async () => {
+    upstreams.raw.run(refusesResponses);
+    const bench = upstreams.open(["raw", "chat"]);
+    expect(await send(bench, HI)).toBe("answered");
+    expect(bench.ledger.settlement).toMatchObject({ upstream: "chat", basis: "exact" });
+    expect(protocols()).toEqual(["responses", "chat"]);
   });
 
   it("passes by the one where the other fails behind a comment", async () => {

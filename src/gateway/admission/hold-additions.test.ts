@@ -10,6 +10,7 @@ import type { ClientRequest } from "../conversation/client-request.ts";
 import { countConversation } from "../conversation/count-conversation.ts";
 import { claudeCounts } from "../conversation/messages/claude-counts.ts";
 import { messagesProtocol } from "../conversation/messages/messages-protocol.ts";
+import { responsesProtocol } from "../conversation/responses/responses-protocol.ts";
 import { type ChatRequest, readRequest } from "../request/read-request.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
 import { planHold, SLAB_TOKENS } from "./hold.ts";
@@ -91,6 +92,18 @@ describe("the hold", () => {
     expect(perToken(marked("1h"), ["anthropic"])).toBeCloseTo(10, 2);
     expect(perToken(marked("5m"), ["anthropic"])).toBeCloseTo(6.25, 2);
     expect(perToken(marked("1h"), ["openai-compatible"])).toBeCloseTo(6.25, 2);
+  });
+
+  it("has a token for each byte of what only a server of Responses reads", () => {
+    const tools = [{ type: "function", name: "a", output_schema: { enum: ["0123456789".repeat(400)] } }];
+    const body = Buffer.from(JSON.stringify({ model: "acme/m", input: "hi", max_output_tokens: 9, tools }));
+    const { conversation, native = null } = responsesProtocol.read(body);
+    const request = readRequest(writeChatRequest(conversation));
+    const client: ClientRequest = { protocol: "responses", body, conversation, native };
+    const tokensAt = (kind: UpstreamKind): number =>
+      planHold(request, MODEL, holdAdditions(request, client, routesTo(kind))).inputTokens;
+    expect(tokensAt("openai-responses") - tokensAt("demo")).toBeGreaterThanOrEqual(4_000);
+    expect(tokensAt("anthropic") - tokensAt("demo")).toBeLessThan(4_000);
   });
 
   it("has the thoughts that only its own upstream reads", () => {

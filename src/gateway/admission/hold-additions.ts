@@ -30,7 +30,8 @@ export function holdAdditions(
   const native = client !== null && protocols.has(client.protocol) ? client.native : null;
   return {
     perToken: routes.some(({ model }) => hasDenseTokenizer(model)) ? DENSE_TOKENS_PER_TOKEN : 1,
-    inputTokens: protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0,
+    inputTokens:
+      (protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0) + (native?.unseenTokens ?? 0),
     // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
     bytes: leavesChat && client !== null ? Math.max(0, client.body.length - request.body.length) : 0,
     writesForLong: native?.cacheWrites === "long",

@@ -11,6 +11,8 @@ export type NativeRequest = {
   readonly cacheField: string;
   /** The tokens that it sets aside for thoughts: the bound of the output has to be above them. */
   readonly thoughtBudget: number;
+  /** The most tokens of text that it has beside its chat form. Absent: none, or what is sealed alone. */
+  readonly unseenTokens?: number;
   /** Members that differ at the upstream, and that the answer repeats as the client wrote them. Absent: answers repeat none. */
   readonly repeated?: JsonObject;
   /** Refuses what the model does not take. Errors: ValidationError. */

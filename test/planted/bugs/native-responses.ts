@@ -151,6 +151,14 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
     noticedBy: shown("where its members come twice"),
   },
   {
+    name: "text that only OpenAI reads is held at half its bytes",
+    edits: [gateway("admission/hold-additions.ts", "+ (native?.unseenTokens ?? 0)", "")],
+    noticedBy: {
+      file: "src/gateway/admission/hold-additions.test.ts",
+      test: "has a token for each byte of what only a server of Responses reads",
+    },
+  },
+  {
     name: "a search for tools is free where an answer is estimated",
     edits: [
       gateway(

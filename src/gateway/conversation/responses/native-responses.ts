@@ -10,6 +10,7 @@ import type { NativeFacts, NativeRequest } from "../native-request.ts";
 import { Problems } from "../problems.ts";
 import { endingMembers, refuseUnknown } from "./known-members.ts";
 import { areOwnItems, itemEdits, toolEdits } from "./native-input.ts";
+import { unseenTokens } from "./unseen-text.ts";
 import type { ResponsesRequest } from "./read-responses-request.ts";
 
 /** Without it a model that thinks would think again in each turn: nothing is stored. */
@@ -39,6 +40,7 @@ export function nativeResponses(
     cacheWrites: marks.writes,
     cacheField: marks.field,
     thoughtBudget: 0,
+    unseenTokens: unseenTokens(json),
     repeated: {
       max_output_tokens: repeated["max_output_tokens"],
       metadata: repeated["metadata"],
