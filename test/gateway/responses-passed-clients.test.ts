@@ -26,7 +26,7 @@ function clientOf(bench: Bench): OpenAI {
     apiKey: "key",
     maxRetries: 0,
     async fetch(_url, init) {
-      const body = JSON.parse(String(init?.body)) as Json;
+      const body = JSON.parse(typeof init?.body === "string" ? init.body : "{}") as Json;
       if (body["stream"] !== true) {
         const output = new PassedBytes();
         await send(bench, body, output);
