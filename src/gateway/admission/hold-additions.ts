@@ -29,6 +29,8 @@ export function holdAdditions(
   const leavesChat = [...protocols].some((protocol) => protocol !== "chat");
   const native = client !== null && protocols.has(client.protocol) ? client.native : null;
   return {
+    readers: routes.map(({ upstream, model }) => ({ protocol: protocolOf(upstream.kind), model })),
+    pictureTokens: native?.pictureTokens ?? null,
     perToken: routes.some(({ model }) => hasDenseTokenizer(model)) ? DENSE_TOKENS_PER_TOKEN : 1,
     inputTokens:
       (protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0) + (native?.unseenTokens ?? 0),

@@ -99,6 +99,8 @@ const requests = fc
 
 const partOf = (part: string | object) => (typeof part === "string" ? { type: "text", text: part } : part);
 const PLAIN = {
+  readers: [],
+  pictureTokens: null,
   perToken: 1,
   inputTokens: 0,
   bytes: 0,

@@ -1,9 +1,10 @@
 // How much is held for a request before its cost is known: enough for every answer within its estimate and bound, and no
 // more, so that a small balance can still pay for other requests.
 
-import type { CatalogModel, MediaModality, Modality } from "../../catalog/catalog-model.ts";
+import type { CatalogModel, Modality } from "../../catalog/catalog-model.ts";
 import { pricesOf } from "../../catalog/prices.ts";
 import type { PriceSnapshot } from "../../ledger/ledger.ts";
+import { heldMedia, type MediaReaders, MOST_OF_A_PICTURE, MOST_OF_A_VIDEO } from "./held-media.ts";
 import { type HoldRates, holdRates, mostCost, outputWithin } from "./hold-rates.ts";
 import type { UsageBounds } from "../metering/meter.ts";
 import { denseTokens } from "../request/dense-text.ts";
@@ -24,13 +25,13 @@ const MAX_COUNT = 2_147_483_647;
 
 /**
  * The most tokens of one part of media, beside its bytes: large pictures have 50 000 tokens, an hour of video a million. It
- * bounds an upstream's report; the hold uses the catalog's figure, which small balances can afford.
+ * bounds an upstream's report. What is held is in `held-media.ts`.
  */
 const MEDIA_BOUND: Readonly<Record<Modality, number>> = {
   text: 0,
-  image: 65_536,
+  image: MOST_OF_A_PICTURE,
   audio: 65_536,
-  video: 1_048_576,
+  video: MOST_OF_A_VIDEO,
 };
 
 /**
@@ -46,7 +47,7 @@ export type HoldPlan = {
   readonly rates: HoldRates;
   /** Tokens of input in the hold. */
   readonly inputTokens: number;
-  /** How many of them are for pictures, sound and video. It is the best figure where media are not counted. */
+  /** The tokens of pictures, sound and video by the catalog's figures, which are billed where no upstream counts them. */
   readonly mediaTokens: number;
   /** No honest count of the input is larger than this. */
   readonly inputBound: number;
@@ -65,7 +66,7 @@ export type HoldPlan = {
 };
 
 /** What a request can cost at its routes beside what its chat form shows. */
-export type HoldAdditions = {
+export type HoldAdditions = MediaReaders & {
   /** The tokens of the densest tokenizer among its models for one of most tokenizers. */
   readonly perToken: number;
   /** Tokens of input. */
@@ -81,6 +82,8 @@ export type HoldAdditions = {
 };
 
 const NO_ADDITIONS: HoldAdditions = {
+  readers: [],
+  pictureTokens: null,
   perToken: 1,
   inputTokens: 0,
   bytes: 0,
@@ -94,18 +97,19 @@ export function planHold(request: ChatRequest, model: CatalogModel, additions = 
   const prices = pricesOf(model);
   const mediaTokens = sumOfMedia(request, model.mediaTokens);
   const text = heldText(request, model, additions) + TOKENS_PER_MESSAGE * request.messageCount + additions.inputTokens;
-  const estimate = text + mediaTokens;
+  const media = heldMedia(request, model.mediaTokens, additions);
+  const heldForMedia = sumOf(media.values());
+  const estimate = text + heldForMedia;
   const inputTokens = Math.min(estimate, model.contextLength);
-  const mediaBound = sumOfMedia(request, MEDIA_BOUND) + mediaTokens;
+  const mediaBound = Math.max(sumOfMedia(request, MEDIA_BOUND) + mediaTokens, heldForMedia);
   const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
   const most = Math.min(model.maxOutputTokens, model.contextLength, Math.floor(MAX_COUNT / request.choices));
   const { contextLength } = model;
   const wanted =
     asked === 0 ? unaskedBound(request, { contextLength, highest: estimate, ofMedia: mediaTokens }) : asked;
   const outputBound = Math.min(wanted, most);
-  const media = model.otherPrices ? mediaOf(request, model) : [];
   const writesForLong = request.cacheWrites === "long" || additions.writesForLong;
-  const rates = holdRates(prices, { tokens: inputTokens, text, media, writesForLong });
+  const rates = holdRates(prices, { tokens: inputTokens, text, media: [...media], writesForLong });
   const isSeen = !additions.thinksUnseen && showsItsOutput(request, model, rates);
   const heldOutput = isSeen ? Math.min(outputBound, SLAB_TOKENS) : outputBound;
   const amountFor = (outputTokens: number): bigint => mostCost(rates, outputTokens * request.choices);
@@ -179,10 +183,8 @@ function sumOfMedia(request: ChatRequest, perPart: Readonly<Partial<Record<Modal
   return tokens;
 }
 
-function mediaOf({ media }: ChatRequest, model: CatalogModel): [MediaModality, number][] {
-  const counts: [MediaModality, number][] = [];
-  for (const [modality, count] of media.parts) {
-    if (modality !== "text") counts.push([modality, model.mediaTokens[modality] * count]);
-  }
-  return counts;
+function sumOf(numbers: Iterable<number>): number {
+  let sum = 0;
+  for (const number of numbers) sum += number;
+  return sum;
 }

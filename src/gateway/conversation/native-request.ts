@@ -15,6 +15,8 @@ export type NativeRequest = {
   readonly unseenTokens?: number;
   /** Members that differ at the upstream, and that the answer repeats as the client wrote them. Absent: answers repeat none. */
   readonly repeated?: JsonObject;
+  /** The most tokens of a picture at the resolution that it asks for. Absent: it asks for none. */
+  readonly pictureTokens?: number | null;
   /** Refuses what the model does not take. Errors: ValidationError. */
   readonly check: (facts: NativeLimits) => void;
   /** Whether it has what a provider of its protocol made and wants back. */

@@ -1,6 +1,6 @@
 // The messages of a request: every shape that clients really send is accepted, and every other one is named in the error.
 
-import type { Modality } from "../../catalog/catalog-model.ts";
+import type { MediaModality, Modality } from "../../catalog/catalog-model.ts";
 import type { FieldProblem } from "../../kernel/errors.ts";
 import type { CacheMarks } from "./cache-marks.ts";
 import { isFullText, isObject, isText, problem, type JsonObject, type Rule } from "./field-rules.ts";
@@ -14,8 +14,17 @@ const SILENT_ROLES: ReadonlySet<unknown> = new Set(["assistant", "function"]);
 /** Checks stop here: of a million wrong messages the error names the first few. */
 export const MAX_PROBLEMS = 20;
 
+/** One part of media. `source`: its data or its address, as in the skeleton of the body. */
+export type MediaItem = {
+  readonly modality: MediaModality;
+  readonly source: string;
+  /** Of a picture; null: the client named none. */
+  readonly detail: string | null;
+};
+
 /** The media of the messages. */
 export type MediaFacts = {
+  readonly items: readonly MediaItem[];
   /** How many of each kind. */
   readonly parts: ReadonlyMap<Modality, number>;
   /** How many bytes of the body are their data. */
@@ -25,8 +34,10 @@ export type MediaFacts = {
 };
 
 /** How each kind of content part is checked, and which modality it needs. */
-type PartKind = { readonly modality: Modality; readonly payload: string; readonly source: string | null };
-const PART_KINDS: ReadonlyMap<unknown, PartKind> = new Map([
+type PartKind =
+  | { readonly modality: "text"; readonly payload: string; readonly source: null }
+  | { readonly modality: MediaModality; readonly payload: string; readonly source: string };
+const PART_KINDS: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
   ["text", { modality: "text", payload: "text", source: null }],
   ["refusal", { modality: "text", payload: "refusal", source: null }],
   ["image_url", { modality: "image", payload: "image_url", source: "url" }],
@@ -61,10 +72,12 @@ type Found = { readonly media: MediaCount; readonly marks: CacheMarks };
 
 class MediaCount implements MediaFacts {
   readonly parts = new Map<Modality, number>();
+  readonly items: MediaItem[] = [];
   readonly dataSpans: Span[] = [];
   dataBytes = 0;
 
-  add(modality: Modality, source: string): void {
+  add(modality: MediaModality, source: string, { detail }: JsonObject): void {
+    this.items.push({ modality, source, detail: typeof detail === "string" ? detail : null });
     this.parts.set(modality, (this.parts.get(modality) ?? 0) + 1);
     // Sound comes as bare base64; images and videos as an address that counts as text, or as a data URL that does not.
     if (modality !== "audio" && !source.startsWith("data:")) return;
@@ -93,6 +106,9 @@ function checkMessage(message: unknown, field: string, found: Found, problems: F
   } else if (typeof content !== "string") {
     const isSilent = (content === null || content === undefined) && SILENT_ROLES.has(role);
     if (!isSilent) problems.push(problem(`${field}.content`, "type", "must be a string or an array of parts"));
+  }
+  if (message["audio"] !== undefined && message["audio"] !== null) {
+    problems.push(problem(`${field}.audio`, "stored", "must not name a sound that the provider keeps: send its text"));
   }
   checkOptional(message, "name", isText, field, problems);
   checkOptional(message, "tool_call_id", isText, field, problems);
@@ -130,7 +146,7 @@ function checkParts(parts: readonly unknown[], field: string, { media, marks }: 
     const wrongName = isObject(payload) ? otherSpellingIn(payload, MEDIA_NAMES, `${where}.${kind.payload}`) : null;
     if (wrongName !== null) problems.push(wrongName);
     const source = isObject(payload) ? payload[kind.source] : undefined;
-    if (typeof source === "string" && source !== "") media.add(kind.modality, source);
+    if (isObject(payload) && typeof source === "string" && source !== "") media.add(kind.modality, source, payload);
     else
       problems.push(problem(`${where}.${kind.payload}.${kind.source}`, "string", "must be a string that is not empty"));
   }

@@ -73,6 +73,11 @@ describe("readRequest refuses", () => {
     ["a file that is kept", { file_ids: ["file-1"] }, "file_ids: kept"],
     ["a prediction", { prediction: { type: "content", content: "x" } }, "prediction: unpriced"],
     ["web search", { web_search_options: {} }, "web_search_options: unpriced"],
+    [
+      "an answer in sound that the provider keeps",
+      { messages: [USER, { role: "assistant", audio: { id: "audio_1" } }] },
+      "messages[1].audio: stored",
+    ],
     ["spoken output", { modalities: ["text", "audio"], audio: { voice: "a" } }, "modalities: unpriced,audio: unpriced"],
     ["other models behind the one that is priced", { models: ["dear/model"] }, "models: unpriced"],
     ["an answer that is fetched later", { deferred: true }, "deferred: unpriced"],

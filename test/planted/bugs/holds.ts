@@ -4,6 +4,8 @@ import { gateway, type PlantedBug } from "../planted-bug.ts";
 
 const texts = (test: string) => ({ file: "test/gateway/texts-within-holds.test.ts", test });
 const sizes = (test: string) => ({ file: "src/gateway/admission/hold.test.ts", test });
+const media = (test: string) => ({ file: "test/gateway/media-within-holds.test.ts", test });
+const MEDIA = "admission/held-media.ts";
 const DENSE = "request/dense-text.ts";
 
 /** Each with the test that must notice it. */
@@ -54,5 +56,59 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: sizes("has all text beside a picture, before and behind it"),
+  },
+  {
+    name: "a picture is held at the operator's figure alone",
+    edits: [
+      gateway(MEDIA, 'item.modality === "image" ? ofPicture(item, body, readers)', 'item.modality === "image" ? 0'),
+    ],
+    noticedBy: media("by a client of messages, at each upstream"),
+  },
+  {
+    name: "a picture is held for the first of several routes",
+    edits: [gateway(MEDIA, "of readers) {", "of readers.slice(0, 1)) {")],
+    noticedBy: media("by a client of chat, at each upstream"),
+  },
+  {
+    name: "a picture whose size is not seen is held as a small one",
+    edits: [gateway(MEDIA, "size === null ? MOST_OF_A_PICTURE", "size === null ? 0")],
+    noticedBy: media("by its size, where the model scales no picture down"),
+  },
+  {
+    name: "the size of a picture is read from data that is written with escapes",
+    edits: [gateway(MEDIA, 'text.includes("\\\\") ||', "")],
+    noticedBy: media("by its size, where the model scales no picture down"),
+  },
+  {
+    name: "the resolution of a part is not held for",
+    edits: [
+      gateway(
+        "conversation/gemini/media-resolution.ts",
+        "if (isObject(resolution)) most",
+        "if (isObject(resolution) && most === 0) most",
+      ),
+    ],
+    noticedBy: media("at the resolution that a client asks Google for"),
+  },
+  {
+    name: "a sound is as long as the rate in its head claims",
+    edits: [
+      gateway(
+        MEDIA,
+        "Math.min(file.readUInt32LE(28), file.readUInt32LE(24) * channelBytes)",
+        "file.readUInt32LE(28) + 0 * channelBytes",
+      ),
+    ],
+    noticedBy: media("plain samples whose head claims a higher rate"),
+  },
+  {
+    name: "a video behind an address is held as a short one",
+    edits: [gateway(MEDIA, ": MOST_OF_A_VIDEO;", ": 0;")],
+    noticedBy: media("video behind an address"),
+  },
+  {
+    name: "a sound of the provider's account may be named",
+    edits: [gateway("request/check-messages.ts", 'message["audio"] !== undefined &&', 'message["audio"] === 0 &&')],
+    noticedBy: { file: "src/gateway/request/read-request.test.ts", test: "an answer in sound that the provider keeps" },
   },
 ];

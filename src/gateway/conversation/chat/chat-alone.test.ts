@@ -39,7 +39,6 @@ describe("what only chat has", () => {
       { messages: [{ role: "system", content: [{ type: "image_url", image_url: { url: "https://x.example/i" } }] }] },
       ["messages[0].content"],
     ],
-    [{ messages: [HI, { role: "assistant", audio: { id: "audio_1" } }] }, ["messages[1].audio"]],
     [{ messages: [HI, { role: "tool", tool_call_id: "a", content: "1" }] }, ["messages[1].tool_call_id"]],
     [{ messages: [HI, { role: "function", name: "look", content: "1" }] }, ["messages[1].name"]],
     [

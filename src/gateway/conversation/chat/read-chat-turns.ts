@@ -82,9 +82,6 @@ class TurnReader {
   }
 
   #ofModel(message: JsonObject, where: string): void {
-    if (isObject(message["audio"])) {
-      this.#found.add(`${where}.audio`, "unsupported", "must not name an earlier answer in sound");
-    }
     const refusal = textOf(message["refusal"]);
     const calls = this.#callsOf(message, where);
     const turn = this.#add("assistant", [

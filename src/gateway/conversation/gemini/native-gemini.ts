@@ -8,6 +8,7 @@ import { type Edit, insertMembers, splice } from "../../request/splice.ts";
 import { NOT_KNOWN } from "../known-names.ts";
 import type { NativeFacts, NativeRequest } from "../native-request.ts";
 import { unknownMember } from "./known-members.ts";
+import { pictureTokensOf } from "./media-resolution.ts";
 import { snakeName } from "./members.ts";
 import { refuseForGemini } from "./refuse-for-gemini.ts";
 import { isOwnSignature, NO_SIGNATURE, readSignature } from "./opaque-signature.ts";
@@ -20,6 +21,7 @@ export function nativeGemini(json: JsonObject, body: Buffer): NativeRequest | nu
     cacheWrites: "none",
     cacheField: "",
     thoughtBudget: 0,
+    pictureTokens: pictureTokensOf(json),
     check() {
       const unknown = unknownMember(json);
       if (unknown !== null) throw refuseForGemini(unknown, "unknown", NOT_KNOWN);

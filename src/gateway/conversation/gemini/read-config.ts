@@ -3,6 +3,7 @@
 import { integerBetween, isObject, isText, numberBetween, type Rule } from "../../request/field-rules.ts";
 import type { Conversation, Effort, OutputFormat } from "../conversation.ts";
 import { refuseUnpriced } from "./known-members.ts";
+import { checkResolution } from "./media-resolution.ts";
 import type { Members } from "./members.ts";
 import { plainSchema } from "./read-schema.ts";
 
@@ -33,6 +34,7 @@ export function readConfig(body: Members): AnswerConfig {
   const config = body.object("generationConfig");
   if (config === null) return UNSET;
   refuseMembers(config);
+  checkResolution(config, false);
   const number = (name: string, rule: Rule) => config.optional(name, rule) as number | null;
   const thinking = config.object("thinkingConfig");
   return {

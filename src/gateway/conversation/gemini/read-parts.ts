@@ -3,6 +3,7 @@
 import { isFullText, isJsonObject, isObject, isText, type JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
 import type { CallPart, DocumentPart, ImagePart, Part, ResultPart, TextPart } from "../conversation.ts";
+import { checkResolution } from "./media-resolution.ts";
 import type { Members } from "./members.ts";
 import { readSignature } from "./opaque-signature.ts";
 
@@ -48,6 +49,7 @@ function isOfProvider(part: Members): boolean {
 
 function readPart(part: Members, place: Place): ReadPart[] {
   if (isOfProvider(part)) return [];
+  checkResolution(part, true);
   const [call, result, data] = ["functionCall", "functionResponse", "inlineData"].map((name) => part.object(name));
   if (call) return place === "model" ? readCall(call, part) : refuseThere(part, "functionCall");
   if (result) return place === "user" ? [readResult(result)] : refuseThere(part, "functionResponse");
@@ -85,6 +87,7 @@ function readResult(result: Members): UnmatchedResult {
   const response = result.optional("response", isJsonObject) as JsonObject | null;
   const media = result.objects("parts", MAX_PARTS).flatMap((part): (TextPart | ImagePart | DocumentPart)[] => {
     if (isOfProvider(part)) return [];
+    checkResolution(part, true);
     const data = part.object("inlineData");
     const read = data === null ? [] : readData(data);
     if (data === null) part.refuse("inlineData", "required", "must be sent");
