@@ -3,9 +3,15 @@
 
 import type { Plugin, Rolldown } from "vite";
 
-/** "pages/usage/usage-page.tsx" is the page of "/usage"; the page of "/" is the overview. */
+/** "pages/usage/usage-page.tsx" is the page of "/usage". */
 const PAGE = /\/pages\/[^/]+\/([^/]+)-page\.tsx$/;
-const HOME = "overview";
+/** The pages of "/", and those that a stranger sees instead of the page for signing in. */
+const PLACES = {
+  home: "overview",
+  welcome: "welcome",
+  signIn: "sign-in",
+  open: ["welcome", "sign-in", "sign-up", "forgot-password", "reset-password", "models", "docs"],
+};
 
 /** Puts the table, and its script, at the head of the built page: before the style sheet, which scripts wait for. */
 export function preloadPages(): Plugin {
@@ -21,12 +27,15 @@ export function preloadPages(): Plugin {
 }
 
 function script(bundle: Rolldown.OutputBundle): string {
-  return `(${preload.toString()})(new Map(${JSON.stringify(filesByPage(bundle))}), ${JSON.stringify(HOME)})`;
+  return `(${preload.toString()})(new Map(${JSON.stringify(filesByPage(bundle))}), ${JSON.stringify(PLACES)})`;
 }
 
 /** Runs in the browser. The program later fetches the page of an address that is not in the table. */
-function preload(table: ReadonlyMap<string, readonly string[]>, home: string): void {
-  for (const file of table.get(location.pathname.split("/")[1] || home) ?? []) {
+function preload(table: ReadonlyMap<string, readonly string[]>, { home, welcome, signIn, open }: typeof PLACES): void {
+  const isStranger = document.querySelector('meta[name="saldo-stranger"]') !== null;
+  const named = location.pathname.split("/")[1] || (isStranger ? welcome : home);
+  const name = isStranger && table.has(named) && !open.includes(named) ? signIn : named;
+  for (const file of table.get(name) ?? []) {
     const link = document.createElement("link");
     link.rel = "modulepreload";
     link.href = file;

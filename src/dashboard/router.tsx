@@ -11,6 +11,7 @@ import { transferPages, transfers } from "./routes/transfers.ts";
 import { BrokenPage } from "./layouts/broken-page.tsx";
 import { lazyPage } from "./layouts/lazy-page.ts";
 import { OpenToAll } from "./layouts/open-to-all.tsx";
+import { isStranger } from "./layouts/stranger.ts";
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -38,7 +39,9 @@ const resetPassword = createRoute({
 const overview = createRoute({
   getParentRoute: () => inside,
   path: "/",
-  component: lazyPage(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
+  component: isStranger()
+    ? lazyPage(() => import("./pages/welcome/welcome-page.tsx"), "WelcomePage")
+    : lazyPage(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
 });
 const billing = createRoute({
   getParentRoute: () => inside,
@@ -52,12 +55,6 @@ const keys = createRoute({
   path: "/keys",
   validateSearch: only(({ create }): { create?: true } => (create === true ? { create } : {})),
   component: lazyPage(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
-});
-const models = createRoute({
-  getParentRoute: () => inside,
-  path: "/models",
-  validateSearch: only(readModelsSearch),
-  component: lazyPage(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
 });
 const playground = createRoute({
   getParentRoute: () => inside,
@@ -83,12 +80,25 @@ const settings = createRoute({
   component: lazyPage(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
 });
 const openToAll = createRoute({ getParentRoute: () => root, id: "open-to-all", component: OpenToAll });
+const modelsArea = createRoute({ getParentRoute: () => openToAll, path: "/models" });
+const models = createRoute({
+  getParentRoute: () => modelsArea,
+  path: "/",
+  validateSearch: only(readModelsSearch),
+  component: lazyPage(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+});
+// The ids of models contain slashes.
+const model = createRoute({
+  getParentRoute: () => modelsArea,
+  path: "/$",
+  component: lazyPage(() => import("./pages/models/models-page.tsx"), "ModelPage"),
+});
 const docsPage = lazyPage(() => import("./pages/docs/docs-page.tsx"), "DocsPage");
 const docs = createRoute({ getParentRoute: () => openToAll, path: "/docs", component: docsPage });
 const doc = createRoute({ getParentRoute: () => openToAll, path: "/docs/$page", component: docsPage });
 
 const tree = root.addChildren([
-  openToAll.addChildren([docs, doc]),
+  openToAll.addChildren([modelsArea.addChildren([models, model]), docs, doc]),
   signIn,
   signUp,
   forgotPassword,
@@ -96,7 +106,6 @@ const tree = root.addChildren([
   inside.addChildren([
     overview,
     usage,
-    models,
     playground,
     keys,
     billing,

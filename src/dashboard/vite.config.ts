@@ -5,6 +5,7 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { readMarkdown } from "./pages/docs/markdown.ts";
+import { firstPaint } from "./pages/welcome/first-paint.ts";
 import { preloadPages } from "./preload-pages.ts";
 import { withoutRules } from "./without-rules.ts";
 
@@ -21,7 +22,7 @@ const markdown: Plugin = {
 
 export default defineConfig({
   root,
-  plugins: [markdown, withoutRules(), react(), tailwindcss(), markAsDemo(), preloadPages()],
+  plugins: [markdown, withoutRules(), react(), tailwindcss(), markAsDemo(), preloadPages(), welcome()],
   resolve: {
     alias: {
       "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js": fileURLToPath(
@@ -62,5 +63,16 @@ function markAsDemo(): Plugin {
     name: "saldo:demo",
     apply: "serve",
     transformIndexHtml: (html) => html.replace("</head>", '<meta name="saldo-demo" content="1" /></head>'),
+  };
+}
+
+/** Writes the markup that the server puts into the page of strangers. */
+function welcome(): Plugin {
+  return {
+    name: "saldo:welcome",
+    apply: "build",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: "welcome.html", source: firstPaint() });
+    },
   };
 }

@@ -59,14 +59,17 @@ describe("an invalid address", () => {
   let dashboard: Dashboard;
   let page: Page;
   let untilAnswered: () => Promise<void>;
-  /** A page without the program. */
+  /** Pages without the program: with a session, and without one. */
   let bare: Page;
+  let bareOutside: Page;
   beforeAll(async () => {
     dashboard = await openDashboard();
-    ({ page } = await dashboard.visitDemo("/settings"));
+    const inside = await dashboard.visitDemo("/settings");
+    ({ page } = inside);
     untilAnswered = watchCalls(page);
-    ({ page: bare } = await dashboard.visit("/robots.txt"));
-    await bare.route("**/assets/index-*.js", (route) => route.abort());
+    bare = await inside.context.newPage();
+    ({ page: bareOutside } = await dashboard.visit("/robots.txt"));
+    for (const each of [bare, bareOutside]) await each.route("**/assets/index-*.js", (route) => route.abort());
   });
   afterAll(() => dashboard.close());
 
@@ -99,13 +102,28 @@ describe("an invalid address", () => {
     ["/docs/errors", "docs-page"],
     ["/constructor", null],
   ])("fetches all files of the page of %s without waiting for the program", async (path, name) => {
-    await bare.goto(dashboard.saldo.httpUrl + path);
-    const fetched = await bare
-      .locator("link[rel=modulepreload]")
-      .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
-    const needed = name === null ? [] : filesOfPage(name).map((file) => `/${file}`);
-    expect(new Set(fetched)).toEqual(new Set(needed));
+    expect(await filesFetchedBy(bare, path)).toEqual(filesNeededBy(name));
   });
+
+  it.each([
+    ["/", "welcome-page"],
+    ["/models", "models-page"],
+    ["/docs/errors", "docs-page"],
+    ["/sign-up", "sign-up-page"],
+    ["/usage?days=7", "sign-in-page"],
+    ["/constructor", null],
+  ])("fetches for strangers all files of the page of %s", async (path, name) => {
+    expect(await filesFetchedBy(bareOutside, path)).toEqual(filesNeededBy(name));
+  });
+
+  const filesNeededBy = (name: string | null) =>
+    new Set(name === null ? [] : filesOfPage(name).map((file) => `/${file}`));
+
+  async function filesFetchedBy(opened: Page, path: string): Promise<ReadonlySet<string>> {
+    await opened.goto(dashboard.saldo.httpUrl + path);
+    const links = opened.locator("link[rel=modulepreload]");
+    return new Set(await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? "")));
+  }
 
   it("shows the usual thirty days of usage", async () => {
     await moveTo(page, "/usage");

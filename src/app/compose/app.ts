@@ -37,6 +37,7 @@ import { type Database, forRequests } from "../../database/database.ts";
 import { Reachability } from "../../database/reachability.ts";
 import { BUILT_DASHBOARD, createDashboard } from "../../transport/web/dashboard.ts";
 import { createServers } from "../../transport/server/servers.ts";
+import { cookiePlanOf, readCookie } from "../../identity/session-cookie.ts";
 import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
 import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
@@ -47,6 +48,7 @@ import { createGeminiService } from "../../gateway/gemini-service.ts";
 import { createMessagesService } from "../../gateway/messages-service.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createEmbeddingsService } from "../../gateway/embeddings/service.ts";
+import { createPublicCatalogService } from "../../gateway/public-catalog.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
 import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
@@ -250,6 +252,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         caller,
       }),
       embeddings: createEmbeddingsService({ gateway: running.gateway, caller }),
+      publicCatalog: createPublicCatalogService(catalog),
       keys: createKeysService({ database, accountOf }),
       billing: {
         ...createBillingService({ database, requests, accountOf, isOperator }),
@@ -278,7 +281,11 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     },
     agentsPackage: agentsPackage(() => baseUrl),
     docs: { catalog, baseUrl: () => baseUrl },
-    dashboard: createDashboard({ folder: BUILT_DASHBOARD, isDemo: config.demo }),
+    dashboard: createDashboard({
+      folder: BUILT_DASHBOARD,
+      isDemo: config.demo,
+      hasSession: (cookies) => readCookie(cookies, cookiePlanOf(baseUrl).sessionName) !== null,
+    }),
     payments,
     logger,
     ...intakeSettings(config),

@@ -1,5 +1,6 @@
 // The frame of pages for people who are not signed in.
 
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
@@ -12,7 +13,9 @@ export function Outside({ title, children }: { readonly title: string; readonly 
   return (
     <div className="flex min-h-dvh flex-col">
       <header className="flex items-center justify-between p-4">
-        <Brand />
+        <Link to="/">
+          <Brand />
+        </Link>
         <Choices />
       </header>
       <main className="mx-auto flex w-full max-w-sm flex-1 flex-col justify-center gap-5 p-4 pb-24">

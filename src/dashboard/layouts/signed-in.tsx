@@ -1,8 +1,8 @@
 // The parent of all pages that need a session: reads who is signed in, and redirects to the page for signing in without
-// a session.
+// a session. Of these pages strangers see only "/", which welcomes them.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Navigate, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { AccountsService, type GetMeResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
@@ -10,13 +10,26 @@ import { isSignedOut, onSignedOut } from "../api/transport.ts";
 import { Failed } from "../components/states.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { Inside, type Reader } from "./inside.tsx";
+import { PublicFrame } from "./public-frame.tsx";
+import { isStranger } from "./stranger.ts";
 import { rememberSignedIn } from "./was-signed-in.ts";
+
+/** The frame of a signed-in person, or a stranger's way. */
+export function SignedIn() {
+  return isStranger() ? <Stranger /> : <Person />;
+}
+
+function Stranger() {
+  const { pathname, href } = useLocation();
+  if (pathname === "/") return <PublicFrame />;
+  return <Navigate to="/sign-in" search={{ next: href }} replace />;
+}
 
 /**
  * The frame for the signed-in person. It stays when reading the person fails: it may contain a secret that is shown
  * once, or a half-filled form.
  */
-export function SignedIn() {
+function Person() {
   useWayToSignIn();
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
   const isKnown = data !== undefined;

@@ -7,6 +7,7 @@ import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { PublicCatalogService } from "#gen/saldo/gateway/v1/public_catalog_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
@@ -31,6 +32,7 @@ export const services = {
   responses: ResponsesService,
   gemini: GeminiService,
   embeddings: EmbeddingsService,
+  publicCatalog: PublicCatalogService,
   keys: KeysService,
   billing: BillingService,
   accounts: AccountsService,

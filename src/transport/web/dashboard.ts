@@ -17,6 +17,7 @@ const PAGE_PATHS = [
   "/reset-password",
   "/usage",
   "/models",
+  "/models/*",
   "/playground",
   "/keys",
   "/billing",
@@ -32,6 +33,8 @@ const PAGE_PATHS = [
   "/docs/*",
 ] as const;
 
+/** The element of the page in which the program renders. */
+const ROOT = '<div id="root"></div>';
 const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/g;
 const A_YEAR_SECONDS = 31_536_000;
 
@@ -43,7 +46,12 @@ export type DashboardOptions = {
   readonly folder: URL;
   /** Marks the page, which then offers to sign in with one click. */
   readonly isDemo: boolean;
+  /** Whether a Cookie header names a session. Without one, the page is marked as a stranger's, and asks for no session. */
+  readonly hasSession: (cookies: string) => boolean;
 };
+
+/** A page with its compressed forms. */
+type Document = { readonly plain: Buffer; readonly br: Buffer; readonly gzip: Buffer };
 
 /** The one page, ready to be sent. */
 export type Dashboard = {
@@ -56,19 +64,25 @@ export type Dashboard = {
 };
 
 /** Reads the built page. Null: the dashboard has not been built. */
-export function createDashboard({ folder, isDemo }: DashboardOptions): Dashboard | null {
+export function createDashboard({ folder, isDemo, hasSession }: DashboardOptions): Dashboard | null {
   const source = readIfThere(new URL("index.html", folder));
   if (source === null) return null;
   const html = isDemo ? source.replace("</head>", '  <meta name="saldo-demo" content="1" />\n  </head>') : source;
-  const plain = Buffer.from(html);
-  const packed = { br: brotliCompressSync(plain), gzip: gzipSync(plain) };
+  const forStrangers = html.replace("<head>", '<head>\n    <meta name="saldo-stranger" content="1" />');
+  // What a stranger sees until the program has arrived. The program replaces it.
+  const welcome = readIfThere(new URL("welcome.html", folder)) ?? "";
+  const home = forStrangers.replace(ROOT, () => `<div id="root">${welcome}</div>`);
+  const [inside, outside, outsideHome] = [html, forStrangers, home].map(documentOf) as [Document, Document, Document];
   const headers = pageHeaders(html);
 
   const send = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { url, headers: sent } = request;
+    const isHome = url.split("?", 1)[0] === "/";
+    const document = hasSession(sent.cookie ?? "") ? inside : isHome ? outsideHome : outside;
     const encoding = encodingFor(request);
     void reply.headers(headers).type("text/html; charset=utf-8");
-    if (encoding === null) return reply.send(plain);
-    return reply.header("content-encoding", encoding).send(packed[encoding]);
+    if (encoding === null) return reply.send(document.plain);
+    return reply.header("content-encoding", encoding).send(document[encoding]);
   };
   return {
     send,
@@ -82,7 +96,7 @@ export function createDashboard({ folder, isDemo }: DashboardOptions): Dashboard
         root: fileURLToPath(folder),
         // A route for each existing file.
         wildcard: false,
-        globIgnore: ["index.html", "built-from", "**/*.{br,gz}"],
+        globIgnore: ["index.html", "welcome.html", "built-from", "**/*.{br,gz}"],
         index: false,
         preCompressed: true,
         cacheControl: false,
@@ -95,6 +109,11 @@ export function createDashboard({ folder, isDemo }: DashboardOptions): Dashboard
       });
     },
   };
+}
+
+function documentOf(html: string): Document {
+  const plain = Buffer.from(html);
+  return { plain, br: brotliCompressSync(plain), gzip: gzipSync(plain) };
 }
 
 /** Null: uncompressed. Browsers accept Brotli over https alone. */
@@ -133,7 +152,7 @@ function pageHeaders(html: string): Record<string, string> {
   return {
     "content-security-policy": policy.join("; "),
     "cache-control": "no-cache",
-    vary: "accept-encoding",
+    vary: "accept-encoding, cookie",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",

@@ -20,7 +20,7 @@ async function start(publicUrl: string | null): Promise<Running> {
   const catalog = { snapshot: async () => ({ models: new Map() }) } as unknown as Catalog;
   return startServers({
     publicUrl,
-    dashboard: createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: false }),
+    dashboard: createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: false, hasSession: () => true }),
     docs: { catalog, baseUrl: () => "http://localhost" },
     payments: {
       topUps: { takesNotificationsOf: (provider) => provider === "xendit", takeNotification: async () => undefined },

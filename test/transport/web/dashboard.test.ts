@@ -11,7 +11,7 @@ import { createDashboard } from "../../../src/transport/web/dashboard.ts";
 import { type Running, startServers } from "../fakes.ts";
 
 const SCRIPT = 'document.documentElement.dataset.theme = "dark";';
-const PAGE = `<!doctype html><html><head><script>${SCRIPT}</script></head><body>page</body></html>`;
+const PAGE = `<!doctype html><html><head><script>${SCRIPT}</script></head><body><p>page</p><div id="root"></div></body></html>`;
 const HTML = { accept: "text/html,application/xhtml+xml" };
 
 describe("the dashboard's files", () => {
@@ -22,11 +22,13 @@ describe("the dashboard's files", () => {
     folder = await mkdtemp(join(tmpdir(), "saldo-dashboard-"));
     await mkdir(join(folder, "assets"));
     await writeFile(join(folder, "index.html"), PAGE);
+    await writeFile(join(folder, "welcome.html"), "<h1>welcome</h1>");
     await writeFile(join(folder, "assets/index-abc.js"), "plain");
     await writeFile(join(folder, "assets/index-abc.js.br"), brotliCompressSync("plain"));
     await writeFile(join(folder, "assets/index-abc.js.gz"), gzipSync("plain"));
     await writeFile(join(folder, "favicon.svg"), "<svg/>");
-    const dashboard = createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: true });
+    const hasSession = (cookies: string): boolean => cookies.includes("session=");
+    const dashboard = createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: true, hasSession });
     const snapshot = async () => ({ takenAtMs: 0, models: new Map(), upstreams: new Map() });
     running = await startServers({
       dashboard,
@@ -45,6 +47,7 @@ describe("the dashboard's files", () => {
     "/billing/",
     "/operator/accounts/1",
     "/docs/errors",
+    "/models/acme/large:v1.5",
     "/transfers/production/new",
   ])("%s is the page", async (path) => {
     const answer = await fetch(running.http + path);
@@ -122,7 +125,7 @@ describe("the dashboard's files", () => {
   ])("packs for who takes %j", async (accepted, encoding) => {
     const asked = { headers: { "accept-encoding": accepted } };
     for (const [path, text] of [
-      ["/", "<body>page</body>"],
+      ["/", "<p>page</p>"],
       ["/assets/index-abc.js", "plain"],
     ] as const) {
       const answer = await fetch(running.http + path, asked);
@@ -139,7 +142,7 @@ describe("the dashboard's files", () => {
 
   it("marks the page of a demo, and only that", async () => {
     expect(await (await fetch(`${running.http}/`)).text()).toContain('<meta name="saldo-demo"');
-    const real = createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: false });
+    const real = createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: false, hasSession: () => true });
     const other = await startServers({ dashboard: real });
     const answer = await fetch(`${other.http}/`);
     expect(await answer.text()).toBe(PAGE);
@@ -147,8 +150,28 @@ describe("the dashboard's files", () => {
     await other.servers.close(0);
   });
 
+  it("marks the pages of a browser without a session, and welcomes it at the first page alone", async () => {
+    const get = async (path: string, cookie = "") => {
+      const answer = await fetch(running.http + path, { headers: { cookie } });
+      expect(answer.headers.get("vary")).toContain("cookie");
+      return answer.text();
+    };
+    const [mark, welcome] = ['<meta name="saldo-stranger"', '<div id="root"><h1>welcome</h1></div>'];
+    for (const path of ["/", "/?from=mail"]) {
+      const page = await get(path);
+      expect(page.indexOf(mark)).toBeGreaterThan(0);
+      expect(page.indexOf(mark)).toBeLessThan(page.indexOf("<script>"));
+      expect(page).toContain(welcome);
+    }
+    const models = await get("/models/acme/large");
+    expect([models.includes(mark), models.includes(welcome)]).toEqual([true, false]);
+    const inside = await get("/", "a=b; session=1");
+    expect([inside.includes(mark), inside.includes(welcome)]).toEqual([false, false]);
+    expect((await fetch(`${running.http}/welcome.html`)).status).toBe(404);
+  });
+
   it("is not there where it was not built, and everything else is", async () => {
-    const none = createDashboard({ folder: pathToFileURL(`${folder}/nothing/`), isDemo: true });
+    const none = createDashboard({ folder: pathToFileURL(`${folder}/nothing/`), isDemo: true, hasSession: () => true });
     expect(none).toBeNull();
   });
 });

@@ -1,5 +1,4 @@
-// The prices in the documentation, as they are billed now. A reader without a session gets a link to the public price
-// list.
+// The prices in the documentation, as they are billed now. Where they cannot be loaded, a link leads to the price list for programs.
 
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
@@ -10,7 +9,7 @@ import { SkeletonLines } from "../../components/states.tsx";
 import { DocTable } from "./doc-table.tsx";
 import { DOCS_MESSAGES } from "./docs-messages.ts";
 
-/** The prices of these models. `undefined`: not loaded yet; null: there is no session to load them with. */
+/** The prices of these models. `undefined`: not loaded yet; null: they could not be loaded. */
 export function DocPrices({ models }: { readonly models: readonly Model[] | undefined | null }) {
   const messages = useMessages(DOCS_MESSAGES);
   if (models === undefined) return <SkeletonLines />;

@@ -1,17 +1,13 @@
 // The documentation. The build parses its texts; their placeholders are filled with this service's address and with
 // data of the live catalog.
 
-import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowRight, FileText } from "lucide-react";
-import { chatModelsOf } from "../models/first-model.ts";
-import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { byAmount, unitsOf } from "../../i18n/decimal.ts";
+import { exampleOf } from "../models/first-model.ts";
+import { usePublicModels } from "../models/public-models.ts";
 import { useLanguage, useMessages } from "../../i18n/language.tsx";
 import { buttonClass } from "../../components/button.tsx";
 import { Page } from "../../components/page.tsx";
-import { useVisitor } from "../../layouts/open-to-all.tsx";
 import { NotFoundInside } from "../not-found.tsx";
 import { DocBlocks } from "./doc-blocks.tsx";
 import { DocPrices } from "./doc-prices.tsx";
@@ -29,7 +25,8 @@ function Doc({ page }: { readonly page: DocPageName }) {
   const { language } = useLanguage();
   const messages = useMessages(DOCS_MESSAGES);
   const { title, blocks } = docText(page, language);
-  const models = useModels();
+  const { data, isError } = usePublicModels();
+  const models = data?.models ?? (isError ? null : undefined);
   const example = exampleOf(models ?? []);
   const fill = (text: string): string =>
     text.replaceAll("{origin}", () => window.location.origin).replaceAll("{model}", () => example);
@@ -100,22 +97,4 @@ function NextPage({ page }: { readonly page: DocPageName }) {
       </Link>
     </p>
   );
-}
-
-/** The models that can be called. `undefined`: not loaded yet; null: there is no session to load them with. */
-function useModels(): readonly Model[] | undefined | null {
-  const me = useVisitor();
-  const isSignedIn = me.data?.person !== undefined;
-  const { data, isError } = useQuery(GatewayService.method.listModels, {}, { enabled: isSignedIn });
-  return me.isError || isError ? null : data?.data;
-}
-
-/** The cheapest chat model that is not free, else the first; the same that the Markdown names. */
-function exampleOf(models: readonly Model[]): string {
-  const chatModels = chatModelsOf(models);
-  const priced = chatModels.filter(({ pricing }) => unitsOf(pricing?.input ?? "0") > 0n);
-  const [example = chatModels[0]] = priced.toSorted((one, other) =>
-    byAmount(other.pricing?.input ?? "0", one.pricing?.input ?? "0"),
-  );
-  return example?.id ?? "MODEL_ID";
 }

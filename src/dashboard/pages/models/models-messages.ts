@@ -49,6 +49,8 @@ export const MODELS_MESSAGES = {
     comesTo: "Biayanya",
     atLongContext: "Dengan harga untuk token input di atas",
     use: "Pakai di klien Anda",
+    allModels: "Semua model",
+    ownPage: "Buka halaman model ini",
   },
   en: {
     title: "Models",
@@ -96,5 +98,7 @@ export const MODELS_MESSAGES = {
     comesTo: "Comes to",
     atLongContext: "At the prices for input tokens above",
     use: "Use it in your client",
+    allModels: "All models",
+    ownPage: "Open this model's page",
   },
 } satisfies Messages<Record<string, string>>;

@@ -1,8 +1,6 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { useEffect, useState } from "react";
-import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -16,8 +14,9 @@ import { useModelColumns } from "./model-columns.tsx";
 import { ModelSheet } from "./model-sheet.tsx";
 import { fittingModels, MODALITIES, type Modality, type ModelsSearch, type Sort, SORTS } from "./models-search.ts";
 import { MODELS_MESSAGES } from "./models-messages.ts";
+import { usePublicModels } from "./public-models.ts";
 
-const REFRESH_MS = 60_000;
+export { ModelPage } from "./model-view.tsx";
 
 type Change = (change: { readonly [Name in keyof ModelsSearch]?: ModelsSearch[Name] | undefined }) => void;
 
@@ -25,10 +24,9 @@ type Change = (change: { readonly [Name in keyof ModelsSearch]?: ModelsSearch[Na
 export function ModelsPage() {
   const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
-  const search = useSearch({ from: "/inside/models" });
+  const search = useSearch({ from: "/open-to-all/models/" });
   const change = useChangeModelsSearch();
-  const catalog = useQuery(GatewayService.method.listModels, {}, { refetchInterval: REFRESH_MS });
-  const { data, error, dataUpdatedAt, refetch, isFetching } = catalog;
+  const { data, error, dataUpdatedAt, refetch, isFetching } = usePublicModels();
   return (
     <Page
       title={messages.title}
@@ -57,10 +55,10 @@ export function ModelsPage() {
             <Failed error={error} retry={() => void refetch()} />
           )
         ) : (
-          <ModelTable models={data.data} search={search} change={change} />
+          <ModelTable models={data.models} search={search} change={change} />
         )}
       </Card>
-      <ModelSheet modelId={search.model} models={data?.data} onClose={() => change({ model: undefined })} />
+      <ModelSheet modelId={search.model} models={data?.models} onClose={() => change({ model: undefined })} />
     </Page>
   );
 }
