@@ -80,6 +80,6 @@ describe("the catalog without credentials", () => {
   it("has no path in REST, where the list is for keys", async () => {
     const answer = await fetch(`${running.http}/v1/models`);
     expect(answer.status).toBe(401);
-    expect(await answer.json()).toMatchObject({ error: { code: "invalid_api_key" } });
+    expect(await answer.json()).toMatchObject({ error: "invalid_api_key" });
   });
 });

@@ -2,7 +2,7 @@
 // a session. Of these pages strangers see only "/", which welcomes them.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { Navigate, useLocation, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { AccountsService, type GetMeResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
@@ -14,15 +14,9 @@ import { PublicFrame } from "./public-frame.tsx";
 import { isStranger } from "./stranger.ts";
 import { rememberSignedIn } from "./was-signed-in.ts";
 
-/** The frame of a signed-in person, or a stranger's way. */
+/** The frame of a signed-in person. Of strangers only those at "/" get here. */
 export function SignedIn() {
-  return isStranger() ? <Stranger /> : <Person />;
-}
-
-function Stranger() {
-  const { pathname, href } = useLocation();
-  if (pathname === "/") return <PublicFrame />;
-  return <Navigate to="/sign-in" search={{ next: href }} replace />;
+  return isStranger() ? <PublicFrame /> : <Person />;
 }
 
 /**
