@@ -2,9 +2,10 @@
 
 import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
+import type { Language } from "../kernel/preferred-language.ts";
 
 const OF_EMAIL = `SELECT account_id FROM customer WHERE lower(email) = lower($1)`;
-const EMAIL_OF = `SELECT email FROM customer WHERE account_id = $1::uuid`;
+const READER_OF = `SELECT email, language FROM customer WHERE account_id = $1::uuid`;
 const INSERT = `INSERT INTO customer (account_id, email) VALUES ($1::uuid, $2)`;
 
 /** The account of an e-mail address, in any case of its letters. Null: there is none. */
@@ -13,9 +14,12 @@ export async function customerOfEmail(client: Pool | PoolClient, email: string):
   return rows[0]?.account_id ?? null;
 }
 
-/** The e-mail address of an account. Null: it has no customer. */
-export async function emailOfAccount(pool: Pool, accountId: string): Promise<string | null> {
-  return (await pool.query<{ email: string }>(EMAIL_OF, [accountId])).rows[0]?.email ?? null;
+/** Who reads the mails of an account, and in which language. Null: it has no customer. */
+export async function readerOfAccount(
+  pool: Pool,
+  accountId: string,
+): Promise<{ email: string; language: Language } | null> {
+  return (await pool.query<{ email: string; language: Language }>(READER_OF, [accountId])).rows[0] ?? null;
 }
 
 export async function insertCustomer(

@@ -18,7 +18,7 @@ export const AREAS_OF_FILES = {
 /** The pages of each area. */
 export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
   outside: [
-    { path: "/", isOutside: true, shows: /^Rp 20.000$/ },
+    { path: "/", isOutside: true, shows: /^Rp.20\.000$/ },
     { path: "/models", isOutside: true },
     { path: "/models", isOutside: true, first: [press(/^Demo Large/)], isDialog: true },
     { path: "/models/demo/large", isOutside: true, shows: /^demo\/large$/ },

@@ -121,4 +121,23 @@ describe("a stranger", () => {
     expect(await page.getByText(TITLES.id).count()).toBe(0);
     await context.close();
   });
+
+  it("signs up in the browser's language, which mails and the account keep", async () => {
+    const { page, context } = await dashboard.visit("/", { locale: "en-GB" });
+    await page.getByRole("main").getByRole("link", { name: "Sign up" }).click();
+    const email = "newcomer@saldo.example";
+    await page.getByLabel("Name").fill("Siti");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password").fill("kuda laut menari di pagi hari");
+    await page.getByRole("button", { name: "Sign up" }).click();
+    await page.getByRole("heading", { name: "Check your mail" }).waitFor();
+    expect(await dashboard.mails.to(email, /verify-email/)).toMatch(/Open this link[^]*Buka tautan/);
+    await page.goto(await dashboard.mails.linkTo(email, /verify-email/));
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    const { pool } = dashboard.database.database;
+    const language = async () => (await pool.query("SELECT language FROM customer WHERE email = $1", [email])).rows;
+    await expect.poll(language).toEqual([{ language: "en" }]);
+    await expect.poll(() => page.evaluate("localStorage.getItem('saldo.sign-up-language')")).toBeNull();
+    await context.close();
+  });
 });

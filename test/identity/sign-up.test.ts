@@ -65,3 +65,16 @@ test("sign-ups with one address at the same time are answered alike", async () =
   const statuses = (await Promise.all(Array.from({ length: 5 }, signUp))).map(({ status }) => status);
   expect(statuses).toEqual([200, 200, 200, 200, 200]);
 });
+
+test.each([
+  ["en", /Open this link within ten minutes[^]*Buka tautan ini/],
+  ["id", /Buka tautan ini dalam sepuluh menit[^]*Open this link/],
+])("the mails of a sign-up are in both languages, and first in that of the page: %s", async (language, text) => {
+  const email = newEmail();
+  const headers = { "accept-language": language };
+  await newBrowser().auth("/sign-up/email", { email, password: PASSWORD }, headers);
+  expect(await mails.to(email, /verify-email/)).toMatch(text);
+  await newBrowser().open(await mails.linkTo(email, /verify-email/));
+  await newBrowser().auth("/request-password-reset", { email, redirectTo: "/reset-password" }, headers);
+  expect(await mails.to(email, /reset-password/)).toMatch(text);
+});

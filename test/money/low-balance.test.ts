@@ -18,12 +18,12 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   afterAll(() => setup.close());
 
   /** A worker whose mails are kept, and which fails on demand. */
-  function worker() {
+  function worker(language: "id" | "en" = "id") {
     const mails: { to: string; text: string }[] = [];
     let failing = false;
     const tick = lowBalanceTick({
       pool: setup.pool,
-      emailOf: (accountId) => Promise.resolve(`${accountId}@test.example`),
+      readerOf: (accountId) => Promise.resolve({ email: `${accountId}@test.example`, language }),
       topUpUrl: () => "https://saldo.example/",
       mailer: {
         send(mail) {
@@ -47,6 +47,17 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     );
   const set = (accountId: string, rupiah: bigint | null) =>
     setLowBalanceAlert(setup.pool, { accountId, threshold: rupiah === null ? null : rupiah * RUPIAH });
+
+  it.each(["id", "en"] as const)("is in both languages, and first in that of the account: %s", async (language) => {
+    const accountId = await setup.account(10n * RUPIAH);
+    await set(accountId, 50n);
+    const { look, to } = worker(language);
+    await look();
+    const [indonesian, english] = ["Saldo Anda Rp", "Your balance is Rp"];
+    const text = to(accountId)[0]?.text ?? "";
+    expect(text).toContain(language === "en" ? indonesian : english);
+    expect(text.startsWith(language === "en" ? english : indonesian)).toBe(true);
+  });
 
   it("is sent once when the balance falls below the threshold, and again only after it has risen to it", async () => {
     const accountId = await setup.account(100n * RUPIAH);

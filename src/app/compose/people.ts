@@ -17,7 +17,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { openAccount } from "../../ledger/accounts.ts";
 import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-credit.ts";
-import { emailOfAccount } from "../../identity/store.ts";
+import { readerOfAccount } from "../../identity/store.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
 import { accountOf, operatorOf, personOf } from "../../transport/calls/callers.ts";
@@ -88,7 +88,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     lowBalanceTick: lowBalanceTick({
       pool,
       mailer,
-      emailOf: (accountId) => emailOfAccount(pool, accountId),
+      readerOf: (accountId) => readerOfAccount(pool, accountId),
       topUpUrl: () => `${baseUrl()}/billing`,
     }),
     people,

@@ -3,6 +3,7 @@
 import type { Pool } from "pg";
 import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../low-balance-alert.ts";
 import { idr } from "../../kernel/money.ts";
+import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
 import type { Tick } from "../../workers/tick.ts";
 
@@ -11,17 +12,18 @@ const MINUTE_MS = 60_000;
 export type LowBalanceWork = {
   readonly pool: Pool;
   readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
-  /** Where an account's mail goes. Null: it belongs to no person. */
-  readonly emailOf: (accountId: string) => Promise<string | null>;
+  /** Who reads an account's mail, and in which language. Null: it belongs to no person. */
+  readonly readerOf: (accountId: string) => Promise<{ readonly email: string; readonly language: Language } | null>;
   /** Where to top up. */
   readonly topUpUrl: () => string;
 };
 
 /** Looks at every balance with an alert once a minute and sends the mails that are owed. */
-export function lowBalanceTick({ pool, mailer, emailOf, topUpUrl }: LowBalanceWork): Tick {
+export function lowBalanceTick({ pool, mailer, readerOf, topUpUrl }: LowBalanceWork): Tick {
   const send = async (notice: LowBalanceNotice): Promise<void> => {
-    const to = await emailOf(notice.accountId);
-    if (to !== null) await mailer.send({ to, ...lowBalanceMail(notice, topUpUrl()) });
+    const reader = await readerOf(notice.accountId);
+    if (reader === null) return;
+    await mailer.send({ to: reader.email, ...lowBalanceMail(notice, topUpUrl(), reader.language) });
   };
   return {
     name: "send low-balance mails",
@@ -34,21 +36,25 @@ export function lowBalanceTick({ pool, mailer, emailOf, topUpUrl }: LowBalanceWo
   };
 }
 
-/** The words of the mail. */
+/** The words of the mail, first in the reader's language and then in the other. */
 export function lowBalanceMail(
   { balance, threshold }: LowBalanceNotice,
   url: string,
+  language: Language,
 ): { subject: string; text: string } {
+  const indonesian = {
+    subject: "saldo Anda menipis",
+    now: `Saldo Anda ${rupiahText(idr(balance), "id")}, di bawah batas ${rupiahText(idr(threshold), "id")} yang Anda tetapkan. Isi ulang di:`,
+    next: "E-mail berikutnya dikirim setelah saldo naik melewati batas lalu turun lagi.",
+  };
+  const english = {
+    subject: "your balance is low",
+    now: `Your balance is ${rupiahText(idr(balance))}, below the ${rupiahText(idr(threshold))} that you set. Top up at:`,
+    next: "The next mail comes after the balance has risen to the limit and fallen again.",
+  };
+  const [first, second] = language === "en" ? [english, indonesian] : [indonesian, english];
   return {
-    subject: "Saldo: saldo Anda menipis / your balance is low",
-    text: [
-      `Saldo Anda ${rupiahText(idr(balance), "id")}, di bawah batas ${rupiahText(idr(threshold), "id")} yang Anda tetapkan. Isi ulang di:`,
-      `Your balance is ${rupiahText(idr(balance))}, below the ${rupiahText(idr(threshold))} that you set. Top up at:`,
-      "",
-      url,
-      "",
-      "E-mail berikutnya dikirim setelah saldo naik melewati batas lalu turun lagi.",
-      "The next mail comes after the balance has risen to the limit and fallen again.",
-    ].join("\n"),
+    subject: `Saldo: ${first.subject} / ${second.subject}`,
+    text: [first.now, second.now, "", url, "", first.next, second.next].join("\n"),
   };
 }

@@ -11,6 +11,7 @@ import { Failed } from "../components/states.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { Inside, type Reader } from "./inside.tsx";
 import { PublicFrame } from "./public-frame.tsx";
+import { useSignUpLanguage } from "./sign-up-language.ts";
 import { isStranger } from "./stranger.ts";
 import { rememberSignedIn } from "./was-signed-in.ts";
 
@@ -26,6 +27,7 @@ export function SignedIn() {
 function Person() {
   useWayToSignIn();
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
+  useSignUpLanguage(data?.settings);
   const isKnown = data !== undefined;
   useEffect(() => {
     if (isKnown) rememberSignedIn(true);

@@ -15,6 +15,7 @@ import {
   WrongProof,
 } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
+import type { Language } from "../../kernel/preferred-language.ts";
 import type { AuthRoute, OwnAnswer } from "../sign-in/auth-routes.ts";
 import { CODE_TRIES, triesOf } from "./code-tries.ts";
 import type { FactorSecrets } from "./factor-secrets.ts";
@@ -41,10 +42,12 @@ import { isFresh, noteProof } from "../session-proof.ts";
 import { takeTry } from "../throttle.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
+/** A session, and the language of its page. */
+type OpenSession = SessionRow & { readonly language: Language };
 
-export type SecondFactor = Readonly<Record<OwnAnswer, (session: SessionRow, fields: Fields) => Promise<object>>> & {
+export type SecondFactor = Readonly<Record<OwnAnswer, (session: OpenSession, fields: Fields) => Promise<object>>> & {
   /** Refuses what the session may not ask. Returns what to do once better-auth has accepted the proof. */
-  before(route: AuthRoute, session: SessionRow | null, fields: Fields): Promise<() => Promise<void>>;
+  before(route: AuthRoute, session: OpenSession | null, fields: Fields): Promise<() => Promise<void>>;
 };
 
 export type SecondFactorDependencies = {
@@ -67,8 +70,8 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
   const unusedSecret = (): Promise<string> => factorSecrets.encrypt(randomBytes(32).toString("hex"));
 
   /** Removes one factor. A person who must have one keeps the last. */
-  async function remove(session: SessionRow, work: Parameters<typeof withTransaction<boolean>>[1]): Promise<object> {
-    const { personId, proof, email } = session;
+  async function remove(session: OpenSession, work: Parameters<typeof withTransaction<boolean>>[1]): Promise<object> {
+    const { personId, proof, email, language } = session;
     await withTransaction(database, async (client) => {
       await lockFactors(client, personId);
       if (!(await work(client))) throw new NotFound();
@@ -76,14 +79,14 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
       if (!hasFactor && proof.mustHaveFactor) throw new LastFactor();
       return hasFactor;
     });
-    send(factorRemovedMail(email, baseUrl));
+    send(factorRemovedMail({ to: email, language }, baseUrl));
     return { status: true };
   }
 
-  async function added({ personId, email }: SessionRow): Promise<void> {
+  async function added({ personId, email, language }: OpenSession): Promise<void> {
     await refreshHasFactor(pool, personId);
     await endUnprovedSessions(pool, personId);
-    send(factorAddedMail(email, baseUrl));
+    send(factorAddedMail({ to: email, language }, baseUrl));
   }
 
   return {

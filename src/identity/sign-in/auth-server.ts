@@ -6,11 +6,12 @@ import type { Pool } from "pg";
 import { APIError, createEmailVerificationToken, isAPIError } from "better-auth/api";
 import { betterAuth } from "better-auth/minimal";
 import { uuidv7 } from "../../kernel/ids.ts";
+import { preferredLanguage } from "../../kernel/preferred-language.ts";
 import { authTables } from "./auth-tables.ts";
 import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "../second-factor/factor-plugins.ts";
 import type { FactorSecrets } from "../second-factor/factor-secrets.ts";
 import type { Mail, Mailer } from "../mailer.ts";
-import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "../mails.ts";
+import { alreadyThereMail, passwordChangedMail, type Reader, resetMail, verificationMail } from "../mails.ts";
 import { ownPlugin, type OwnPluginDependencies } from "./auth-plugins.ts";
 import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "../passwords/passwords.ts";
 import { applySignUp } from "./pending-sign-ups.ts";
@@ -63,6 +64,11 @@ const VERIFY = `UPDATE auth.person SET email_verified = true, updated_at = clock
 // A person who signs up again is not removed as unverified.
 const SIGNED_UP_AGAIN = `UPDATE auth.person SET updated_at = clock_timestamp() WHERE id = $1::uuid AND NOT email_verified`;
 
+/** The reader of a mail, in the language of the page that asks for it. */
+function readerOf({ email }: { readonly email: string }, request: Request | undefined): Reader {
+  return { to: email, language: preferredLanguage(request?.headers.get("accept-language") ?? undefined) };
+}
+
 /** Builds it. */
 export function createAuthServer(dependencies: AuthServerDependencies): AuthServer {
   const { pool, mailer, baseUrl, secret, factorSecrets } = dependencies;
@@ -97,20 +103,21 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       password: { hash: hashPassword, verify: verifyPassword },
       resetPasswordTokenExpiresIn: LINK_SECONDS,
       revokeSessionsOnPasswordReset: true,
-      sendResetPassword: ({ user, url }) => send(resetMail(user.email, url)),
-      async onExistingUserSignUp({ user }) {
-        if (user.emailVerified) return send(alreadyThereMail(user.email, baseUrl));
+      sendResetPassword: ({ user, url }, request) => send(resetMail(readerOf(user, request), url)),
+      async onExistingUserSignUp({ user }, request) {
+        const reader = readerOf(user, request);
+        if (user.emailVerified) return send(alreadyThereMail(reader, baseUrl));
         await pool.query(SIGNED_UP_AGAIN, [user.id]);
         // The first mail was lost, or another person signed up with the address. The browser that opens the link decides
         // whose password counts.
         const token = await createEmailVerificationToken(secret, user.email, undefined, LINK_SECONDS);
-        return send(verificationMail(user.email, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
+        return send(verificationMail(reader, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
       },
       async onPasswordReset({ user }, request) {
         // The holder of the link reads the mail of the address.
         await pool.query(VERIFY, [user.id]);
         dependencies.onPasswordReset(request, user.email);
-        await send(passwordChangedMail(user.email, baseUrl));
+        await send(passwordChangedMail(readerOf(user, request), baseUrl));
       },
     },
     emailVerification: {
@@ -119,7 +126,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       sendOnSignIn: false,
       autoSignInAfterVerification: true,
       expiresIn: LINK_SECONDS,
-      sendVerificationEmail: ({ user, url }) => send(verificationMail(user.email, url)),
+      sendVerificationEmail: ({ user, url }, request) => send(verificationMail(readerOf(user, request), url)),
       async beforeEmailVerification(person, request) {
         const asked = { cookies: request?.headers.get("cookie") ?? "", plan: cookies, person };
         if (!(await applySignUp(pool, asked))) await chooseOwnPassword(person.id);

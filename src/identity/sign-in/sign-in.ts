@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
 import { TooManyTries, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
+import type { Language } from "../../kernel/preferred-language.ts";
 import { askServer, type AuthAnswer, toAnswer } from "./auth-answer.ts";
 import { readAuthFields } from "./auth-fields.ts";
 import type { AuthRoute } from "./auth-routes.ts";
@@ -35,6 +36,8 @@ export type AuthRequest = {
   /** The Cookie header; empty without one. */
   readonly cookies: string;
   readonly userAgent: string;
+  /** The language of the page that sends it. */
+  readonly language: Language;
   /** The network address of the caller. */
   readonly address: string;
 };
@@ -167,7 +170,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
   }
 
   async function run(request: AuthRequest, fields: Record<string, unknown>): Promise<AuthAnswer> {
-    const { route } = request;
+    const { route, language } = request;
     const email = typeof fields["email"] === "string" ? fields["email"] : null;
     if (route.mails === true && !mailer.isConfigured) throw new NoMail();
     const { server, secret, secondFactor, requireSession } = await load();
@@ -182,7 +185,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
       return line === null ? answer : { ...answer, headers: [...answer.headers, ["set-cookie", line]] };
     };
     if (route.own !== undefined && session !== null) {
-      const body = JSON.stringify(await secondFactor[route.own](session, fields));
+      const body = JSON.stringify(await secondFactor[route.own]({ ...session, language }, fields));
       return renew({ status: 200, headers: [], body });
     }
     refuseOwnWords(route, fields, session);
@@ -191,7 +194,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     // the time shows nothing.
     if (typeof password === "string" && route.newPassword !== undefined)
       await breachedPasswords.refuse(route.newPassword, password);
-    const afterProof = await secondFactor.before(route, session, fields);
+    const afterProof = await secondFactor.before(route, session === null ? null : { ...session, language }, fields);
     const asked = toWebRequest(session === null ? withoutSession(request) : request, fields, baseUrl());
     // The new session after a change of password has shown the former password, and the factor of the session before.
     if (route.path === "/change-password" && session !== null)
@@ -199,7 +202,8 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     const done = await toAnswer(await askServer(server, asked), route);
     await afterProof();
     const answer = await renew(done);
-    if (route.path === "/change-password" && session !== null) send(passwordChangedMail(session.email, baseUrl()));
+    if (route.path === "/change-password" && session !== null)
+      send(passwordChangedMail({ to: session.email, language }, baseUrl()));
     if (route.counting.givesBack === true) await giveBack();
     if (route.path === "/sign-up/email") return withSignUp(answer, fields);
     if (answer.isHalfWay === true) return withPasskeyWay(answer, email);
@@ -252,11 +256,12 @@ class NoMail extends UpstreamBusy {
 
 /** The request as better-auth sees it. The transport has checked that it comes from our own pages. */
 function toWebRequest(request: AuthRequest, fields: Record<string, unknown>, baseUrl: string): Request {
-  const { route, target, cookies, userAgent, address } = request;
+  const { route, target, cookies, userAgent, language, address } = request;
   const headers = new Headers({
     origin: new URL(baseUrl).origin,
     cookie: cookies,
     "user-agent": userAgent,
+    "accept-language": language,
     "x-saldo-client-address": address,
   });
   if (route.verb === "GET") return new Request(`${baseUrl}/auth${target}`, { headers });

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type AuthRoute, authRoutes } from "../../identity/sign-in/auth-routes.ts";
 import type { AuthRequest, SignIn } from "../../identity/sign-in/sign-in.ts";
 import { ForeignPage, MethodNotAllowed, NotFound, PermissionDenied, ValidationError } from "../../kernel/errors.ts";
+import { preferredLanguage } from "../../kernel/preferred-language.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../kernel/loopback.ts";
 import { readSingle } from "../calls/call.ts";
 import { addressOf } from "../calls/client-address.ts";
@@ -111,6 +112,7 @@ async function answer(options: AuthOptions, request: FastifyRequest, reply: Fast
       body: isForm ? Object.fromEntries(new URLSearchParams(String(request.body))) : fieldsOf(request),
       // Reads may come from mails and address bars, writes only from our own pages.
       cookies: readSingle(request.raw.rawHeaders, "cookie").value ?? "",
+      language: preferredLanguage(request.headers["accept-language"]),
       userAgent: (request.headers["user-agent"] ?? "").slice(0, 300),
       address: addressOf(request.raw, trustedProxies),
     } satisfies AuthRequest);

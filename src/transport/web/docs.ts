@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { type Language, preferredLanguage } from "../../kernel/preferred-language.ts";
 import { priceTables } from "./docs-prices.ts";
+import { createLlmsText, exampleOf, type Heading } from "./llms-text.ts";
 import { type KnownPaths, PLAIN_PATHS } from "../rest/allowed-methods.ts";
 
 /** The pages in reading order. */
@@ -23,34 +23,23 @@ export type DocsOptions = {
   readonly baseUrl: () => string;
 };
 
-const WORDS = {
-  id: {
-    about: "Gateway model prabayar dalam rupiah dengan format OpenAI, dan transfer kripto untuk merchant.",
-    documents: "Dokumentasi",
-    api: "Seluruh REST untuk perkakas",
-    prices: "Harga",
-    unit: "Rupiah per satu juta token, saat ini.",
-    unknown: "Halaman ini tidak ada. Semua halaman tercantum di",
-  },
-  en: {
-    about: "A prepaid model gateway in rupiah with OpenAI's format, and crypto transfers for merchants.",
-    documents: "Documentation",
-    api: "The whole REST API for tools",
-    prices: "Prices",
-    unit: "Rupiah per million tokens, as of now.",
-    unknown: "There is no such page. All pages are listed at",
-  },
-} as const;
+const UNKNOWN_PAGE: Readonly<Record<Language, string>> = {
+  id: "Halaman ini tidak ada. Semua halaman tercantum di",
+  en: "There is no such page. All pages are listed at",
+};
+
+/** For how long a proxy may send llms.txt without another request. */
+const LLMS_FRESH_SECONDS = 60;
 
 /** A client that asks for Markdown gets no page of the dashboard, because those are made by scripts. */
 const ANY_MARKDOWN = "/docs/:page(^.+\\.md$)";
 
 /** Serves `/docs/<page>.md` and `/llms.txt`. */
 export function registerDocs(app: FastifyInstance, paths: KnownPaths, options: DocsOptions): void {
-  const headings: Record<Language, Heading[]> = { id: [], en: [] };
+  const headings: Heading[] = [];
   for (const page of DOC_PAGES) {
     const texts = { id: readText(page, "id"), en: readText(page, "en") };
-    for (const language of ["id", "en"] as const) headings[language].push(headingOf(page, texts[language]));
+    headings.push(headingOf(page, texts.en));
     const path = `/docs/${page}.md`;
     app.get(path, async (request, reply) =>
       send(reply, "text/markdown", await fill(texts[languageOf(request)], languageOf(request), options)),
@@ -58,16 +47,21 @@ export function registerDocs(app: FastifyInstance, paths: KnownPaths, options: D
     paths.add(path, ["GET"]);
   }
   app.get(ANY_MARKDOWN, (request, reply) => {
-    const { unknown } = WORDS[languageOf(request)];
-    return send(reply.code(404), "text/plain", `${unknown} ${options.baseUrl()}${PLAIN_PATHS.llms}\n`);
+    return send(
+      reply.code(404),
+      "text/plain",
+      `${UNKNOWN_PAGE[languageOf(request)]} ${options.baseUrl()}${PLAIN_PATHS.llms}\n`,
+    );
   });
-  app.get(PLAIN_PATHS.llms, async (request, reply) =>
-    send(reply, "text/plain", await llmsText(languageOf(request), headings[languageOf(request)], options)),
-  );
+  const llmsText = createLlmsText(headings, options.baseUrl);
+  app.get(PLAIN_PATHS.llms, async (_request, reply) => {
+    const text = llmsText(await options.catalog.snapshot());
+    return send(reply, "text/plain", text, `public, max-age=${LLMS_FRESH_SECONDS}`);
+  });
 }
 
-function send(reply: FastifyReply, type: string, text: string): FastifyReply {
-  const headers = { vary: "accept-language", "cache-control": "no-cache", "x-content-type-options": "nosniff" };
+function send(reply: FastifyReply, type: string, text: string, cache = "no-cache"): FastifyReply {
+  const headers = { vary: "accept-language", "cache-control": cache, "x-content-type-options": "nosniff" };
   return reply.headers(headers).type(`${type}; charset=utf-8`).send(text);
 }
 
@@ -99,40 +93,7 @@ async function fill(text: string, language: Language, { catalog, baseUrl }: Docs
     .replaceAll("{model}", () => exampleOf(models));
 }
 
-/** The title of a page, and its first paragraph. */
-type Heading = { readonly page: DocPage; readonly title: string; readonly about: string };
-
 function headingOf(page: DocPage, text: string): Heading {
   const [title = "", about = ""] = text.split("\n\n", 2);
   return { page, title: title.replace("# ", ""), about: about.replaceAll("\n", " ") };
-}
-
-async function llmsText(
-  language: Language,
-  headings: readonly Heading[],
-  { catalog, baseUrl }: DocsOptions,
-): Promise<string> {
-  const words = WORDS[language];
-  const models = [...(await catalog.snapshot()).models.values()];
-  const links = headings.map(
-    ({ page, title, about }) => `- [${title}](${baseUrl()}/docs/${page}.md?lang=${language}): ${about}`,
-  );
-  return [
-    "# Saldo",
-    `> ${words.about}`,
-    `## ${words.documents}`,
-    [...links, `- [OpenAPI](${baseUrl()}/openapi.json): ${words.api}`].join("\n"),
-    `## ${words.prices}`,
-    words.unit,
-    priceTables(models, language),
-    "",
-  ].join("\n\n");
-}
-
-/** The chat model that examples name: the cheapest that costs something, else the first. */
-function exampleOf(models: readonly CatalogModel[]): string {
-  const chatModels = models.filter(({ kind }) => kind === "chat");
-  const priced = chatModels.filter(({ inputPrice }) => inputPrice > 0n);
-  const [example = chatModels[0]] = priced.toSorted((one, other) => (one.inputPrice < other.inputPrice ? -1 : 1));
-  return example?.id ?? "MODEL_ID";
 }

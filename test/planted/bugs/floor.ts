@@ -74,7 +74,9 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/identity/sign-in/sign-in.ts",
-        find: '    if (route.path === "/change-password" && session !== null) send(passwordChangedMail(session.email, baseUrl()));\n',
+        find: `    if (route.path === "/change-password" && session !== null)
+      send(passwordChangedMail({ to: session.email, language }, baseUrl()));
+`,
         replace: "",
       },
     ],

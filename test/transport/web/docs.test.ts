@@ -112,11 +112,21 @@ test("prices that few models have are in a table of their own, which is left out
   expect(await (await get("/llms.txt", { "accept-language": "en" })).text()).not.toContain("Other prices");
 });
 
-test("llms.txt names every page by its address", async () => {
-  const answer = await get("/llms.txt");
+test("llms.txt is in English, names every page by its address, and tells programs how to call", async () => {
+  const answer = await get("/llms.txt", { "accept-language": "id" });
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
   const text = await answer.text();
-  for (const page of DOC_PAGES) expect(text).toContain(`](${ORIGIN}/docs/${page}.md?lang=id): `);
+  for (const page of DOC_PAGES) expect(text).toContain(`](${ORIGIN}/docs/${page}.md?lang=en): `);
+  for (const fact of [
+    `Base URL for OpenAI's formats: ${ORIGIN}/v1.`,
+    "`Authorization: Bearer gw_…`",
+    `curl ${ORIGIN}/v1/chat/completions`,
+    '"model":"acme/new"',
+    "| `acme/new` | 5 | as input | 15 | 131072 |",
+    ...["chat/completions", "responses", "messages", "embeddings"].map((path) => `\`POST /v1/${path}\``),
+  ])
+    expect(text).toContain(fact);
   for (const path of ["/llms.txt", "/docs/errors.md"]) {
     const refused = await fetch(running.http + path, { method: "POST" });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET"]);

@@ -40,7 +40,7 @@ export function PriceCalculator({
   const tier = tokens === null ? undefined : tierOf(tokens, pricing);
   return (
     <section aria-label={messages.calculator} className="rounded-lg border border-line">
-      <h3 className="border-b border-line px-3 py-2 font-medium">{messages.calculator}</h3>
+      <h2 className="border-b border-line px-3 py-2 font-medium">{messages.calculator}</h2>
       <div className="grid items-end gap-3 p-3 sm:grid-cols-3">
         {fields.map(({ name, label }) => (
           <TextField

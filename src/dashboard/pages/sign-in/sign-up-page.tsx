@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { sendVerification, signUp } from "../../api/sign-in.ts";
-import { useMessages } from "../../i18n/language.tsx";
+import { useLanguage, useMessages } from "../../i18n/language.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Outside } from "../../layouts/outside.tsx";
+import { rememberSignUpLanguage } from "../../layouts/sign-up-language.ts";
 import { MailSent } from "./mail-sent.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
@@ -11,6 +12,7 @@ import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 /** Asks for an account. Only a mail shows whether the address has one already. */
 export function SignUpPage() {
   const messages = useMessages(SIGN_IN_MESSAGES);
+  const { language } = useLanguage();
   const [sentTo, setSentTo] = useState<string | null>(null);
   if (sentTo !== null) return <MailSent again={() => sendVerification(sentTo)} />;
   return (
@@ -18,6 +20,7 @@ export function SignUpPage() {
       <SignInForm
         submit={messages.signUp}
         onSend={async (typed) => {
+          rememberSignUpLanguage(language);
           await signUp({ name: typed("name"), email: typed("email"), password: typed("password") });
           setSentTo(typed("email"));
         }}
