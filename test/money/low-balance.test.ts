@@ -49,9 +49,11 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     setLowBalanceAlert(setup.pool, { accountId, threshold: rupiah === null ? null : rupiah * RUPIAH });
 
   it.each(["id", "en"] as const)("is in both languages, and first in that of the account: %s", async (language) => {
-    const accountId = await setup.account(10n * RUPIAH);
+    const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const { look, to } = worker(language);
+    await look();
+    await spend(accountId, 60);
     await look();
     const [indonesian, english] = ["Saldo Anda Rp", "Your balance is Rp"];
     const text = to(accountId)[0]?.text ?? "";

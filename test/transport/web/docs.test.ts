@@ -112,7 +112,7 @@ test("prices that few models have are in a table of their own, which is left out
   expect(await (await get("/llms.txt", { "accept-language": "en" })).text()).not.toContain("Other prices");
 });
 
-test("llms.txt is in English, names every page by its address, and tells programs how to call", async () => {
+test("llms.txt is in English, names every page by its address, and describes calls to programs", async () => {
   const answer = await get("/llms.txt", { "accept-language": "id" });
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
