@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CatalogModel, CatalogSnapshot } from "../../src/catalog/catalog-model.ts";
-import { createPublicCatalogService } from "../../src/gateway/public-catalog.ts";
+import { createPublicCatalogService } from "../../src/gateway/public-catalog-service.ts";
 import { type Running, startServers } from "../transport/fakes.ts";
 
 const METHOD = "/saldo.gateway.v1.PublicCatalogService/ListPublicModels";

@@ -48,7 +48,7 @@ import { createGeminiService } from "../../gateway/gemini-service.ts";
 import { createMessagesService } from "../../gateway/messages-service.ts";
 import { createResponsesService } from "../../gateway/responses-service.ts";
 import { createEmbeddingsService } from "../../gateway/embeddings/service.ts";
-import { createPublicCatalogService } from "../../gateway/public-catalog.ts";
+import { createPublicCatalogService } from "../../gateway/public-catalog-service.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
 import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";

@@ -89,7 +89,8 @@ export function post(path: string, body: unknown): Promise<unknown> {
 /** Reads from a path under /auth. Errors: SignInError. */
 export async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
   // The page's language is that of the mails that a call sends.
-  const headers = { ...init.headers, "accept-language": document.documentElement.lang };
+  const headers = new Headers(init.headers);
+  headers.set("accept-language", document.documentElement.lang);
   const response = await fetch(path, { ...init, headers, credentials: "same-origin" }).catch(() => null);
   if (response === null)
     throw new SignInError({
