@@ -94,6 +94,8 @@ describe("errors around a page", () => {
       await navigation(page).waitFor();
       await context.clearCookies();
       await page.reload();
+      // Without the cookie "/" is the page that welcomes strangers.
+      if (path === "/") await page.getByRole("banner").getByRole("link", { name: "Masuk" }).click();
       await page.waitForURL(({ pathname }) => pathname === "/sign-in");
       await page.waitForLoadState("networkidle");
       const here = new URL(page.url());
