@@ -114,6 +114,31 @@ describe("the answer", () => {
     for (const hidden of [TAG, "gpt-9", "developer"]) expect(bytes).not.toContain(hidden);
   });
 
+  it("has none of the upstream's names, also in its items and events, and what the model wrote about them", async () => {
+    const said = `I am gpt-9-mini, "gpt-9" to my friends.`;
+    const content = [{ type: "output_text", text: said, annotations: [] }];
+    const more = { model: "gpt-9", safety_identifier: TAG, by: { tag: TAG }, of_next_month: [1] };
+    const output = [{ ...ITEMS[1], content, ...more }];
+    const events = eventsOf({ ...RESPONSE, output }).map((event): Json =>
+      event["response"] === undefined ? { ...event, ...more } : event,
+    );
+    upstreams.raw.run((answer) => {
+      answer.writeHead(200, { "content-type": "text/event-stream" });
+      answer.end(events.map(sseOf).join(""));
+    });
+    const { bytes, events: shown } = await streamed(upstreams.open(["raw"]), HI);
+    const changed = { model: "acme/m", safety_identifier: null, by: null, of_next_month: [1] };
+    const [item] = (shown.at(-1)?.["response"] as { readonly output: readonly Json[] }).output;
+    expect(item).toEqual({ ...ITEMS[1], content, ...changed });
+    expect(shown.find(({ type }) => type === "response.output_item.done")).toMatchObject({ item, ...changed });
+    expect(shown.find(({ type }) => type === "response.output_text.done")).toMatchObject({ text: said, ...changed });
+    expect(bytes).not.toContain(TAG);
+    upstreams.raw.run(json(JSON.stringify({ ...RESPONSE, output })));
+    const whole = new PassedBytes();
+    expect(await send(upstreams.open(["raw"]), HI, whole)).toBe("answered");
+    expect(whole.wholeAnswer).toMatchObject({ output: [item] });
+  });
+
   it("has none of the upstream's names where its members come twice", async () => {
     upstreams.raw.run((answer) => {
       answer.writeHead(200, { "content-type": "text/event-stream" });

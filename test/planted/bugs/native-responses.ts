@@ -115,7 +115,9 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a client gets thoughts that name no maker",
-    edits: [response("return seal === null || member === undefined ?", "return seal === null || member !== null ?")],
+    edits: [
+      response('if (typeof blob !== "string" || blob === "") return replaced;', "if (blob !== null) return replaced;"),
+    ],
     noticedBy: shown("where it is streamed"),
   },
   {
@@ -132,6 +134,16 @@ export const NATIVE_RESPONSES_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: shown("where it is whole"),
+  },
+  {
+    name: "a member of an item that is not known shows the upstream's names",
+    edits: [
+      hidden(
+        "HIDDEN.has(name) || (native !== undefined && holdsHidden(JSON.stringify(object[name]), native))",
+        "HIDDEN.has(name)",
+      ),
+    ],
+    noticedBy: shown("also in its items and events"),
   },
   {
     name: "an event that is not known shows the upstream's names",

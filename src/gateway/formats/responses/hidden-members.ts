@@ -19,6 +19,14 @@ const KNOWN: ReadonlySet<string> = new Set(
     "top_p truncation usage"
   ).split(" "),
 );
+/** The members that events and items have. Theirs is what the model wrote, and may name anything. */
+const KNOWN_WITHIN: ReadonlySet<string> = new Set(
+  (
+    "type sequence_number item_id output_index content_index summary_index annotation_index delta text refusal arguments input name item " +
+    "part response logprobs obfuscation annotation id role status content summary encrypted_content call_id namespace phase output " +
+    "execution tools"
+  ).split(" "),
+);
 const EVENTS: ReadonlySet<unknown> = new Set(
   [
     "created in_progress queued completed incomplete output_item.added output_item.done content_part.added content_part.done",
@@ -47,13 +55,16 @@ export function replacedMembers(
   return replaced;
 }
 
-/** The same for the members of an event itself, of which no known one has any. */
-export function replacedInEvent(event: JsonObject, { names }: ShownAs): ReadonlyMap<string, unknown> | null {
+/** The same for the members of an event beside its response, or of an item. No known one has any. Null: all stay. */
+export function replacedWithin(object: JsonObject, { names, native }: ShownAs): ReadonlyMap<string, unknown> | null {
   let replaced: Map<string, unknown> | null = null;
-  for (const name in event) {
-    if (name !== "model" && !HIDDEN.has(name)) continue;
+  for (const name in object) {
+    if (KNOWN_WITHIN.has(name)) continue;
+    const isModel = name === "model";
+    const isHidden = HIDDEN.has(name) || (native !== undefined && holdsHidden(JSON.stringify(object[name]), native));
+    if (!isModel && !isHidden) continue;
     replaced ??= new Map();
-    replaced.set(name, name === "model" ? names.model : null);
+    replaced.set(name, isModel ? names.model : null);
   }
   return replaced;
 }

@@ -2,6 +2,7 @@
 // opaque texts of its items under the name of the upstream that made them. All other bytes stay.
 
 import { opaqueText } from "../../conversation/opaque-text.ts";
+import { parseForeignJson } from "../../../kernel/foreign-json.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import type { Span } from "../../request/json-scan.ts";
 import { memberIn, objectsIn, type ScannedObject } from "../../request/object-list.ts";
@@ -10,7 +11,7 @@ import { type Edit, insertMembers, splice } from "../../request/splice.ts";
 import { scanOf } from "../scan-of.ts";
 import type { ShownAs } from "../shown-format.ts";
 import { unlessTooDeep } from "../shown-text.ts";
-import { replacedInEvent, replacedMembers } from "./hidden-members.ts";
+import { replacedMembers, replacedWithin } from "./hidden-members.ts";
 
 const SEALED = "encrypted_content";
 
@@ -27,7 +28,7 @@ export function shownEvent(event: JsonObject, as: ShownAs): JsonObject {
   const { response, item } = event;
   return {
     ...event,
-    ...Object.fromEntries(replacedInEvent(event, as) ?? []),
+    ...Object.fromEntries(replacedWithin(event, as) ?? []),
     ...(isObject(response) ? { response: shownResponse(response, as) } : {}),
     ...(item === undefined ? {} : { item: shownItem(item, as) }),
   };
@@ -36,8 +37,9 @@ export function shownEvent(event: JsonObject, as: ShownAs): JsonObject {
 /** The JSON of an event as its client sees it. Null: it is nested too deep. */
 export function shownJson(json: string, event: JsonObject, as: ShownAs): string | null {
   const { response, item } = event;
-  const replaced = replacedInEvent(event, as);
-  if (!isObject(response) && replaced === null && sealOf(item, as) === null) return json;
+  const replaced = replacedWithin(event, as);
+  const ofItem = valuesOf(item, as);
+  if (!isObject(response) && replaced === null && ofItem === null) return json;
   const bytes = Buffer.from(json);
   const scanned = scannedAs(bytes, event);
   if (scanned === null) return unlessTooDeep(() => JSON.stringify(shownEvent(event, as)));
@@ -45,7 +47,7 @@ export function shownJson(json: string, event: JsonObject, as: ShownAs): string 
   const [responseSpan, itemSpan] = [memberIn(scanned, "response"), memberIn(scanned, "item")];
   if (isObject(response) && responseSpan !== undefined)
     edits.push(...responseEdits(bytes, objectAt(bytes, responseSpan), as));
-  if (isObject(item) && itemSpan !== undefined) edits.push(...sealEdits(objectAt(bytes, itemSpan), item, as));
+  if (ofItem !== null && itemSpan !== undefined) edits.push(...memberEdits(bytes, objectAt(bytes, itemSpan), ofItem));
   return splice(bytes, edits).toString("utf8");
 }
 
@@ -106,27 +108,24 @@ function memberEdits(json: Buffer, object: ScannedObject, values: ReadonlyMap<st
 
 /** The edits of the items of an output. A list that has anything else than items stays as it is. */
 function listEdits(json: Buffer, list: Span, as: ShownAs): Edit[] {
-  if (as.native === undefined || !json.subarray(list.start, list.end).includes(SEALED)) return [];
-  const items: unknown = JSON.parse(json.toString("utf8", list.start, list.end));
+  if (as.native === undefined) return [];
+  const items = parseForeignJson(json.toString("utf8", list.start, list.end));
   if (!Array.isArray(items) || !items.every(isObject)) return [];
-  return objectsIn(json, list).flatMap((span, at) => sealEdits(span, items[at], as));
-}
-
-function sealEdits(span: ScannedObject, item: JsonObject | undefined, as: ShownAs): Edit[] {
-  const seal = sealOf(item, as);
-  const member = memberIn(span, SEALED);
-  return seal === null || member === undefined ? [] : [{ ...member, text: JSON.stringify(seal) }];
+  const values = items.map((item) => valuesOf(item, as));
+  if (values.every((each) => each === null)) return [];
+  return objectsIn(json, list).flatMap((span, at) => memberEdits(json, span, values[at] ?? new Map()));
 }
 
 function shownItem(item: unknown, as: ShownAs): unknown {
-  const seal = sealOf(item, as);
-  return seal === null ? item : { ...Object(item), [SEALED]: seal };
+  const values = valuesOf(item, as);
+  return values === null ? item : { ...Object(item), ...Object.fromEntries(values) };
 }
 
-/** The opaque text of an item for its client, which sends it back. Null: it has none, or is read by us first. */
-function sealOf(item: unknown, { native }: ShownAs): string | null {
-  const blob = isObject(item) ? item[SEALED] : undefined;
-  return native === undefined || typeof blob !== "string" || blob === ""
-    ? null
-    : opaqueText({ origin: native.origin, blob });
+/** The members of an item that differ for its client: its opaque text, which the client sends back. Null: none, or it is read by us first. */
+function valuesOf(item: unknown, as: ShownAs): ReadonlyMap<string, unknown> | null {
+  if (as.native === undefined || !isObject(item)) return null;
+  const replaced = replacedWithin(item, as);
+  const blob = item[SEALED];
+  if (typeof blob !== "string" || blob === "") return replaced;
+  return new Map([...(replaced ?? []), [SEALED, opaqueText({ origin: as.native.origin, blob })]]);
 }
