@@ -128,7 +128,8 @@ describe("the answer", () => {
     });
     const { bytes, events: shown } = await streamed(upstreams.open(["raw"]), HI);
     const changed = { model: "acme/m", safety_identifier: null, by: null, of_next_month: [1] };
-    const [item] = (shown.at(-1)?.["response"] as { readonly output: readonly Json[] }).output;
+    const last = shown.at(-1)?.["response"] as { readonly output: readonly Json[] } | undefined;
+    const item = last?.output[0];
     expect(item).toEqual({ ...ITEMS[1], content, ...changed });
     expect(shown.find(({ type }) => type === "response.output_item.done")).toMatchObject({ item, ...changed });
     expect(shown.find(({ type }) => type === "response.output_text.done")).toMatchObject({ text: said, ...changed });
