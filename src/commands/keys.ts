@@ -1,6 +1,12 @@
 import { MAX_RATE_LIMIT } from "../keys/issue-key.ts";
-import { issueKey, revokeKey } from "../operator/commands/keys.ts";
+import type { ApiKey } from "../keys/api-key.ts";
+import { getKey, listKeys, MAX_PAGE_SIZE } from "../keys/issued-keys.ts";
+import { NO_LIMITS } from "../keys/key-limits.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
+import { issueKey, revokeKey, updateKey } from "../operator/commands/keys.ts";
 import type { Command } from "./command.ts";
+import { keyFacts, limitOptions, limitsFrom } from "./key-limits.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 
@@ -12,6 +18,7 @@ export const keyCommands: readonly Command[] = [
       account: { required: true, value: "ID", about: "the account that pays" },
       name: { required: true, value: "N", about: "a name that shows which key it is" },
       "rate-limit": { required: false, value: "N", about: "requests in any 60 seconds, 0 for no limit; 60" },
+      ...limitOptions,
     },
     async run(values, { database }) {
       const rateLimit = values.get("rate-limit");
@@ -21,8 +28,39 @@ export const keyCommands: readonly Command[] = [
         ...(rateLimit === undefined
           ? {}
           : { rateLimit: integerOption(rateLimit, "rate-limit", { min: 0, max: MAX_RATE_LIMIT }) }),
+        limits: limitsFrom(values, NO_LIMITS),
       });
       return { json: { keyId, key: secret } };
+    },
+  },
+  {
+    name: "key update",
+    about: "Renames a key and sets what it may do. What is left out stays.",
+    options: {
+      "key-id": { required: true, value: "ID", about: "the key" },
+      name: { required: false, value: "N", about: "a new name" },
+      ...limitOptions,
+    },
+    async run(values, { database }) {
+      const keyId = uuidOption(values.need("key-id"), "key-id");
+      const present = await getKey(await database(), { keyId });
+      const changed = await updateKey(await operatorHere(database), {
+        accountId: present.accountId,
+        keyId,
+        name: values.get("name") ?? present.name,
+        limits: limitsFrom(values, present.limits),
+      });
+      return { json: keyFacts(changed) };
+    },
+  },
+  {
+    name: "key list",
+    about: "Lists the keys of an account, newest first, with their limits and what is left of their budgets.",
+    options: { account: { required: true, value: "ID", about: "the account" } },
+    async run(values, { database }) {
+      const accountId = uuidOption(values.need("account"), "account");
+      const { items } = await listKeys(await database(), { accountId, pageSize: MAX_PAGE_SIZE });
+      return { json: { keys: items.map(keyFacts) }, text: items.map(lineOf).join("\n") };
     },
   },
   {
@@ -37,3 +75,13 @@ export const keyCommands: readonly Command[] = [
     },
   },
 ];
+
+function lineOf({ keyId, name, revokedAt, limits, budget }: ApiKey): string {
+  const state = revokedAt === null ? "works" : "revoked";
+  const end = limits.expiresAt === null ? "" : `  ends ${limits.expiresAt.toISOString()}`;
+  const left =
+    budget === null || limits.budget === null
+      ? ""
+      : `  left ${rupiahText(idr(budget.left))} of ${rupiahText(idr(limits.budget.amount))} (${limits.budget.period})`;
+  return `${keyId}  ${state}  ${name}${left}${end}`;
+}

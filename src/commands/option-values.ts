@@ -33,12 +33,12 @@ export function dayOption(value: string, option: string): string {
 }
 
 /** Rupiah from the command line, in micro-rupiah. Errors: UsageError. */
-export function amountOption(value: string): bigint {
+export function amountOption(value: string, option = "amount"): bigint {
   try {
     const { units } = parseMoney(value, IDR);
     if (units > 0n && units <= MAX_AMOUNT) return units;
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
   }
-  throw new UsageError("--amount must be rupiah greater than 0, at most 1000000000000, with at most 6 decimals");
+  throw new UsageError(`--${option} must be rupiah greater than 0, at most 1000000000000, with at most 6 decimals`);
 }

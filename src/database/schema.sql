@@ -43,6 +43,15 @@ CREATE TABLE api_key (
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   revoked_at timestamp with time zone,
   is_playground boolean NOT NULL DEFAULT false,
+  expires_at timestamp with time zone,
+  allowed_models text[],
+  budget bigint,
+  budget_period text,
+  budget_start timestamp with time zone,
+  budget_spent bigint NOT NULL DEFAULT 0,
+  budget_held bigint NOT NULL DEFAULT 0,
+  CONSTRAINT api_key_budget CHECK (((num_nonnulls(budget, budget_period, budget_start) = ANY (ARRAY[0, 3])) AND ((budget IS NULL) OR (budget >= 0)) AND ((budget_period IS NULL) OR (budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))) AND ((budget IS NOT NULL) OR (budget_spent = 0)))) NOT VALID,
+  CONSTRAINT api_key_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))) NOT VALID,
   CONSTRAINT api_key_rate_limit_check CHECK (((rate_limit >= 0) AND (rate_limit <= 1000000))),
   CONSTRAINT api_key_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
@@ -289,6 +298,7 @@ CREATE TABLE hold (
   placed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   other_prices jsonb,
   progress_cached_tokens integer NOT NULL DEFAULT 0,
+  in_budget boolean NOT NULL DEFAULT false,
   CONSTRAINT hold_amount_check CHECK ((amount >= 0)),
   CONSTRAINT hold_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000);
@@ -1207,6 +1217,10 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION auth.keep_security_event() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION auth.oldest_kept_security_event(days integer) RETURNS uuid LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION bucket_counts_after(slots timestamp with time zone[], counts integer[], t timestamp with time zone, n integer) RETURNS integer[] LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION budget_left(budget bigint, period text, start timestamp with time zone, spent bigint, held bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION budget_spent_at(period text, start timestamp with time zone, spent bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION budget_start_at(period text, start timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION charge_budget(account uuid, key uuid, held bigint, charge bigint) RETURNS void LANGUAGE sql
 -- FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer) LANGUAGE plpgsql
 -- FUNCTION ensure_usage_partitions(first_month date, months integer) RETURNS TABLE(partition text, failure text) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public
@@ -1214,6 +1228,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION file_stray_usage() RETURNS integer LANGUAGE plpgsql SET search_path=pg_catalog, public
 --   EXECUTE: its owner
 -- FUNCTION fill_fund_account() RETURNS trigger LANGUAGE plpgsql
+-- FUNCTION is_model_allowed(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION is_model_allowed_by_beginning(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION lock_accounts(ids uuid[]) RETURNS TABLE(id uuid, posted bigint, held bigint, owed bigint, open_holds integer, keeps_answers boolean) LANGUAGE plpgsql
 -- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
@@ -1229,6 +1245,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION refuse_other_order() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION request_time(id uuid) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION saved_by_cache(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb, cost bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- FUNCTION set_key_budget(account uuid, key uuid, new_budget bigint, new_period text) RETURNS boolean LANGUAGE plpgsql
 -- FUNCTION settle_request(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
 -- FUNCTION settled_late(id uuid, settled_at timestamp with time zone) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION settled_time(id uuid, settled_at timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -13,6 +13,9 @@ import {
 import type { Catalog } from "../catalog/catalog.ts";
 import { nearestModel } from "../catalog/nearest-model.ts";
 import { InternalError, ModelNotFound } from "../kernel/errors.ts";
+import type { ApiKey } from "../keys/api-key.ts";
+import { isModelAllowed } from "../keys/key-limits.ts";
+import { toProtoKey } from "../keys/proto-key.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
@@ -24,6 +27,10 @@ import { RpcSink } from "./rpc-sink.ts";
 export type GatewayServiceDependencies = {
   readonly gateway: Gateway;
   readonly catalog: Catalog;
+  /** The models that the caller may ask. Null: all. */
+  readonly allowedModelsOf: (context: HandlerContext) => readonly string[] | null;
+  /** The key that was sent, as it is now. */
+  readonly ownKey: (context: HandlerContext) => Promise<ApiKey>;
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<{
     readonly key: VerifiedKey;
@@ -35,7 +42,7 @@ export type GatewayServiceDependencies = {
 
 /** Makes the service. */
 export function createGatewayService(deps: GatewayServiceDependencies): ServiceImpl<typeof GatewayService> {
-  const { gateway, catalog, caller } = deps;
+  const { gateway, catalog, caller, allowedModelsOf, ownKey } = deps;
   return {
     async createChatCompletion(request, context) {
       const sink = new RpcSink(context.signal);
@@ -59,9 +66,12 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       }
     },
 
-    async listModels({ clientVersion }) {
+    async listModels({ clientVersion }, context) {
       const { models, upstreams } = await catalog.snapshot();
-      const sorted = [...models.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const allowed = allowedModelsOf(context);
+      const sorted = [...models.values()]
+        .filter(({ id }) => isModelAllowed(allowed, id))
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const [first, last] = [sorted.at(0), sorted.at(-1)];
       return {
         object: "list",
@@ -76,6 +86,10 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       const model = models.get(id);
       if (model === undefined) throw new ModelNotFound(id, nearestModel(id, models.keys()));
       return { model: toProtoModel(model, upstreams) };
+    },
+
+    async getKey(_request, context) {
+      return { key: toProtoKey(await ownKey(context)) };
     },
   };
 }

@@ -10,6 +10,8 @@ export type ApiKeyPrincipal = {
   readonly keyId: string;
   /** Requests in any 60 seconds; 0: no limit. */
   readonly rateLimit: number;
+  /** The models that the key may ask: ids, or beginnings with an asterisk behind them. Absent: all. */
+  readonly allowedModels?: readonly string[];
 };
 
 export type MerchantPrincipal = {

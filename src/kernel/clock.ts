@@ -25,6 +25,17 @@ export function startOfBillingDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) - JAKARTA_OFFSET_MS;
 }
 
+/**
+ * The moment at which the day or month of a moment began in Asia/Jakarta, or a later one `after` periods behind it, in milliseconds
+ * of Unix time.
+ */
+export function startOfBillingPeriod(period: "day" | "month", ms: number, after = 0): number {
+  const local = new Date(ms + JAKARTA_OFFSET_MS);
+  const day = period === "day" ? local.getUTCDate() + after : 1;
+  const month = local.getUTCMonth() + (period === "month" ? after : 0);
+  return Date.UTC(local.getUTCFullYear(), month, day) - JAKARTA_OFFSET_MS;
+}
+
 /** Whether a text is a day. The 30th of February, which would be taken for the 2nd of March, is none. */
 export function isBillingDay(text: string): boolean {
   const startMs = /^\d{4}-\d\d-\d\d$/.test(text) ? startOfBillingDay(text) : Number.NaN;

@@ -13,6 +13,8 @@ export type ErrorCode =
   | "second_factor_required"
   | "fresh_authentication_required"
   | "insufficient_balance"
+  | "key_budget_exceeded"
+  | "model_not_allowed"
   | "model_not_found"
   | "not_found"
   | "method_not_allowed"

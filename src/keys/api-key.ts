@@ -1,4 +1,5 @@
 import { ValidationError } from "../kernel/errors.ts";
+import type { KeyBudgetState, KeyLimits } from "./key-limits.ts";
 
 /** A key as its owner sees it: everything but the secret. */
 export type ApiKey = {
@@ -17,6 +18,9 @@ export type ApiKey = {
   readonly revokedAt: Date | null;
   /** The key of the account's own people in the playground: it has no secret, and is neither renamed nor revoked. */
   readonly isPlayground: boolean;
+  readonly limits: KeyLimits;
+  /** The state of its budget. Null: it has none. */
+  readonly budget: KeyBudgetState | null;
 };
 
 const MAX_NAME_LENGTH = 100;

@@ -6,6 +6,8 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
+import { budgetState, type KeyLimits, NO_LIMITS, requireKeyLimits } from "./key-limits.ts";
+import { setKeyLimits } from "./set-key-limits.ts";
 import { countWorkingKeys, insertKey } from "./store.ts";
 
 /** The limit a key has unless an operator sets another: requests in any 60 seconds. */
@@ -21,8 +23,13 @@ const SHOWN_END_LENGTH = 4;
 /** A key as it was just made. The secret is here and nowhere else: only its digest was stored. */
 export type IssuedKey = ApiKey & { readonly secret: string };
 
-/** A key to be issued. `rateLimit` is requests in any 60 seconds, 0 for no limit; left out, it is 60. */
-export type KeyRequest = { readonly accountId: string; readonly name: string; readonly rateLimit?: number };
+/** A key to be issued. `rateLimit` is requests in any 60 seconds, 0 for no limit; left out, it is 60. `limits` left out: none. */
+export type KeyRequest = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly rateLimit?: number;
+  readonly limits?: KeyLimits;
+};
 
 /**
  * Issues a key of an account. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
@@ -35,9 +42,10 @@ export async function issueKey(database: Pick<Database, "pool">, request: KeyReq
 /** The same inside the caller's transaction. */
 export async function addKey(
   client: PoolClient,
-  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT }: KeyRequest,
+  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT, limits = NO_LIMITS }: KeyRequest,
 ): Promise<IssuedKey> {
   requireKeyName(name);
+  requireKeyLimits(limits, Date.now());
   if (!Number.isInteger(rateLimit) || rateLimit < 0 || rateLimit > MAX_RATE_LIMIT) {
     const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
     throw new ValidationError([{ field: "rateLimit", rule: "rate_limit.range", message }]);
@@ -57,5 +65,10 @@ export async function addKey(
     rateLimit,
   };
   const createdAt = await insertKey(client, { ...key, digest: digestSecretToken(secret) });
-  return { ...key, createdAt, lastUsedAt: null, revokedAt: null, isPlayground: false, secret };
+  if (limits !== NO_LIMITS) await setKeyLimits(client, { accountId, keyId: key.keyId, limits });
+  const budget =
+    limits.budget === null
+      ? null
+      : budgetState({ ...limits.budget, start: createdAt, spent: 0n, held: 0n }, createdAt.getTime());
+  return { ...key, createdAt, lastUsedAt: null, revokedAt: null, isPlayground: false, limits, budget, secret };
 }

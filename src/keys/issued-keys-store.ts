@@ -5,8 +5,10 @@ import type { Pool, PoolClient } from "pg";
 import type { Entities } from "../database/orm-loaded.ts";
 import { entitiesOn } from "../database/orm.ts";
 import { waitForLocks } from "../database/transactions.ts";
+import type { BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { ApiKey } from "./api-key.ts";
+import { type BudgetColumns, budgetState } from "./key-limits.ts";
 import { lockKey } from "./store.ts";
 
 const SECRET_OR_LARGE = ["digest", "slots", "slotCounts"] as const;
@@ -58,19 +60,44 @@ export async function revokeAllKeys(client: PoolClient): Promise<number> {
   return em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") });
 }
 
+/** Reads one key, of any account or of the given one. Null: there is none. */
+export async function findKey(
+  pool: Pool,
+  { accountId, keyId }: { keyId: string; accountId?: string },
+): Promise<ApiKey | null> {
+  const { em, ApiKey } = await entitiesOn(pool);
+  const where = accountId === undefined ? { id: keyId } : { accountId, id: keyId };
+  const row = await em.findOne(ApiKey, where, { exclude: SECRET_OR_LARGE });
+  return row === null ? null : fromRow(row);
+}
+
 async function readKey({ em, ApiKey }: Pick<Entities, "em" | "ApiKey">, id: string): Promise<ApiKey> {
   const row = await em.findOne(ApiKey, { id }, { exclude: SECRET_OR_LARGE });
   invariant(row !== null, "a key that was changed is there");
   return fromRow(row);
 }
 
-type Row = Omit<ApiKey, "keyId" | "lastUsedAt" | "revokedAt"> & {
+type Row = Omit<ApiKey, "keyId" | "lastUsedAt" | "revokedAt" | "limits" | "budget"> & {
+  readonly expiresAt: Date | null | undefined;
+  readonly allowedModels: readonly string[] | null | undefined;
+  readonly budget: bigint | null | undefined;
+  readonly budgetPeriod: BudgetPeriod | null | undefined;
+  readonly budgetStart: Date | null | undefined;
+  readonly budgetSpent: bigint;
+  readonly budgetHeld: bigint;
   readonly id: string;
   readonly lastUsedAt: Date | null | undefined;
   readonly revokedAt: Date | null | undefined;
 };
 
+/** A budget has all of its columns, or none. */
+function budgetOf({ budget, budgetPeriod, budgetStart, budgetSpent, budgetHeld }: Row): BudgetColumns | null {
+  if (budget == null || budgetPeriod == null || budgetStart == null) return null;
+  return { amount: budget, period: budgetPeriod, start: budgetStart, spent: budgetSpent, held: budgetHeld };
+}
+
 function fromRow(row: Row): ApiKey {
+  const budget = budgetOf(row);
   return {
     keyId: row.id,
     accountId: row.accountId,
@@ -82,5 +109,11 @@ function fromRow(row: Row): ApiKey {
     lastUsedAt: row.lastUsedAt ?? null,
     revokedAt: row.revokedAt ?? null,
     isPlayground: row.isPlayground,
+    limits: {
+      budget: budget === null ? null : { amount: budget.amount, period: budget.period },
+      expiresAt: row.expiresAt ?? null,
+      allowedModels: row.allowedModels ?? null,
+    },
+    budget: budget === null ? null : budgetState(budget, Date.now()),
   };
 }

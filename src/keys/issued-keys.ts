@@ -7,7 +7,9 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { type Page, readPage } from "../kernel/paging.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
-import { readKeys, writeKeyName, writeRevocation } from "./issued-keys-store.ts";
+import { type KeyLimits, requireKeyLimits } from "./key-limits.ts";
+import { setKeyLimits } from "./set-key-limits.ts";
+import { findKey, readKeys, writeKeyName, writeRevocation } from "./issued-keys-store.ts";
 import { countWorkingKeysOf } from "./store.ts";
 
 /** The most keys of one page. */
@@ -36,17 +38,35 @@ export function countKeys({ pool }: WithPool, accountIds: readonly string[]): Pr
   return countWorkingKeysOf(pool, accountIds);
 }
 
-/** Renames a key of an account. Errors: ValidationError, NotFound. */
-export async function renameKey(
-  database: WithPool,
-  { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
-): Promise<ApiKey> {
-  requireKeyName(name);
-  return changeKey(database, keyId, (client) => writeKeyName(client, { accountId, keyId, name }));
-}
-
 /** `keyId` of every account, or only of the given one. */
 export type WhichKey = { readonly keyId: string; readonly accountId?: string };
+
+/** A key with the state of its budget. Errors: NotFound. */
+export async function getKey({ pool }: WithPool, which: WhichKey): Promise<ApiKey> {
+  const key = isUuid(which.keyId) ? await findKey(pool, which) : null;
+  if (key === null) throw noKey();
+  return key;
+}
+
+/** A change of a key. `limits` replaces all limits; left out, they stay. */
+export type KeyChange = { accountId: string; keyId: string; name: string; limits?: KeyLimits };
+
+/** Renames a key of an account, and sets what it may do. Errors: ValidationError, NotFound. */
+export async function updateKey(database: WithPool, change: KeyChange): Promise<ApiKey> {
+  return withRetry(() => withTransaction(database, (client) => changeKey(client, change)));
+}
+
+/** The same inside the caller's transaction. */
+export async function changeKey(client: PoolClient, { accountId, keyId, name, limits }: KeyChange): Promise<ApiKey> {
+  requireKeyName(name);
+  if (limits !== undefined) requireKeyLimits(limits, Date.now());
+  if (!isUuid(keyId)) throw noKey();
+  // The account is locked before the key.
+  if (limits !== undefined && !(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
+  const changed = await writeKeyName(client, { accountId, keyId, name });
+  if (changed === null) throw noKey();
+  return changed;
+}
 
 /** A key that is revoked now. `isNew`: this call has done it. */
 export type RevokedKey = ApiKey & { readonly isNew: boolean };
@@ -64,16 +84,6 @@ export async function withdrawKey(client: PoolClient, which: WhichKey): Promise<
   const revoked = isUuid(which.keyId) ? await writeRevocation(client, which) : null;
   if (revoked === null) throw noKey();
   return revoked;
-}
-
-async function changeKey(
-  database: WithPool,
-  keyId: string,
-  change: (client: PoolClient) => Promise<ApiKey | null>,
-): Promise<ApiKey> {
-  const changed = isUuid(keyId) ? await withRetry(() => withTransaction(database, change)) : null;
-  if (changed === null) throw noKey();
-  return changed;
 }
 
 function noKey(): NotFound {

@@ -1,12 +1,11 @@
 // KeysService: translation between the contract and the use cases of this room.
 
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import type { Database } from "../database/database.ts";
-import type { ApiKey } from "./api-key.ts";
 import { issueKey } from "./issue-key.ts";
-import { listKeys, renameKey, revokeKey } from "./issued-keys.ts";
+import { listKeys, revokeKey, updateKey } from "./issued-keys.ts";
+import { fromProtoLimits, toProtoKey } from "./proto-key.ts";
 import { readRetrySettings, setRetrySettings } from "./retry-settings.ts";
 
 export type KeysServiceDependencies = {
@@ -18,8 +17,9 @@ export type KeysServiceDependencies = {
 /** Makes the service. Every method acts on the caller's own account; a key of another account is not found. */
 export function createKeysService({ database, accountOf }: KeysServiceDependencies): ServiceImpl<typeof KeysService> {
   return {
-    async createKey({ name }, context) {
-      const issued = await issueKey(database, { accountId: accountOf(context), name });
+    async createKey({ name, limits }, context) {
+      const asked = limits === undefined ? {} : { limits: fromProtoLimits(limits) };
+      const issued = await issueKey(database, { accountId: accountOf(context), name, ...asked });
       return { key: toProtoKey(issued), secret: issued.secret };
     },
 
@@ -28,8 +28,9 @@ export function createKeysService({ database, accountOf }: KeysServiceDependenci
       return { keys: items.map(toProtoKey), nextPageToken };
     },
 
-    async updateKey({ keyId, name }, context) {
-      return { key: toProtoKey(await renameKey(database, { accountId: accountOf(context), keyId, name })) };
+    async updateKey({ keyId, name, limits }, context) {
+      const asked = limits === undefined ? {} : { limits: fromProtoLimits(limits) };
+      return { key: toProtoKey(await updateKey(database, { accountId: accountOf(context), keyId, name, ...asked })) };
     },
 
     async revokeKey({ keyId }, context) {
@@ -45,20 +46,5 @@ export function createKeysService({ database, accountOf }: KeysServiceDependenci
       await setRetrySettings(database.pool, accountId, { keepAnswers: settings?.keepAnswers ?? false });
       return { settings: await readRetrySettings(database.pool, accountId) };
     },
-  };
-}
-
-function toProtoKey(key: ApiKey) {
-  const { keyId: id, name, prefix, lastFour, rateLimit, createdAt, lastUsedAt, revokedAt, isPlayground } = key;
-  return {
-    id,
-    name,
-    prefix,
-    lastFour,
-    rateLimit,
-    isPlayground,
-    createdAt: timestampFromDate(createdAt),
-    ...(lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(lastUsedAt) }),
-    ...(revokedAt === null ? {} : { revokedAt: timestampFromDate(revokedAt) }),
   };
 }

@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from "pg";
 import { sqlState, sqlStates, waitForLocks } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
+import type { KeyLimits } from "./key-limits.ts";
 import type { VerifiedKey } from "./verified-key.ts";
 
 /** A key to be written. The secret itself never comes here. */
@@ -34,20 +35,21 @@ export type CallerSlot = { readonly outcome: "taken" | "limited" | "revoked"; re
 const MAX_LOCK_ATTEMPTS = 3;
 
 const WORKING_KEY_BY_DIGEST = `
-SELECT id, account_id, rate_limit FROM api_key WHERE digest = $1::bytea AND revoked_at IS NULL`;
+SELECT id, account_id, rate_limit, allowed_models FROM api_key
+WHERE digest = $1::bytea AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
 
 // The clock is read in a step behind the lock: beside it, it would be read before the wait. Only the key's row is locked,
 // so a read never waits for the money of its account; admission takes the account first and then this row, no ring.
 const TAKE_SLOT = `
 WITH key AS MATERIALIZED (
-  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked
+  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked, k.expires_at
   FROM api_key k WHERE k.account_id = $1::uuid AND k.id = $2::uuid FOR NO KEY UPDATE
 ), timed AS MATERIALIZED (
   SELECT key.*, clock_timestamp() AS t FROM key
 ), rated AS MATERIALIZED (
   SELECT timed.*, slots_used(slots, slot_counts, rate_limit, t) AS used FROM timed
 ), decided AS MATERIALIZED (
-  SELECT rated.*, CASE WHEN revoked THEN 'revoked'
+  SELECT rated.*, CASE WHEN revoked OR expires_at <= t THEN 'revoked'
                        WHEN rate_limit > 0 AND used + 1 > rate_limit THEN 'limited'
                        ELSE 'taken' END AS outcome
   FROM rated
@@ -71,7 +73,7 @@ WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL AND NOT is_playground
 const INSERT = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
 VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int) RETURNING created_at`;
-const PLAYGROUND_KEY = `SELECT id, account_id, rate_limit FROM api_key WHERE account_id = $1::uuid AND is_playground`;
+const PLAYGROUND_KEY = `SELECT id, account_id, rate_limit, NULL AS allowed_models FROM api_key WHERE account_id = $1::uuid AND is_playground`;
 // Two first calls at the same moment: the second finds the key of the first.
 const INSERT_PLAYGROUND = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playground)
@@ -82,7 +84,11 @@ const LOCK_KEY = `
 SELECT FROM api_key
 WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) AND NOT is_playground FOR NO KEY UPDATE`;
 
-type KeyRow = { id: string; account_id: string; rate_limit: number };
+const SET_BUDGET = `SELECT set_key_budget($1::uuid, $2::uuid, $3::bigint, $4::text) AS set`;
+const SET_END = `
+UPDATE api_key SET expires_at = $3::timestamptz, allowed_models = $4::text[] WHERE account_id = $1::uuid AND id = $2::uuid`;
+
+type KeyRow = { id: string; account_id: string; rate_limit: number; allowed_models: string[] | null };
 type SlotRow = {
   outcome: SlotDecision["outcome"];
   rate_limit: number;
@@ -189,8 +195,27 @@ export async function lockKey(
   return (await client.query(LOCK_KEY, [keyId, accountId])).rowCount === 1;
 }
 
+/** Sets the budget of a key behind the lock of its account. False: the account has no such key. */
+export async function setKeyBudget(
+  client: PoolClient,
+  { accountId, keyId, budget }: { accountId: string; keyId: string; budget: KeyLimits["budget"] },
+): Promise<boolean> {
+  const values = [accountId, keyId, budget?.amount ?? null, budget?.period ?? null];
+  return (await client.query<{ set: boolean }>(SET_BUDGET, values)).rows[0]?.set === true;
+}
+
+/** Sets when a key ends, and the models that it may ask. */
+export async function writeKeyEnd(
+  client: PoolClient,
+  { accountId, keyId, expiresAt, allowedModels }: { accountId: string; keyId: string } & Omit<KeyLimits, "budget">,
+): Promise<void> {
+  await client.query(SET_END, [accountId, keyId, expiresAt, allowedModels]);
+}
+
 function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
-  return row === undefined ? null : { keyId: row.id, accountId: row.account_id, rateLimit: row.rate_limit };
+  if (row === undefined) return null;
+  const { id: keyId, account_id: accountId, rate_limit: rateLimit, allowed_models: allowedModels } = row;
+  return allowedModels === null ? { keyId, accountId, rateLimit } : { keyId, accountId, rateLimit, allowedModels };
 }
 
 function fromRowSlot(row: SlotRow | undefined): SlotDecision {

@@ -6,4 +6,6 @@ export type VerifiedKey = {
   readonly accountId: string;
   /** Requests in any 60 seconds; 0: no limit. */
   readonly rateLimit: number;
+  /** The models that it may ask, as in KeyLimits. Absent: all. */
+  readonly allowedModels?: readonly string[];
 };

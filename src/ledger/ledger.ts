@@ -1,6 +1,7 @@
 // The ledger's port for one chat request: hold money before the upstream is called, extend the hold while a stream runs, and
 // settle it afterwards.
 
+import type { BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
 
@@ -61,6 +62,16 @@ export type Admission =
   | { readonly outcome: "revoked" }
   /** An operator has frozen the account. */
   | { readonly outcome: "frozen" }
+  /** The key may not ask this model. No slot was taken. */
+  | { readonly outcome: "not_allowed" }
+  /** Less than `leastAmount` is left of the key's budget, in micro-rupiah. The request took a slot. */
+  | {
+      readonly outcome: "over_budget";
+      readonly period: BudgetPeriod;
+      readonly budget: bigint;
+      readonly left: bigint;
+      readonly rate: RateState;
+    }
   /** The account has as many open requests as its limit. No slot was taken. */
   | { readonly outcome: "crowded"; readonly rate: RateState }
   /** Less than `leastAmount` is available. The request took a slot. */
@@ -87,6 +98,8 @@ export type Extension =
   | { readonly outcome: "granted"; readonly amount: bigint }
   /** Less than the least amount is available. `othersHold`: holds of other requests may become available. */
   | { readonly outcome: "refused"; readonly amount: bigint; readonly othersHold: boolean }
+  /** Less than the least amount is left of the key's budget. */
+  | { readonly outcome: "over_budget"; readonly amount: bigint; readonly othersHold: boolean }
   /** Another process has resolved the hold. */
   | { readonly outcome: "gone" };
 

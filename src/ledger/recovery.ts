@@ -59,12 +59,15 @@ WITH acc AS MATERIALIZED (
     FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id GROUP BY d.account_id
   ) s ON s.account_id = l.id
   WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
+), spent AS (
+  SELECT charge_budget(d.account_id, d.key_id, d.amount, coalesce(i.charge, 0))
+  FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id WHERE d.in_budget
 ), loss AS (
   INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
   SELECT account_id, request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
   FROM ins WHERE cost > charge
 )
-SELECT account_id, id FROM del`;
+SELECT account_id, id, (SELECT count(*) FROM spent) FROM del`;
 
 // Each start of a process leaves a row. One day is enough for looking into a dead process.
 const FORGET = `

@@ -47,6 +47,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "merchant/transfers/audit-transfers.ts",
       "merchant/transfers/audit-pages.ts",
       "billing/top-ups/audit-top-ups.ts",
+      "keys/audit-keys.ts",
       "billing/usage/audit-roll-ups.ts",
       "ledger/trial-balance.ts",
       "ledger/audit/receivables.ts",

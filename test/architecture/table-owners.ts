@@ -71,6 +71,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
 /** Functions of the database by the room that calls them; the others are the ledger's. */
 export const functionOwners: Readonly<Record<string, string>> = {
   rate_window: "keys",
+  key_budget: "keys",
   take_caller_slot: "keys",
   security_log: "identity",
 };
@@ -96,6 +97,12 @@ export const grants: readonly Grant[] = [
     tables: ["api_key", "idempotency_key"],
     access: "change",
     reason: "the same statement, as functions of the database",
+  },
+  {
+    files: "keys/audit-keys.ts",
+    tables: ["hold"],
+    access: "read",
+    reason: "the audit compares what is held of a budget with the holds of its key",
   },
   {
     files: "database/functions/take_caller_slot",

@@ -24,7 +24,7 @@ import {
   usageChunk,
   wire,
 } from "./scripted-upstream.ts";
-import { KEY, modelOf, openBench, upstreamOf } from "./support.ts";
+import { KEY, modelOf, openBench, UNLIMITED, upstreamOf } from "./support.ts";
 
 const playground = usePlayground();
 const interceptors = createOpenInterceptors({ logger: createLogMemory().logger });
@@ -44,6 +44,7 @@ function openClient(script: Script, whenSilent: () => void = () => undefined) {
   const failures: unknown[] = [];
   const { gateway } = playground.bench;
   const service = createGatewayService({
+    ...UNLIMITED,
     gateway: {
       answerChat(call, sink) {
         sink.keepAlive = whenSilent;

@@ -5,12 +5,13 @@ import { ChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/
 import { createGatewayService } from "../../src/gateway/service.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type Bench, DEMO_MODELS, DEMO_UPSTREAM, KEY, modelOf, openBench, RATE } from "./support.ts";
+import { type Bench, DEMO_MODELS, DEMO_UPSTREAM, KEY, modelOf, openBench, RATE, UNLIMITED } from "./support.ts";
 
 function clientOf(bench: Bench, sold = DEMO_MODELS) {
   const thrown: unknown[] = [];
   const requestId = uuidv7();
   const service = createGatewayService({
+    ...UNLIMITED,
     gateway: {
       answerChat: (call, sink) =>
         bench.gateway.answerChat(call, sink).catch((error: unknown) => {
@@ -53,6 +54,7 @@ describe("GatewayService", () => {
     const bench = openBench();
     const requestId = uuidv7();
     const service = createGatewayService({
+      ...UNLIMITED,
       gateway: bench.gateway,
       catalog: { snapshot: () => Promise.reject(new Error("not asked")) },
       caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),

@@ -22,6 +22,11 @@ import type {
 } from "../../src/ledger/ledger.ts";
 import { END_MARK, errorEvent, KEEP_ALIVE } from "../../src/transport/rest/chat/chat-events.ts";
 
+/** What a service of models has besides the gateway, the catalog and the caller: a key that may ask every model. */
+export const UNLIMITED = {
+  allowedModelsOf: () => null,
+  ownKey: () => Promise.reject(new Error("not asked")),
+};
 export const KEY: VerifiedKey = { keyId: uuidv7(), accountId: uuidv7(), rateLimit: 60 };
 export const RATE = { limit: 60, remaining: 59, resetSeconds: 60 };
 

@@ -13,7 +13,7 @@ import {
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { newSecretToken } from "../../src/kernel/secret-token.ts";
 import { issueKey, MAX_WORKING_KEYS } from "../../src/keys/issue-key.ts";
-import { listKeys, renameKey, revokeKey } from "../../src/keys/issued-keys.ts";
+import { listKeys, updateKey, revokeKey } from "../../src/keys/issued-keys.ts";
 import { createKeys, type Keys } from "../../src/keys/keys.ts";
 import type { VerifiedKey } from "../../src/keys/verified-key.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
@@ -137,11 +137,11 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
 
   test("renames a key of the account and no other", async () => {
     const { key } = await newKey();
-    expect(await renameKey(database, { ...key, name: "desk" })).toMatchObject({ keyId: key.keyId, name: "desk" });
+    expect(await updateKey(database, { ...key, name: "desk" })).toMatchObject({ keyId: key.keyId, name: "desk" });
     const stranger = await newAccount();
-    await expect(renameKey(database, { ...key, accountId: stranger, name: "mine" })).rejects.toThrow(NotFound);
-    await expect(renameKey(database, { ...key, keyId: "7", name: "mine" })).rejects.toThrow(NotFound);
-    await expect(renameKey(database, { ...key, name: "" })).rejects.toThrow(ValidationError);
+    await expect(updateKey(database, { ...key, accountId: stranger, name: "mine" })).rejects.toThrow(NotFound);
+    await expect(updateKey(database, { ...key, keyId: "7", name: "mine" })).rejects.toThrow(NotFound);
+    await expect(updateKey(database, { ...key, name: "" })).rejects.toThrow(ValidationError);
   });
 
   test("revokes once and for all: the next slot is refused although the lookup still remembers the key", async () => {

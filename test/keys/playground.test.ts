@@ -3,7 +3,7 @@ import { LimitExceeded, NotFound } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createPlaygroundKeys } from "../../src/keys/playground-key.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
-import { listKeys, renameKey, revokeKey } from "../../src/keys/issued-keys.ts";
+import { listKeys, updateKey, revokeKey } from "../../src/keys/issued-keys.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 let opened: TestDatabase;
@@ -35,7 +35,7 @@ test("is seen in the list, and neither renamed nor revoked by its owner", async 
   const { items: keys } = await listKeys(opened.database, { accountId });
   expect(keys).toMatchObject([{ keyId, name: "Playground", isPlayground: true, prefix: "", lastFour: "" }]);
   await expect(revokeKey(opened.database, { accountId, keyId })).rejects.toBeInstanceOf(NotFound);
-  await expect(renameKey(opened.database, { accountId, keyId, name: "mine" })).rejects.toBeInstanceOf(NotFound);
+  await expect(updateKey(opened.database, { accountId, keyId, name: "mine" })).rejects.toBeInstanceOf(NotFound);
 });
 
 test("takes no place among the keys that an account may have", async () => {

@@ -68,6 +68,8 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       revoked: 0,
       frozen: 0,
       crowded: 0,
+      not_allowed: 0,
+      over_budget: 0,
       // No request has a name here.
       running: 0,
       other_body: 0,

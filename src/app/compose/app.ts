@@ -55,6 +55,7 @@ import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
 import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
+import { getKey } from "../../keys/issued-keys.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
 import { createKeysService } from "../../keys/service.ts";
@@ -65,7 +66,7 @@ import { GroupCommitLedger } from "../../ledger/group-commit/group-commit.ts";
 import { OwedSpool, owedFolder } from "../../ledger/group-commit/owed-spool.ts";
 import { ProcessLease } from "../../ledger/process-lease.ts";
 import { createPairVerifier } from "../../merchant/merchants/credentials.ts";
-import { accountOf, createKeyCallOf, isOperator } from "../../transport/calls/callers.ts";
+import { accountOf, allowedModelsOf, createKeyCallOf, isOperator, keyOf } from "../../transport/calls/callers.ts";
 import { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import { switchTick } from "../../ledger/jobs/admission-switch.ts";
 import { auditTicks } from "./audit.ts";
@@ -236,6 +237,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         gateway: running.gateway,
         catalog,
         caller,
+        allowedModelsOf,
+        ownKey: (context) => getKey(database, keyOf(context)),
       }),
       messages: createMessagesService({
         gateway: running.gateway,

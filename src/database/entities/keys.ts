@@ -19,6 +19,13 @@ export const ApiKey = defineEntity({
     createdAt: now(),
     revokedAt: moment().nullable(),
     isPlayground: p.boolean().default(false),
+    expiresAt: moment().nullable(),
+    allowedModels: p.array().columnType("text[]").nullable(),
+    budget: p.bigint("bigint").nullable(),
+    budgetPeriod: p.text().$type<"total" | "day" | "month">().nullable(),
+    budgetStart: moment().nullable(),
+    budgetSpent: p.bigint("bigint").defaultRaw("0"),
+    budgetHeld: p.bigint("bigint").defaultRaw("0"),
     // The window keeps its newest slot until the next request replaces it.
     lastUsedAt: p
       .datetime()

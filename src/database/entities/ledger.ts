@@ -73,6 +73,7 @@ export const Hold = defineEntity({
     placedAt: now(),
     otherPrices: p.json().nullable(),
     progressCachedTokens: p.integer().default(0),
+    inBudget: p.boolean().default(false),
   },
 });
 

@@ -1,4 +1,4 @@
--- Admits a single request. A refused request takes a slot of the window; a revoked, frozen, limited or crowded one takes none.
+-- Admits a single request. A request that is refused for money takes a slot of the window; every other refused one takes none.
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
 -- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md.
@@ -6,7 +6,8 @@
 -- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), its number within the kind (from 1), the outcome, an amount (cost;
 -- whole hold; granted), a second amount (charge; holds of other requests; available) and the key's window. A request without a
 -- row: nothing was written for it, because its hold is gone or because there is no such account or key. An account cannot spend
--- its debt: available is greatest(0, posted - held - owed).
+-- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it; where that is too
+-- little, the outcome is 'over_budget_' with its period, the amount is the budget, and the second amount is what is left of it.
 
 CREATE OR REPLACE FUNCTION admit_request(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
@@ -18,24 +19,28 @@ LANGUAGE plpgsql AS $$
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; max_open_holds int; frozen boolean;
   slots timestamptz[]; slot_counts int[]; revoked boolean; used int := 0; t timestamptz;
+  expires_at timestamptz; allowed text[]; budget bigint; period text; start timestamptz; spent bigint; key_held bigint; budgeted bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL
   INTO posted, held, owed, open_holds, max_open_holds, frozen
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
-  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL INTO rate_limit, slots, slot_counts, revoked
+  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL, k.expires_at, k.allowed_models,
+         k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held
+  INTO rate_limit, slots, slot_counts, revoked, expires_at, allowed, budget, period, start, spent, key_held
   FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
 
   kind := 'a'; ord := 1; amount := 0; other := greatest(0, posted - held - owed); reset_seconds := 0;
+  t := clock_timestamp();
   IF rate_limit > 0 THEN
-    t := clock_timestamp();
     used := slots_used(slots, slot_counts, rate_limit, t);
     reset_seconds := slots_reset_seconds(slots, slot_counts, rate_limit, t);
   END IF;
   remaining := greatest(0, rate_limit - used);
-  IF revoked THEN outcome := 'revoked'; RETURN; END IF;
+  IF revoked OR expires_at <= t THEN outcome := 'revoked'; RETURN; END IF;
   IF frozen THEN outcome := 'frozen'; RETURN; END IF;
+  IF NOT is_model_allowed(allowed, model) THEN outcome := 'not_allowed'; RETURN; END IF;
   IF rate_limit > 0 AND used >= rate_limit THEN
     outcome := 'limited';
     wait_ms := slot_wait_ms(slots, slot_counts, rate_limit, t, 1);
@@ -51,9 +56,14 @@ BEGIN
   END IF;
   -- What is owed goes out in place of an amount: it may be why nothing is available.
   IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;
+  budgeted := budget_left(budget, period, start, spent, key_held, t);
+  IF budgeted < least_amount THEN outcome := 'over_budget_' || period; amount := budget; other := greatest(0, budgeted); RETURN; END IF;
   outcome := 'granted';
-  amount := least(wanted, other);
-  INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices)
-  VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, other_prices);
+  amount := least(wanted, other, budgeted); -- no budget is null, which least() leaves out
+  INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices, in_budget)
+  VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, other_prices, budget IS NOT NULL);
+  IF budget IS NOT NULL THEN
+    UPDATE api_key k SET budget_held = k.budget_held + amount WHERE k.account_id = account AND k.id = key;
+  END IF;
   UPDATE account a SET posted = posted, held = held + amount, open_holds = open_holds + 1 WHERE a.id = account;
 END $$;

@@ -30,6 +30,11 @@ DECLARE
   extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
   -- The limited keys that took slots, when and how many.
   used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}';
+  -- Of settlements whose hold counts in the budget of its key, at their places: the key and the freed hold. Then those keys, and what is
+  -- left of their budgets.
+  budget_key uuid[]; budget_freed bigint[]; limited_key uuid[]; limited_left bigint[];
+  any_budget boolean := false; b int; budgeted bigint; budget_taken bigint; room bigint; hold_key uuid; hold_in_budget boolean;
+  in_budget boolean[];
 BEGIN
   SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.owed), array_agg(l.open_holds),
          array_agg(l.max_open_holds), array_agg(l.frozen)
@@ -55,15 +60,39 @@ BEGIN
       key_id[i] := freed.key_id; model[i] := freed.model; input_price[i] := freed.input_price;
       output_price[i] := freed.output_price; cache_hit_price[i] := freed.cache_hit_price;
       other_prices[i] := freed.other_prices;
+      IF freed.in_budget THEN
+        IF NOT any_budget THEN
+          any_budget := true;
+          budget_key := array_fill(NULL::uuid, ARRAY[settlements]);
+          budget_freed := array_fill(NULL::bigint, ARRAY[settlements]);
+        END IF;
+        budget_key[i] := freed.key_id; budget_freed[i] := freed.amount;
+      END IF;
       lost := lost OR s_unbilled[i] > 0;
       deleted := deleted + 1;
     END LOOP;
-    -- Then those that cost more than their hold take from what is available.
+    IF any_budget THEN
+      SELECT array_agg(l.id), array_agg(l.budgeted) INTO limited_key, limited_left
+      FROM (SELECT k.id, budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) AS budgeted
+            FROM api_key k WHERE k.account_id = ANY (s_account) AND k.id = ANY (budget_key)
+            ORDER BY k.account_id, k.id FOR NO KEY UPDATE) l;
+      FOR i IN 1 .. settlements LOOP
+        CONTINUE WHEN budget_key[i] IS NULL;
+        b := array_position(limited_key, budget_key[i]);
+        limited_left[b] := limited_left[b] + budget_freed[i] - charge[i];
+      END LOOP;
+    END IF;
+    -- Then those that cost more than their hold take from what is available, and left of the budget of their key.
     IF above_hold THEN
       FOR i IN 1 .. settlements LOOP
         CONTINUE WHEN key_id[i] IS NULL OR charge[i] = s_cost[i];
         here := array_position(account, s_account[i]);
         more := least(s_cost[i] - charge[i], greatest(0, posted[here] - held[here] - owed[here]));
+        IF budget_key[i] IS NOT NULL THEN
+          b := array_position(limited_key, budget_key[i]);
+          more := greatest(0, least(more, limited_left[b]));
+          limited_left[b] := limited_left[b] - more;
+        END IF;
         charge[i] := charge[i] + more;
         posted[here] := posted[here] - more;
         lost := lost OR charge[i] < s_cost[i];
@@ -82,6 +111,10 @@ BEGIN
              coalesce(s_settled[n], clock_timestamp())
       FROM generate_series(1, settlements) n
       WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is distinguished
+      IF any_budget THEN
+        PERFORM charge_budget(s_account[n], budget_key[n], budget_freed[n], charge[n])
+        FROM generate_series(1, settlements) n WHERE budget_key[n] IS NOT NULL;
+      END IF;
       IF lost THEN
         INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
         SELECT s_account[n], s_request[n], s_request[n], 'IDR/6', '00000000-0000-7000-8000-000000000002',
@@ -99,16 +132,24 @@ BEGIN
 
   kind := 'e';
   FOR i IN 1 .. extensions LOOP
-    SELECT h.amount INTO extended FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
+    SELECT h.amount, h.key_id, h.in_budget INTO extended, hold_key, hold_in_budget FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
     CONTINUE WHEN NOT FOUND;
     here := array_position(account, e_account[i]);
     ord := i; amount := extended; other := held[here] - extended;
-    IF extended + greatest(0, posted[here] - held[here] - owed[here]) >= e_least[i] THEN
-      outcome := 'granted';
-      amount := extended + least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]));
+    room := greatest(0, posted[here] - held[here] - owed[here]);
+    outcome := CASE WHEN extended + room >= e_least[i] THEN 'granted' ELSE 'refused' END;
+    IF hold_in_budget AND outcome = 'granted' THEN
+      SELECT budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) INTO budgeted
+      FROM api_key k WHERE k.account_id = e_account[i] AND k.id = hold_key FOR NO KEY UPDATE;
+      room := greatest(0, least(room, budgeted));
+      IF extended + room < e_least[i] THEN outcome := 'over_budget'; END IF;
+    END IF;
+    IF outcome = 'granted' THEN
+      amount := extended + least(greatest(e_amount[i] - extended, 0), room);
       held[here] := other + amount;
-    ELSE
-      outcome := 'refused';
+      IF hold_in_budget THEN
+        UPDATE api_key k SET budget_held = k.budget_held + amount - extended WHERE k.account_id = e_account[i] AND k.id = hold_key;
+      END IF;
     END IF;
     UPDATE hold h SET amount = amount, progress_input_tokens = greatest(h.progress_input_tokens, e_input[i]),
                       progress_cached_tokens = greatest(h.progress_cached_tokens, e_cached[i]),
@@ -122,23 +163,27 @@ BEGIN
     kind := 'a';
     granted := array_fill(false, ARRAY[admissions]);
     i := 1; here := 1;
-    FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked FROM api_key k
+    FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked, k.expires_at,
+                      k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held FROM api_key k
                WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
                ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
       WHILE i <= admissions AND (a_account[i], a_key[i]) < (key.account_id, key.id) LOOP i := i + 1; END LOOP;
       WHILE account[here] < key.account_id LOOP here := here + 1; END LOOP;
       used := 0; taken := 0; reset_seconds := 0;
       rate_limit := key.rate_limit;
+      t := clock_timestamp();
+      budget_taken := 0;
+      budgeted := budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t);
       IF rate_limit > 0 THEN
-        t := clock_timestamp();
         used := slots_used(key.slots, key.slot_counts, rate_limit, t);
         reset_seconds := slots_reset_seconds(key.slots, key.slot_counts, rate_limit, t);
       END IF;
       WHILE i <= admissions AND a_key[i] = key.id AND a_account[i] = key.account_id LOOP
         ord := i; amount := 0; wait_ms := NULL;
         other := greatest(0, posted[here] - held[here] - owed[here]);
-        IF key.revoked THEN outcome := 'revoked';
+        IF key.revoked OR key.expires_at <= t THEN outcome := 'revoked';
         ELSIF frozen[here] THEN outcome := 'frozen';
+        ELSIF key.allowed_models IS NOT NULL AND NOT is_model_allowed(key.allowed_models, a_model[i]) THEN outcome := 'not_allowed';
         ELSIF rate_limit > 0 AND used + taken >= rate_limit THEN
           outcome := 'limited';
           wait_ms := slot_wait_ms(key.slots, key.slot_counts, rate_limit, t, taken + 1);
@@ -147,9 +192,16 @@ BEGIN
           taken := taken + 1;
           IF other < a_least[i] THEN
             outcome := 'refused'; amount := owed[here];
+          ELSIF budgeted < a_least[i] THEN
+            outcome := 'over_budget_' || key.budget_period; amount := key.budget; other := greatest(0, budgeted);
           ELSE
             outcome := 'granted';
-            amount := least(a_amount[i], other);
+            amount := least(a_amount[i], other, budgeted); -- no budget is null, which least() leaves out
+            IF budgeted IS NOT NULL THEN
+              budgeted := budgeted - amount;
+              budget_taken := budget_taken + amount;
+              in_budget[i] := true;
+            END IF;
             a_amount[i] := amount;
             held[here] := held[here] + amount;
             open_holds[here] := open_holds[here] + 1;
@@ -161,6 +213,9 @@ BEGIN
         RETURN NEXT;
         i := i + 1;
       END LOOP;
+      IF budget_taken > 0 THEN
+        UPDATE api_key k SET budget_held = k.budget_held + budget_taken WHERE k.account_id = key.account_id AND k.id = key.id;
+      END IF;
       IF taken > 0 AND rate_limit > 0 THEN
         used_keys := used_keys || key.id; used_at := used_at || t; used_slots := used_slots || taken;
       END IF;
@@ -173,9 +228,10 @@ BEGIN
     END IF;
     IF any_granted THEN
       changed := true;
-      INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices)
+      INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices,
+                        in_budget)
       SELECT a_account[n], a_request[n], a_owner[n], a_amount[n], a_key[n], a_model[n], a_input_price[n], a_output_price[n],
-             a_cache_hit_price[n], a_other_prices[n]
+             a_cache_hit_price[n], a_other_prices[n], coalesce(in_budget[n], false)
       FROM generate_series(1, admissions) n WHERE granted[n];
     END IF;
   END IF;

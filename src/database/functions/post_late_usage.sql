@@ -12,17 +12,19 @@ CREATE OR REPLACE FUNCTION post_late_usage(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
-  posted bigint; held bigint; owed bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
+  posted bigint; held bigint; owed bigint; key uuid; budgeted bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM lock_accounts(ARRAY[account]) a;
-  SELECT u.cost, u.charge INTO recovered_cost, recovered_charge FROM usage_record u
+  SELECT u.cost, u.charge, u.key_id INTO recovered_cost, recovered_charge, key FROM usage_record u
   WHERE u.account_id = account AND u.request_id = request AND u.basis = 'recovered';
   IF NOT FOUND THEN RETURN; END IF;
 
   SELECT l.charge INTO late FROM late_usage l WHERE l.account_id = account AND l.request_id = request;
   IF FOUND THEN outcome := 'posted'; charge := recovered_charge + late; RETURN; END IF;
   due := greatest(0, cost - recovered_cost);
-  late := least(due, greatest(0, posted - held - owed));
+  SELECT budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) INTO budgeted
+  FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
+  late := least(due, greatest(0, least(posted - held - owed, budgeted))); -- no budget is null, which least() leaves out
   IF whole AND late < due THEN outcome := 'refused'; charge := recovered_charge; RETURN; END IF;
 
   outcome := 'posted'; charge := recovered_charge + late;
@@ -38,6 +40,7 @@ BEGIN
     VALUES (account, new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage',
             'late:' || request);
     UPDATE account a SET posted = posted - late, held = held WHERE a.id = account;
+    IF budgeted IS NOT NULL THEN PERFORM charge_budget(account, key, 0, late); END IF;
   END IF;
   lost := due - late + unbilled_cost;
   IF lost > 0 THEN

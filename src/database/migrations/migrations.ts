@@ -29,6 +29,7 @@ export const schemaCode: SchemaCode = {
     { number: 5, name: "model-kind", oldestCode: 1 },
     { number: 6, name: "model-accepts", oldestCode: 1 },
     { number: 7, name: "upstream-tier", oldestCode: 1 },
+    { number: 8, name: "key-limits", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -10,6 +10,7 @@ import {
   RateLimited,
   TooManyAtOnce,
 } from "../../kernel/errors.ts";
+import { budgetResetMs, KeyBudgetExceeded, ModelNotAllowed } from "../../kernel/key-limit-errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
@@ -36,7 +37,8 @@ export type Granted = { readonly amount: bigint; readonly rate: RateState; reado
 export type Replay = { readonly answeredRequestId: string; readonly charge: bigint; readonly answer: KeptAnswer };
 
 /**
- * Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, UpstreamBusy, AlreadyRunning,
+ * Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, KeyBudgetExceeded,
+ * ModelNotAllowed, UpstreamBusy, AlreadyRunning,
  * AlreadyAnswered, IdempotencyConflict.
  */
 export async function admit(
@@ -54,7 +56,7 @@ export async function admit(
     return { amount: admission.amount, rate: admission.rate, keepsAnswer: admission.keepsAnswers === true };
   }
   if (admission.outcome === "answered") return replayOf(deps, call, admission);
-  throw refusalOf(deps, call, { admission, leastAmount });
+  throw refusalOf(deps, call, { admission, leastAmount, modelId: model.id });
 }
 
 type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
@@ -62,7 +64,11 @@ type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
 function refusalOf(
   { keys, topUpUrl }: AdmitDeps,
   { key }: ChatCall,
-  { admission, leastAmount }: { readonly admission: Refused; readonly leastAmount: bigint },
+  {
+    admission,
+    leastAmount,
+    modelId,
+  }: { readonly admission: Refused; readonly leastAmount: bigint; readonly modelId: string },
 ): DomainError {
   const { outcome } = admission;
   if (outcome === "running") return new AlreadyRunning();
@@ -74,6 +80,13 @@ function refusalOf(
     keys.rememberLimited(key, admission.retryAfterMs);
     const wait = retryAfterSeconds(admission.retryAfterMs);
     return new RateLimited({ retryAfterSeconds: wait, limit: admission.rate.limit });
+  }
+  if (outcome === "not_allowed") return new ModelNotAllowed(modelId);
+  if (outcome === "over_budget") {
+    const { period, budget, left } = admission;
+    const resetMs = budgetResetMs(period, Date.now());
+    const resetsAt = resetMs === null ? null : new Date(resetMs);
+    return new KeyBudgetExceeded({ budget: idr(budget), left: idr(left), needed: idr(leastAmount), resetsAt });
   }
   const { available, owed } = admission;
   const needed = {

@@ -1,6 +1,7 @@
 // Answers a request as a stream of events.
 
-import { DomainError, InsufficientBalance, InternalError, UpstreamBusy } from "../../kernel/errors.ts";
+import { DomainError, InternalError, UpstreamBusy } from "../../kernel/errors.ts";
+import { isOutOfMoney } from "../../kernel/key-limit-errors.ts";
 import type { BilledUsage } from "../metering/bill.ts";
 import { answerCut } from "./answer-cut.ts";
 import { withOneRetry } from "./call-upstream.ts";
@@ -136,7 +137,7 @@ async function finishStopped(
 ): Promise<ChatOutcome> {
   const { cause } = end;
   const { output, stream } = listener;
-  const isForMoney = cause.kind === "hold" && cause.reason instanceof InsufficientBalance;
+  const isForMoney = cause.kind === "hold" && isOutOfMoney(cause.reason);
   // The upstream has answered and charges for it, so the input is billed even where no part of the answer could be shown.
   const billed =
     cause.kind === "limit" || isForMoney
@@ -159,7 +160,7 @@ async function finishStopped(
 
 /** The status was sent, so the error is written into the stream, and the stream does not look complete. */
 async function writeFailure(exchange: ChatExchange, error: unknown): Promise<ChatOutcome> {
-  if (error instanceof InsufficientBalance) return writeError(exchange, error);
+  if (isOutOfMoney(error)) return writeError(exchange, error);
   // Only comments were sent when the last attempt failed: the error has the same facts as a status would have.
   if (error instanceof DomainError && !exchange.bill.isSettled) {
     await settleUndelivered(exchange);

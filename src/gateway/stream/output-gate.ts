@@ -1,4 +1,4 @@
-import { InsufficientBalance } from "../../kernel/errors.ts";
+import { isOutOfMoney } from "../../kernel/key-limit-errors.ts";
 import type { ReadEvent } from "../formats/answer-format.ts";
 import type { StopCause } from "./answer-end.ts";
 import type { OutputLimit, OutputSize } from "./output-limit.ts";
@@ -45,7 +45,7 @@ export class OutputGate {
       return null;
     } catch (reason) {
       // The hold pays for a part of the event. Where the database is away, it is unknown whether the hold still exists.
-      const share = reason instanceof InsufficientBalance ? await gate?.shareOf(text) : 0;
+      const share = isOutOfMoney(reason) ? await gate?.shareOf(text) : 0;
       return { cause: { kind: "hold", reason }, share: share ?? 0 };
     }
   }

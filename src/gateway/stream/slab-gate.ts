@@ -7,6 +7,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { InsufficientBalance, UpstreamBusy } from "../../kernel/errors.ts";
+import { KeyBudgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Extension } from "../../ledger/ledger.ts";
 import type { ExtensionAmounts } from "../metering/bill.ts";
@@ -68,8 +69,8 @@ export class SlabGate {
   }
 
   /**
-   * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, UpstreamBusy when the
-   * database stays away or another process has resolved the hold.
+   * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, KeyBudgetExceeded when the
+   * budget of the key does not, UpstreamBusy when the database stays away or another process has resolved the hold.
    */
   async whenOpen(size: OutputSize): Promise<void> {
     const { outputBound } = this.#facts.plan;
@@ -135,7 +136,7 @@ export class SlabGate {
     };
     const extension = await extend({ ...amounts, outputTokens: counted });
     if (extension.outcome === "gone") throw new UpstreamBusy(undefined, { cause: new Error("the hold is gone") });
-    if (extension.outcome === "refused") {
+    if (extension.outcome !== "granted") {
       this.#askBelow = 0;
       return { ...extension, needed: amounts.leastAmount };
     }
@@ -156,15 +157,16 @@ export class SlabGate {
     if (this.#covered >= this.#facts.plan.outputBound) this.#room = Infinity;
   }
 
-  /** What is held for the request is all that is available to it. */
-  #tooLow({ amount, needed }: Refusal): InsufficientBalance {
+  /** What is held for the request is all that is available to it, or left of the budget of its key. */
+  #tooLow({ outcome, amount, needed }: Refusal): InsufficientBalance | KeyBudgetExceeded {
+    if (outcome === "over_budget") return new KeyBudgetExceeded({ left: idr(amount), needed: idr(needed) });
     const facts = { available: idr(amount), needed: idr(needed) };
     const topUpUrl = this.#facts.topUpUrl?.();
     return new InsufficientBalance(topUpUrl === undefined ? facts : { ...facts, topUpUrl });
   }
 }
 
-type Refusal = { readonly amount: bigint; readonly needed: bigint; readonly othersHold: boolean };
+type Refusal = Extract<Extension, { readonly othersHold: boolean }> & { readonly needed: bigint };
 
 /** Each event with text counts as a token at least. */
 function bytesOf({ asciiBytes, otherBytes, events }: OutputSize): number {

@@ -95,15 +95,22 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
       return { outcome, retryAfterMs: Number(window[3] ?? 1), rate };
     case "refused":
       return amount === 0n ? { outcome, available: other, rate } : { outcome, available: other, owed: amount, rate };
+    case "over_budget_total":
+    case "over_budget_day":
+    case "over_budget_month":
+      return { outcome: "over_budget", period: periods[outcome], budget: amount, left: other, rate };
     case "crowded":
       return { outcome, rate };
     case "frozen":
+    case "not_allowed":
     case "revoked":
       return { outcome };
     default:
       throw new InvariantError(`an admission has a known outcome, not ${outcome}`);
   }
 }
+
+const periods = { over_budget_total: "total", over_budget_day: "day", over_budget_month: "month" } as const;
 
 /** A row of a request with a name has its columns after these. */
 const RATE_COLUMNS = 4;

@@ -50,6 +50,6 @@ export const extensionStatement: LaneStatement<ExtensionRequest, Extension> = {
 
 function extensionOf({ outcome, amount, other }: MemberRow): Extension {
   if (outcome === "granted") return { outcome, amount };
-  if (outcome === "refused") return { outcome, amount, othersHold: other > 0n };
+  if (outcome === "refused" || outcome === "over_budget") return { outcome, amount, othersHold: other > 0n };
   throw new InvariantError(`an extension has a known outcome, not ${outcome}`);
 }

@@ -1,24 +1,50 @@
 // Keys that an operator issues and revokes. Owners issue and revoke theirs through KeysService, which is no operator's action.
 
+import { formatMoney, idr } from "../../kernel/money.ts";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { addKey, type IssuedKey } from "../../keys/issue-key.ts";
-import { type RevokedKey, withdrawKey } from "../../keys/issued-keys.ts";
+import type { ApiKey } from "../../keys/api-key.ts";
+import type { KeyLimits } from "../../keys/key-limits.ts";
+import { changeKey, type KeyChange, type RevokedKey, withdrawKey } from "../../keys/issued-keys.ts";
 
 /** Issues a key of an account. Errors: as addKey. */
 export function issueKey(
   by: OperatorContext,
-  command: { accountId: string; name: string; rateLimit?: number },
+  command: { accountId: string; name: string; rateLimit?: number; limits?: KeyLimits },
 ): Promise<IssuedKey> {
   return withAuditLog(
     by,
     (client) => addKey(client, command),
-    ({ keyId, accountId, name, rateLimit }) => ({
+    ({ keyId, accountId, name, rateLimit, limits }) => ({
       action: "key create",
       subject: accountId,
       reason: null,
-      facts: { keyId, name, rateLimit },
+      facts: { keyId, name, rateLimit, ...factsOf(limits) },
     }),
   );
+}
+
+/** Renames a key and sets what it may do. Errors: as changeKey. */
+export function updateKey(by: OperatorContext, change: KeyChange): Promise<ApiKey> {
+  return withAuditLog(
+    by,
+    (client) => changeKey(client, change),
+    ({ keyId, accountId, name, limits }) => ({
+      action: "key update",
+      subject: accountId,
+      reason: null,
+      facts: { keyId, name, ...factsOf(limits) },
+    }),
+  );
+}
+
+/** Limits as the audit log keeps them; what is not limited is left out. */
+function factsOf({ budget, expiresAt, allowedModels }: KeyLimits) {
+  return {
+    ...(budget === null ? {} : { budgetIdr: formatMoney(idr(budget.amount)), budgetPeriod: budget.period }),
+    ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
+    ...(allowedModels === null ? {} : { allowedModels: allowedModels.join(" ") }),
+  };
 }
 
 /** Revokes a key of any account for good; revoking it again changes nothing. Errors: NotFound. */

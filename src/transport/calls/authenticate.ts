@@ -62,9 +62,7 @@ async function byAuthorization(verifiers: Verifiers, credentials: Credentials, w
       if (secret.startsWith(SERVICE_TOKEN_PREFIX)) return ofService(verifiers, secret, credentials);
       verifiers.refusedCredentials?.refuseUnknown(credentials.source, "key", secret);
       const key = await verifiers.verifyKey(secret);
-      return key === null
-        ? unknownCaller(verifiers, credentials, "key", secret)
-        : { kind: "api_key", keyId: key.keyId, accountId: key.accountId, rateLimit: key.rateLimit };
+      return key === null ? unknownCaller(verifiers, credentials, "key", secret) : { kind: "api_key", ...key };
     }
     case "basic": {
       const pair = readPair(secret);

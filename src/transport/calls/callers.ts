@@ -45,6 +45,19 @@ export function merchantOrAccountOf(
   return principal.kind === "merchant" ? principal : { kind: "account", accountId: accountOf(context) };
 }
 
+/** The key that was sent. */
+export function keyOf(context: HandlerContext): VerifiedKey {
+  const principal = principalOf(context);
+  invariant(principal.kind === "api_key", "a method of keys is called with a key");
+  return principal;
+}
+
+/** The models that the caller may ask: ids, or beginnings with an asterisk behind them. Null: all. */
+export function allowedModelsOf(context: HandlerContext): readonly string[] | null {
+  const principal = principalOf(context);
+  return principal.kind === "api_key" ? (principal.allowedModels ?? null) : null;
+}
+
 /** The key of a chat call, with the facts that the transport has about the call. */
 export type KeyCall = {
   readonly key: VerifiedKey;

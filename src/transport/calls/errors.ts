@@ -2,6 +2,7 @@
 // its cause is only logged.
 
 import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
@@ -19,6 +20,7 @@ import {
   ValidationError,
   type ErrorCode,
 } from "../../kernel/errors.ts";
+import { isOutOfMoney, KeyBudgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
@@ -34,6 +36,8 @@ export const rpcCode = {
   second_factor_required: Code.PermissionDenied,
   fresh_authentication_required: Code.PermissionDenied,
   insufficient_balance: Code.FailedPrecondition,
+  key_budget_exceeded: Code.FailedPrecondition,
+  model_not_allowed: Code.PermissionDenied,
   model_not_found: Code.NotFound,
   not_found: Code.NotFound,
   method_not_allowed: Code.Unimplemented,
@@ -125,6 +129,7 @@ function ofConnect(error: ConnectError): DomainError {
 }
 
 function factsOf(error: DomainError, requestId: string) {
+  const overBudget = error instanceof KeyBudgetExceeded ? error : null;
   return create(ErrorFactsSchema, {
     code: error.code,
     reason: error instanceof ValidationError ? (error.reason ?? "") : "",
@@ -133,7 +138,10 @@ function factsOf(error: DomainError, requestId: string) {
     details: error instanceof ValidationError ? error.details.map((problem) => ({ ...problem })) : [],
     availableIdr: error instanceof InsufficientBalance ? formatMoney(error.available) : "",
     owedIdr: error instanceof InsufficientBalance && error.owed !== null ? formatMoney(error.owed) : "",
-    neededIdr: error instanceof InsufficientBalance ? formatMoney(error.needed) : "",
+    neededIdr: isOutOfMoney(error) ? formatMoney(error.needed) : "",
+    budgetIdr: overBudget?.budget ? formatMoney(overBudget.budget) : "",
+    budgetLeftIdr: overBudget === null ? "" : formatMoney(overBudget.left),
+    ...(overBudget?.resetsAt ? { budgetResetsAt: timestampFromDate(overBudget.resetsAt) } : {}),
     answeredRequestId: error instanceof AlreadyAnswered ? error.requestId : "",
     differingFields: error instanceof ExternalIdConflict ? [...error.differingFields] : [],
     answeredCostIdr: error instanceof AlreadyAnswered ? formatMoney(error.cost) : "",

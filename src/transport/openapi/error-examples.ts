@@ -21,6 +21,7 @@ import {
   type ErrorCode,
 } from "../../kernel/errors.ts";
 import { RequestTimeout } from "../../kernel/intake-errors.ts";
+import { KeyBudgetExceeded, ModelNotAllowed } from "../../kernel/key-limit-errors.ts";
 import { idr, parseMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
 import {
@@ -42,6 +43,13 @@ const errors: Readonly<Record<ErrorCode, DomainError>> = {
   second_factor_required: new SecondFactorRequired(),
   fresh_authentication_required: new FreshAuthenticationRequired(),
   insufficient_balance: new InsufficientBalance({ available: idr(500_000n), needed: idr(1_250_000n) }),
+  key_budget_exceeded: new KeyBudgetExceeded({
+    budget: idr(50_000_000_000n),
+    left: idr(500_000n),
+    needed: idr(1_250_000n),
+    resetsAt: new Date("2026-11-26T17:00:00Z"),
+  }),
+  model_not_allowed: new ModelNotAllowed("acme/large"),
   model_not_found: new ModelNotFound("acme/lage", "acme/large"),
   not_found: new NotFound(),
   method_not_allowed: new MethodNotAllowed(["GET"]),

@@ -40,6 +40,27 @@ const owed = {
     "What the account owes for payments that were reversed, in rupiah, a decimal string; the next top-up pays it first. Only with `insufficient_balance`, where something is owed.",
 };
 
+const budget = {
+  budget_idr: {
+    type: "string",
+    description: "The budget of the key, in rupiah, a decimal string. Only with `key_budget_exceeded`.",
+  },
+  left_idr: {
+    type: "string",
+    description:
+      "What is neither spent nor held of the key's budget, in rupiah, a decimal string. Only with `key_budget_exceeded`.",
+  },
+  needed_idr: {
+    type: "string",
+    description: "What the request needed, in rupiah, a decimal string. Only with `key_budget_exceeded`.",
+  },
+  resets_at: {
+    type: "string",
+    format: "date-time",
+    description: "When the budget begins again. Only with `key_budget_exceeded`, and absent where it never does.",
+  },
+};
+
 const retryAfter = {
   type: "integer",
   minimum: 1,
@@ -49,6 +70,7 @@ const retryAfter = {
 
 const chatFacts = {
   ...facts,
+  ...budget,
   retry_after: retryAfter,
   request_id: {
     type: "string",
@@ -203,6 +225,8 @@ export const errorSchemas = {
             description: "Rupiah that the answer needed, a decimal string. Only with `insufficient_balance`.",
           },
           owed_idr: owed,
+          left_idr: budget.left_idr,
+          needed_idr: budget.needed_idr,
         },
       },
     },

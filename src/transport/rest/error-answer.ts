@@ -8,6 +8,7 @@ import {
   type DomainError,
   type ErrorCode,
 } from "../../kernel/errors.ts";
+import { KeyBudgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
@@ -26,6 +27,8 @@ export const httpStatus = {
   second_factor_required: 403,
   fresh_authentication_required: 403,
   insufficient_balance: 402,
+  key_budget_exceeded: 402,
+  model_not_allowed: 403,
   model_not_found: 404,
   not_found: 404,
   method_not_allowed: 405,
@@ -95,6 +98,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   const facts = {
     ...(error instanceof ValidationError ? { details: error.details } : {}),
     ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),
+    ...(error instanceof KeyBudgetExceeded ? budgetFacts(error) : {}),
     ...(error instanceof ExternalIdConflict ? { differingFields: error.differingFields } : {}),
     ...(error instanceof InternalError ? { requestId } : {}),
     ...(error instanceof AlreadyAnswered
@@ -111,6 +115,15 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   const field = error instanceof ValidationError ? (error.details[0]?.field ?? "") : "";
   const param = field === "" ? null : field;
   return { error: { message, type: openAiType(code), param, code: reason ?? code, ...waiting, ...facts } };
+}
+
+function budgetFacts({ budget, left, needed, resetsAt }: KeyBudgetExceeded): object {
+  return {
+    ...(budget === null ? {} : { budget_idr: formatMoney(budget) }),
+    left_idr: formatMoney(left),
+    needed_idr: formatMoney(needed),
+    ...(resetsAt === null ? {} : { resets_at: resetsAt.toISOString() }),
+  };
 }
 
 /** The status of an answered request. A failed request frees its idempotency key, so there is only this one. */

@@ -213,6 +213,7 @@ export class RealLedger {
     const { limit, remaining } = rate;
     if (outcome === "limited" || outcome === "crowded") return { outcome, limit, remaining };
     if (outcome === "refused") return { outcome, available: admission.available, limit, remaining };
+    if (outcome === "over_budget") throw new Error("no key of the model has a budget");
     return { outcome, amount: admission.amount, limit, remaining };
   }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Catalog } from "../../../src/catalog/catalog.ts";
 import { createGatewayService } from "../../../src/gateway/service.ts";
 import { usePlayground } from "../../gateway/playground.ts";
-import { KEY, modelOf } from "../../gateway/support.ts";
+import { KEY, modelOf, UNLIMITED } from "../../gateway/support.ts";
 import { type Running, SECRET, startServers } from "../fakes.ts";
 
 const playground = usePlayground();
@@ -22,7 +22,7 @@ beforeEach(async () => {
   const caller = async () => ({ key: KEY, requestId: "00000000-0000-7000-8000-000000000000", receivedAtMs: 0 });
   running = await startServers({
     gateway,
-    implementations: { gateway: createGatewayService({ gateway, catalog, caller }) },
+    implementations: { gateway: createGatewayService({ ...UNLIMITED, gateway, catalog, caller }) },
   });
 });
 afterEach(() => running.servers.close(1_000));

@@ -6,13 +6,15 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/errors/v1/errors.proto.
  */
 export const file_saldo_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEimgIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkiPAoMRmllbGRQcm9ibGVtEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCWIGcHJvdG8z");
+  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEi/QIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkSEgoKYnVkZ2V0X2lkchgYIAEoCRIXCg9idWRnZXRfbGVmdF9pZHIYGSABKAkSNAoQYnVkZ2V0X3Jlc2V0c19hdBgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPAoMRmllbGRQcm9ibGVtEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * The facts of an error, attached to every RPC error as a detail. REST bodies are made from the same facts.
@@ -56,7 +58,7 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
   availableIdr: string;
 
   /**
-   * Rupiah the request needed, a decimal string. Only with `insufficient_balance`; else empty.
+   * Rupiah the request needed, a decimal string. Only with `insufficient_balance` and `key_budget_exceeded`; else empty.
    *
    * @generated from field: string needed_idr = 6;
    */
@@ -100,6 +102,27 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
    * @generated from field: repeated string differing_fields = 23;
    */
   differingFields: string[];
+
+  /**
+   * The budget of the key in rupiah, a decimal string. Only with `key_budget_exceeded` before an answer began; else empty.
+   *
+   * @generated from field: string budget_idr = 24;
+   */
+  budgetIdr: string;
+
+  /**
+   * Rupiah that are neither spent nor held of that budget, a decimal string. Only with `key_budget_exceeded`; else empty.
+   *
+   * @generated from field: string budget_left_idr = 25;
+   */
+  budgetLeftIdr: string;
+
+  /**
+   * When that budget begins again. Unset: never, or the error is another one.
+   *
+   * @generated from field: google.protobuf.Timestamp budget_resets_at = 26;
+   */
+  budgetResetsAt?: Timestamp | undefined;
 };
 
 /**

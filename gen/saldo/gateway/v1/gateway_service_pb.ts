@@ -14,6 +14,8 @@ import type { ChatChoice, ChatChunkChoice, ChatMessage, StreamOptions, Tool, Usa
 import { file_saldo_gateway_v1_chat } from "./chat_pb.ts";
 import type { CodexModel, Model } from "./model_pb.ts";
 import { file_saldo_gateway_v1_model } from "./model_pb.ts";
+import type { ApiKey } from "../../keys/v1/key_pb.ts";
+import { file_saldo_keys_v1_key } from "../../keys/v1/key_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -21,7 +23,43 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file saldo/gateway/v1/gateway_service.proto.
  */
 export const file_saldo_gateway_v1_gateway_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZzYWxkby9nYXRld2F5L3YxL2dhdGV3YXlfc2VydmljZS5wcm90bxIQc2FsZG8uZ2F0ZXdheS52MSL7BwoVQ2hhdENvbXBsZXRpb25SZXF1ZXN0EhkKBW1vZGVsGAEgASgJQgq6SAdyBRABGMgBEjwKCG1lc3NhZ2VzGAIgAygLMh0uc2FsZG8uZ2F0ZXdheS52MS5DaGF0TWVzc2FnZUILukgIkgEFCAEQkE4SMQoLdGVtcGVyYXR1cmUYAyABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESMgoFdG9wX3AYBCABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAFSBXRvcF9wiAEBEiwKCm1heF90b2tlbnMYBSABKA1CB7pIBCoCKAFIAlIKbWF4X3Rva2Vuc4gBARJCChVtYXhfY29tcGxldGlvbl90b2tlbnMYBiABKA1CB7pIBCoCKAFIA1IVbWF4X2NvbXBsZXRpb25fdG9rZW5ziAEBEhoKAW4YByABKA1CCrpIByoFGIABKAFIBIgBARIWCgRzdG9wGAggAygJQgi6SAWSAQIQEBIwCgV0b29scxgJIAMoCzIWLnNhbGRvLmdhdGV3YXkudjEuVG9vbEIJukgGkgEDEOgHEjgKC3Rvb2xfY2hvaWNlGAogASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlUgt0b29sX2Nob2ljZRJBCg9yZXNwb25zZV9mb3JtYXQYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ug9yZXNwb25zZV9mb3JtYXQSKgoQcmVhc29uaW5nX2VmZm9ydBgMIAEoCVIQcmVhc29uaW5nX2VmZm9ydBJKChFmcmVxdWVuY3lfcGVuYWx0eRgNIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAMBIBVIRZnJlcXVlbmN5X3BlbmFsdHmIAQESSAoQcHJlc2VuY2VfcGVuYWx0eRgOIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAMBIBlIQcHJlc2VuY2VfcGVuYWx0eYgBARITCgZzdHJlYW0YDyABKAhIB4gBARJHCg5zdHJlYW1fb3B0aW9ucxgQIAEoCzIfLnNhbGRvLmdhdGV3YXkudjEuU3RyZWFtT3B0aW9uc1IOc3RyZWFtX29wdGlvbnMSLgoFZXh0cmEYZCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qga6uxgCEAFCDgoMX3RlbXBlcmF0dXJlQggKBl90b3BfcEINCgtfbWF4X3Rva2Vuc0IYChZfbWF4X2NvbXBsZXRpb25fdG9rZW5zQgQKAl9uQhQKEl9mcmVxdWVuY3lfcGVuYWx0eUITChFfcHJlc2VuY2VfcGVuYWx0eUIJCgdfc3RyZWFtIrEBChxDcmVhdGVDaGF0Q29tcGxldGlvblJlc3BvbnNlEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCRIPCgdjcmVhdGVkGAMgASgNEg0KBW1vZGVsGAQgASgJEi0KB2Nob2ljZXMYBSADKAsyHC5zYWxkby5nYXRld2F5LnYxLkNoYXRDaG9pY2USJgoFdXNhZ2UYBiABKAsyFy5zYWxkby5nYXRld2F5LnYxLlVzYWdlIrYBChxTdHJlYW1DaGF0Q29tcGxldGlvblJlc3BvbnNlEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCRIPCgdjcmVhdGVkGAMgASgNEg0KBW1vZGVsGAQgASgJEjIKB2Nob2ljZXMYBSADKAsyIS5zYWxkby5nYXRld2F5LnYxLkNoYXRDaHVua0Nob2ljZRImCgV1c2FnZRgGIAEoCzIXLnNhbGRvLmdhdGV3YXkudjEuVXNhZ2UiRAoRTGlzdE1vZGVsc1JlcXVlc3QSLwoOY2xpZW50X3ZlcnNpb24YASABKAlCB7pIBHICGGRSDmNsaWVudF92ZXJzaW9uIvYBChJMaXN0TW9kZWxzUmVzcG9uc2USDgoGb2JqZWN0GAEgASgJEiUKBGRhdGEYAiADKAsyFy5zYWxkby5nYXRld2F5LnYxLk1vZGVsEhoKCGhhc19tb3JlGAMgASgIUghoYXNfbW9yZRIfCghmaXJzdF9pZBgEIAEoCUgAUghmaXJzdF9pZIgBARIdCgdsYXN0X2lkGAUgASgJSAFSB2xhc3RfaWSIAQESNAoGbW9kZWxzGAYgAygLMhwuc2FsZG8uZ2F0ZXdheS52MS5Db2RleE1vZGVsQga6uxgCKAFCCwoJX2ZpcnN0X2lkQgoKCF9sYXN0X2lkIikKD0dldE1vZGVsUmVxdWVzdBIWCgJpZBgBIAEoCUIKukgHcgUQARjIASI6ChBHZXRNb2RlbFJlc3BvbnNlEiYKBW1vZGVsGAEgASgLMhcuc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbDLpBwoOR2F0ZXdheVNlcnZpY2US0gIKFENyZWF0ZUNoYXRDb21wbGV0aW9uEicuc2FsZG8uZ2F0ZXdheS52MS5DaGF0Q29tcGxldGlvblJlcXVlc3QaLi5zYWxkby5nYXRld2F5LnYxLkNyZWF0ZUNoYXRDb21wbGV0aW9uUmVzcG9uc2Ui4AGquxgCAgPCuxgHCICAgBAQAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYD2ludmFsaWRfYXBpX2tleaK8GBRpbnN1ZmZpY2llbnRfYmFsYW5jZaK8GA9tb2RlbF9ub3RfZm91bmSivBgKcmF0ZV9saW1pdKK8GA11cHN0cmVhbV9idXN5orwYD2FscmVhZHlfcnVubmluZ6K8GBBhbHJlYWR5X2Fuc3dlcmVkorwYFGlkZW1wb3RlbmN5X2NvbmZsaWN0gtPkkwIZOgEqIhQvdjEvY2hhdC9jb21wbGV0aW9ucxK1AgoUU3RyZWFtQ2hhdENvbXBsZXRpb24SJy5zYWxkby5nYXRld2F5LnYxLkNoYXRDb21wbGV0aW9uUmVxdWVzdBouLnNhbGRvLmdhdGV3YXkudjEuU3RyZWFtQ2hhdENvbXBsZXRpb25SZXNwb25zZSLBAaq7GAICA8K7GAcIgICAEBABorwYEHZhbGlkYXRpb25fZXJyb3KivBgPaW52YWxpZF9hcGlfa2V5orwYFGluc3VmZmljaWVudF9iYWxhbmNlorwYD21vZGVsX25vdF9mb3VuZKK8GApyYXRlX2xpbWl0orwYDXVwc3RyZWFtX2J1c3mivBgPYWxyZWFkeV9ydW5uaW5norwYEGFscmVhZHlfYW5zd2VyZWSivBgUaWRlbXBvdGVuY3lfY29uZmxpY3QwARKVAQoKTGlzdE1vZGVscxIjLnNhbGRvLmdhdGV3YXkudjEuTGlzdE1vZGVsc1JlcXVlc3QaJC5zYWxkby5nYXRld2F5LnYxLkxpc3RNb2RlbHNSZXNwb25zZSI8kAIBqrsYAgIDorwYD2ludmFsaWRfYXBpX2tleaK8GApyYXRlX2xpbWl0gtPkkwIMEgovdjEvbW9kZWxzErEBCghHZXRNb2RlbBIhLnNhbGRvLmdhdGV3YXkudjEuR2V0TW9kZWxSZXF1ZXN0GiIuc2FsZG8uZ2F0ZXdheS52MS5HZXRNb2RlbFJlc3BvbnNlIl6QAgGquxgCAgOivBgPaW52YWxpZF9hcGlfa2V5orwYD21vZGVsX25vdF9mb3VuZKK8GApyYXRlX2xpbWl0gtPkkwIbYgVtb2RlbBISL3YxL21vZGVscy97aWQ9Kip9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_saldo_gateway_v1_chat, file_saldo_gateway_v1_model, file_saldo_options_v1_options]);
+  fileDesc("CiZzYWxkby9nYXRld2F5L3YxL2dhdGV3YXlfc2VydmljZS5wcm90bxIQc2FsZG8uZ2F0ZXdheS52MSIPCg1HZXRLZXlSZXF1ZXN0IjQKDkdldEtleVJlc3BvbnNlEiIKA2tleRgBIAEoCzIVLnNhbGRvLmtleXMudjEuQXBpS2V5IvsHChVDaGF0Q29tcGxldGlvblJlcXVlc3QSGQoFbW9kZWwYASABKAlCCrpIB3IFEAEYyAESPAoIbWVzc2FnZXMYAiADKAsyHS5zYWxkby5nYXRld2F5LnYxLkNoYXRNZXNzYWdlQgu6SAiSAQUIARCQThIxCgt0ZW1wZXJhdHVyZRgDIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARIyCgV0b3BfcBgEIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAVIFdG9wX3CIAQESLAoKbWF4X3Rva2VucxgFIAEoDUIHukgEKgIoAUgCUgptYXhfdG9rZW5ziAEBEkIKFW1heF9jb21wbGV0aW9uX3Rva2VucxgGIAEoDUIHukgEKgIoAUgDUhVtYXhfY29tcGxldGlvbl90b2tlbnOIAQESGgoBbhgHIAEoDUIKukgHKgUYgAEoAUgEiAEBEhYKBHN0b3AYCCADKAlCCLpIBZIBAhAQEjAKBXRvb2xzGAkgAygLMhYuc2FsZG8uZ2F0ZXdheS52MS5Ub29sQgm6SAaSAQMQ6AcSOAoLdG9vbF9jaG9pY2UYCiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVSC3Rvb2xfY2hvaWNlEkEKD3Jlc3BvbnNlX2Zvcm1hdBgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RSD3Jlc3BvbnNlX2Zvcm1hdBIqChByZWFzb25pbmdfZWZmb3J0GAwgASgJUhByZWFzb25pbmdfZWZmb3J0EkoKEWZyZXF1ZW5jeV9wZW5hbHR5GA0gASgBQhe6SBQSEhkAAAAAAAAAQCkAAAAAAAAAwEgFUhFmcmVxdWVuY3lfcGVuYWx0eYgBARJIChBwcmVzZW5jZV9wZW5hbHR5GA4gASgBQhe6SBQSEhkAAAAAAAAAQCkAAAAAAAAAwEgGUhBwcmVzZW5jZV9wZW5hbHR5iAEBEhMKBnN0cmVhbRgPIAEoCEgHiAEBEkcKDnN0cmVhbV9vcHRpb25zGBAgASgLMh8uc2FsZG8uZ2F0ZXdheS52MS5TdHJlYW1PcHRpb25zUg5zdHJlYW1fb3B0aW9ucxIuCgVleHRyYRhkIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrq7GAIQAUIOCgxfdGVtcGVyYXR1cmVCCAoGX3RvcF9wQg0KC19tYXhfdG9rZW5zQhgKFl9tYXhfY29tcGxldGlvbl90b2tlbnNCBAoCX25CFAoSX2ZyZXF1ZW5jeV9wZW5hbHR5QhMKEV9wcmVzZW5jZV9wZW5hbHR5QgkKB19zdHJlYW0isQEKHENyZWF0ZUNoYXRDb21wbGV0aW9uUmVzcG9uc2USCgoCaWQYASABKAkSDgoGb2JqZWN0GAIgASgJEg8KB2NyZWF0ZWQYAyABKA0SDQoFbW9kZWwYBCABKAkSLQoHY2hvaWNlcxgFIAMoCzIcLnNhbGRvLmdhdGV3YXkudjEuQ2hhdENob2ljZRImCgV1c2FnZRgGIAEoCzIXLnNhbGRvLmdhdGV3YXkudjEuVXNhZ2UitgEKHFN0cmVhbUNoYXRDb21wbGV0aW9uUmVzcG9uc2USCgoCaWQYASABKAkSDgoGb2JqZWN0GAIgASgJEg8KB2NyZWF0ZWQYAyABKA0SDQoFbW9kZWwYBCABKAkSMgoHY2hvaWNlcxgFIAMoCzIhLnNhbGRvLmdhdGV3YXkudjEuQ2hhdENodW5rQ2hvaWNlEiYKBXVzYWdlGAYgASgLMhcuc2FsZG8uZ2F0ZXdheS52MS5Vc2FnZSJEChFMaXN0TW9kZWxzUmVxdWVzdBIvCg5jbGllbnRfdmVyc2lvbhgBIAEoCUIHukgEcgIYZFIOY2xpZW50X3ZlcnNpb24i9gEKEkxpc3RNb2RlbHNSZXNwb25zZRIOCgZvYmplY3QYASABKAkSJQoEZGF0YRgCIAMoCzIXLnNhbGRvLmdhdGV3YXkudjEuTW9kZWwSGgoIaGFzX21vcmUYAyABKAhSCGhhc19tb3JlEh8KCGZpcnN0X2lkGAQgASgJSABSCGZpcnN0X2lkiAEBEh0KB2xhc3RfaWQYBSABKAlIAVIHbGFzdF9pZIgBARI0CgZtb2RlbHMYBiADKAsyHC5zYWxkby5nYXRld2F5LnYxLkNvZGV4TW9kZWxCBrq7GAIoAUILCglfZmlyc3RfaWRCCgoIX2xhc3RfaWQiKQoPR2V0TW9kZWxSZXF1ZXN0EhYKAmlkGAEgASgJQgq6SAdyBRABGMgBIjoKEEdldE1vZGVsUmVzcG9uc2USJgoFbW9kZWwYASABKAsyFy5zYWxkby5nYXRld2F5LnYxLk1vZGVsMs4JCg5HYXRld2F5U2VydmljZRL+AgoUQ3JlYXRlQ2hhdENvbXBsZXRpb24SJy5zYWxkby5nYXRld2F5LnYxLkNoYXRDb21wbGV0aW9uUmVxdWVzdBouLnNhbGRvLmdhdGV3YXkudjEuQ3JlYXRlQ2hhdENvbXBsZXRpb25SZXNwb25zZSKMAqq7GAICA8K7GAcIgICAEBABorwYEHZhbGlkYXRpb25fZXJyb3KivBgPaW52YWxpZF9hcGlfa2V5orwYFGluc3VmZmljaWVudF9iYWxhbmNlorwYE2tleV9idWRnZXRfZXhjZWVkZWSivBgRbW9kZWxfbm90X2FsbG93ZWSivBgPbW9kZWxfbm90X2ZvdW5korwYCnJhdGVfbGltaXSivBgNdXBzdHJlYW1fYnVzeaK8GA9hbHJlYWR5X3J1bm5pbmeivBgQYWxyZWFkeV9hbnN3ZXJlZKK8GBRpZGVtcG90ZW5jeV9jb25mbGljdILT5JMCGToBKiIUL3YxL2NoYXQvY29tcGxldGlvbnMS4QIKFFN0cmVhbUNoYXRDb21wbGV0aW9uEicuc2FsZG8uZ2F0ZXdheS52MS5DaGF0Q29tcGxldGlvblJlcXVlc3QaLi5zYWxkby5nYXRld2F5LnYxLlN0cmVhbUNoYXRDb21wbGV0aW9uUmVzcG9uc2Ui7QGquxgCAgPCuxgHCICAgBAQAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYD2ludmFsaWRfYXBpX2tleaK8GBRpbnN1ZmZpY2llbnRfYmFsYW5jZaK8GBNrZXlfYnVkZ2V0X2V4Y2VlZGVkorwYEW1vZGVsX25vdF9hbGxvd2VkorwYD21vZGVsX25vdF9mb3VuZKK8GApyYXRlX2xpbWl0orwYDXVwc3RyZWFtX2J1c3mivBgPYWxyZWFkeV9ydW5uaW5norwYEGFscmVhZHlfYW5zd2VyZWSivBgUaWRlbXBvdGVuY3lfY29uZmxpY3QwARKVAQoKTGlzdE1vZGVscxIjLnNhbGRvLmdhdGV3YXkudjEuTGlzdE1vZGVsc1JlcXVlc3QaJC5zYWxkby5nYXRld2F5LnYxLkxpc3RNb2RlbHNSZXNwb25zZSI8kAIBqrsYAgIDorwYD2ludmFsaWRfYXBpX2tleaK8GApyYXRlX2xpbWl0gtPkkwIMEgovdjEvbW9kZWxzErEBCghHZXRNb2RlbBIhLnNhbGRvLmdhdGV3YXkudjEuR2V0TW9kZWxSZXF1ZXN0GiIuc2FsZG8uZ2F0ZXdheS52MS5HZXRNb2RlbFJlc3BvbnNlIl6QAgGquxgCAgOivBgPaW52YWxpZF9hcGlfa2V5orwYD21vZGVsX25vdF9mb3VuZKK8GApyYXRlX2xpbWl0gtPkkwIbYgVtb2RlbBISL3YxL21vZGVscy97aWQ9Kip9EooBCgZHZXRLZXkSHy5zYWxkby5nYXRld2F5LnYxLkdldEtleVJlcXVlc3QaIC5zYWxkby5nYXRld2F5LnYxLkdldEtleVJlc3BvbnNlIj2QAgGquxgBAqK8GA9pbnZhbGlkX2FwaV9rZXmivBgKcmF0ZV9saW1pdILT5JMCDmIDa2V5EgcvdjEva2V5YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_saldo_gateway_v1_chat, file_saldo_gateway_v1_model, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
+
+/**
+ * A request for the caller's own key.
+ *
+ * @generated from message saldo.gateway.v1.GetKeyRequest
+ */
+export type GetKeyRequest = Message<"saldo.gateway.v1.GetKeyRequest"> & {
+};
+
+/**
+ * Describes the message saldo.gateway.v1.GetKeyRequest.
+ * Use `create(GetKeyRequestSchema)` to create a new message.
+ */
+export const GetKeyRequestSchema: GenMessage<GetKeyRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_gateway_v1_gateway_service, 0);
+
+/**
+ * The caller's own key.
+ *
+ * @generated from message saldo.gateway.v1.GetKeyResponse
+ */
+export type GetKeyResponse = Message<"saldo.gateway.v1.GetKeyResponse"> & {
+  /**
+   * The key.
+   *
+   * @generated from field: saldo.keys.v1.ApiKey key = 1;
+   */
+  key?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message saldo.gateway.v1.GetKeyResponse.
+ * Use `create(GetKeyResponseSchema)` to create a new message.
+ */
+export const GetKeyResponseSchema: GenMessage<GetKeyResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_gateway_v1_gateway_service, 1);
 
 /**
  * A conversation to answer, at once or piece by piece.
@@ -154,7 +192,7 @@ export type ChatCompletionRequest = Message<"saldo.gateway.v1.ChatCompletionRequ
  * Use `create(ChatCompletionRequestSchema)` to create a new message.
  */
 export const ChatCompletionRequestSchema: GenMessage<ChatCompletionRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 0);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 2);
 
 /**
  * A complete answer.
@@ -210,7 +248,7 @@ export type CreateChatCompletionResponse = Message<"saldo.gateway.v1.CreateChatC
  * Use `create(CreateChatCompletionResponseSchema)` to create a new message.
  */
 export const CreateChatCompletionResponseSchema: GenMessage<CreateChatCompletionResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 1);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 3);
 
 /**
  * One piece of an answer.
@@ -266,7 +304,7 @@ export type StreamChatCompletionResponse = Message<"saldo.gateway.v1.StreamChatC
  * Use `create(StreamChatCompletionResponseSchema)` to create a new message.
  */
 export const StreamChatCompletionResponseSchema: GenMessage<StreamChatCompletionResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 2);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 4);
 
 /**
  * A request for the catalog.
@@ -287,7 +325,7 @@ export type ListModelsRequest = Message<"saldo.gateway.v1.ListModelsRequest"> & 
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 3);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 5);
 
 /**
  * The catalog.
@@ -343,7 +381,7 @@ export type ListModelsResponse = Message<"saldo.gateway.v1.ListModelsResponse"> 
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 4);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 6);
 
 /**
  * A request for one model.
@@ -364,7 +402,7 @@ export type GetModelRequest = Message<"saldo.gateway.v1.GetModelRequest"> & {
  * Use `create(GetModelRequestSchema)` to create a new message.
  */
 export const GetModelRequestSchema: GenMessage<GetModelRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 5);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 7);
 
 /**
  * One model.
@@ -385,7 +423,7 @@ export type GetModelResponse = Message<"saldo.gateway.v1.GetModelResponse"> & {
  * Use `create(GetModelResponseSchema)` to create a new message.
  */
 export const GetModelResponseSchema: GenMessage<GetModelResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 6);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 8);
 
 /**
  * One key reaches every model of the catalog. Each answer is billed to the key's account before it is complete.
@@ -439,6 +477,16 @@ export const GatewayService: GenService<{
     methodKind: "unary";
     input: typeof GetModelRequestSchema;
     output: typeof GetModelResponseSchema;
+  },
+  /**
+   * Shows the key of the request: what it may do, and what is left of its budget.
+   *
+   * @generated from rpc saldo.gateway.v1.GatewayService.GetKey
+   */
+  getKey: {
+    methodKind: "unary";
+    input: typeof GetKeyRequestSchema;
+    output: typeof GetKeyResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_saldo_gateway_v1_gateway_service, 0);

@@ -4,17 +4,18 @@
 // @generated from file saldo/keys/v1/key.proto (package saldo.keys.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/keys/v1/key.proto.
  */
 export const file_saldo_keys_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSKCAgoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCGIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSLWAgoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCBIoCgZsaW1pdHMYCiABKAsyGC5zYWxkby5rZXlzLnYxLktleUxpbWl0cxIoCgZidWRnZXQYCyABKAsyGC5zYWxkby5rZXlzLnYxLktleUJ1ZGdldCLBAQoJS2V5TGltaXRzEhsKCmJ1ZGdldF9pZHIYASABKAlCB7pIBHICGB4SPAoNYnVkZ2V0X3BlcmlvZBgCIAEoDjIbLnNhbGRvLmtleXMudjEuQnVkZ2V0UGVyaW9kQgi6SAWCAQIQARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCg5hbGxvd2VkX21vZGVscxgEIAMoCUIRukgOkgELEGQiB3IFEAEYyAEicQoJS2V5QnVkZ2V0EhEKCXNwZW50X2lkchgBIAEoCRIQCghoZWxkX2lkchgCIAEoCRIQCghsZWZ0X2lkchgDIAEoCRItCglyZXNldHNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKnYKDEJ1ZGdldFBlcmlvZBIdChlCVURHRVRfUEVSSU9EX1VOU1BFQ0lGSUVEEAASFwoTQlVER0VUX1BFUklPRF9UT1RBTBABEhUKEUJVREdFVF9QRVJJT0RfREFZEAISFwoTQlVER0VUX1BFUklPRF9NT05USBADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A gateway key without its secret.
@@ -85,6 +86,20 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
    * @generated from field: bool is_playground = 9;
    */
   isPlayground: boolean;
+
+  /**
+   * What the key may do.
+   *
+   * @generated from field: saldo.keys.v1.KeyLimits limits = 10;
+   */
+  limits?: KeyLimits | undefined;
+
+  /**
+   * The state of its budget. Unset: it has none.
+   *
+   * @generated from field: saldo.keys.v1.KeyBudget budget = 11;
+   */
+  budget?: KeyBudget | undefined;
 };
 
 /**
@@ -93,4 +108,136 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_saldo_keys_v1_key, 0);
+
+/**
+ * What a key may do. They are decided with the balance, exactly over all nodes.
+ *
+ * @generated from message saldo.keys.v1.KeyLimits
+ */
+export type KeyLimits = Message<"saldo.keys.v1.KeyLimits"> & {
+  /**
+   * The most that its requests cost in a period, in rupiah, a decimal string with up to six decimals. Empty: no budget.
+   *
+   * @generated from field: string budget_idr = 1;
+   */
+  budgetIdr: string;
+
+  /**
+   * The period of the budget. Unspecified exactly where there is no budget.
+   *
+   * @generated from field: saldo.keys.v1.BudgetPeriod budget_period = 2;
+   */
+  budgetPeriod: BudgetPeriod;
+
+  /**
+   * When the key ends; a later request is refused as with a revoked key. Unset: never.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * The models that it may ask: ids, or beginnings of ids with an asterisk behind them, such as `acme/*`. Empty: all.
+   *
+   * @generated from field: repeated string allowed_models = 4;
+   */
+  allowedModels: string[];
+};
+
+/**
+ * Describes the message saldo.keys.v1.KeyLimits.
+ * Use `create(KeyLimitsSchema)` to create a new message.
+ */
+export const KeyLimitsSchema: GenMessage<KeyLimits> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_key, 1);
+
+/**
+ * What became of a budget in its present period. A new budget, and one with another period, counts from when it was set.
+ *
+ * @generated from message saldo.keys.v1.KeyBudget
+ */
+export type KeyBudget = Message<"saldo.keys.v1.KeyBudget"> & {
+  /**
+   * What was charged, in rupiah, a decimal string. Refunds do not lower it.
+   *
+   * @generated from field: string spent_idr = 1;
+   */
+  spentIdr: string;
+
+  /**
+   * What is held for running requests, in rupiah, a decimal string.
+   *
+   * @generated from field: string held_idr = 2;
+   */
+  heldIdr: string;
+
+  /**
+   * What may still be held, in rupiah, a decimal string.
+   *
+   * @generated from field: string left_idr = 3;
+   */
+  leftIdr: string;
+
+  /**
+   * When it begins again. Unset: never.
+   *
+   * @generated from field: google.protobuf.Timestamp resets_at = 4;
+   */
+  resetsAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.KeyBudget.
+ * Use `create(KeyBudgetSchema)` to create a new message.
+ */
+export const KeyBudgetSchema: GenMessage<KeyBudget> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_key, 2);
+
+/**
+ * What a budget is for.
+ *
+ * @generated from enum saldo.keys.v1.BudgetPeriod
+ */
+export const BudgetPeriod = {
+  /**
+   * None is named.
+   *
+   * @generated from enum value: BUDGET_PERIOD_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * All time since it was set.
+   *
+   * @generated from enum value: BUDGET_PERIOD_TOTAL = 1;
+   */
+  TOTAL: 1,
+
+  /**
+   * A calendar day of Asia/Jakarta.
+   *
+   * @generated from enum value: BUDGET_PERIOD_DAY = 2;
+   */
+  DAY: 2,
+
+  /**
+   * A calendar month of Asia/Jakarta.
+   *
+   * @generated from enum value: BUDGET_PERIOD_MONTH = 3;
+   */
+  MONTH: 3,
+} as const;
+
+/**
+ * What a budget is for.
+ *
+ * @generated from enum saldo.keys.v1.BudgetPeriod
+ */
+export type BudgetPeriod = (typeof BudgetPeriod)[keyof typeof BudgetPeriod] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.keys.v1.BudgetPeriod.
+ */
+export const BudgetPeriodSchema: GenEnum<BudgetPeriod> = /*@__PURE__*/
+  enumDesc(file_saldo_keys_v1_key, 0);
 

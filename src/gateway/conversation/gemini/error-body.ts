@@ -2,6 +2,7 @@
 
 import { AnswerCut } from "../../answer/answer-cut.ts";
 import { type DomainError, type ErrorCode, ValidationError } from "../../../kernel/errors.ts";
+import { isOutOfMoney } from "../../../kernel/key-limit-errors.ts";
 
 /** Google's names for kinds of errors. */
 const statuses = {
@@ -12,6 +13,8 @@ const statuses = {
   second_factor_required: "PERMISSION_DENIED",
   fresh_authentication_required: "PERMISSION_DENIED",
   insufficient_balance: "FAILED_PRECONDITION",
+  key_budget_exceeded: "FAILED_PRECONDITION",
+  model_not_allowed: "PERMISSION_DENIED",
   model_not_found: "NOT_FOUND",
   not_found: "NOT_FOUND",
   method_not_allowed: "UNIMPLEMENTED",
@@ -57,7 +60,7 @@ function violations({ details }: ValidationError): object[] {
  * The error that ends a stream. Gemini CLI sends a request again after 429 and 5xx: not after an answer that is paid for in part.
  */
 export function geminiStreamError(error: DomainError): object {
-  if (error.code === "insufficient_balance") return geminiErrorBody(error, { code: 402, retryAfterSeconds: 0 });
+  if (isOutOfMoney(error)) return geminiErrorBody(error, { code: 402, retryAfterSeconds: 0 });
   if (error.code === "rate_limit") return geminiErrorBody(error, { code: 429, retryAfterSeconds: 0 });
   if (error instanceof ValidationError) return geminiErrorBody(error, { code: 400, retryAfterSeconds: 0 });
   const isBilled = error instanceof AnswerCut && error.costIdr !== "0";

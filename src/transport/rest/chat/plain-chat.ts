@@ -69,5 +69,5 @@ function keyInMemory({ keys }: ModelPorts, request: IncomingMessage): ApiKeyPrin
   if (authorization.length > MAX_SECRET_LENGTH) return null;
   const key = keys.known(authorization.slice(BEARER.length));
   if (key === undefined) return null;
-  return { kind: "api_key", keyId: key.keyId, accountId: key.accountId, rateLimit: key.rateLimit };
+  return { kind: "api_key", ...key };
 }

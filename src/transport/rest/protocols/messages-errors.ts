@@ -11,6 +11,8 @@ const types = {
   second_factor_required: "permission_error",
   fresh_authentication_required: "permission_error",
   insufficient_balance: "billing_error",
+  key_budget_exceeded: "billing_error",
+  model_not_allowed: "permission_error",
   model_not_found: "not_found_error",
   not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",

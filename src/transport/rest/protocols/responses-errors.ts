@@ -11,6 +11,8 @@ const types = {
   second_factor_required: "permission_error",
   fresh_authentication_required: "permission_error",
   insufficient_balance: "insufficient_quota",
+  key_budget_exceeded: "insufficient_quota",
+  model_not_allowed: "permission_error",
   model_not_found: "invalid_request_error",
   not_found: "invalid_request_error",
   method_not_allowed: "invalid_request_error",

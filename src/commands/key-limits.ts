@@ -1,0 +1,88 @@
+// The options of a key's limits. `none`, `never` and `all` take a limit away.
+
+import { DAY_MS, isBillingDay, startOfBillingDay } from "../kernel/clock.ts";
+import { BUDGET_PERIODS, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import type { ApiKey } from "../keys/api-key.ts";
+import type { KeyLimits } from "../keys/key-limits.ts";
+import { type CommandOption, type CommandValues, UsageError } from "./command.ts";
+import { amountOption, choiceOption } from "./option-values.ts";
+
+export const limitOptions: Readonly<Record<string, CommandOption>> = {
+  budget: { required: false, value: "RUPIAH", about: "the most its requests cost in a period, or none" },
+  "budget-period": { required: false, value: "P", about: "total, day or month; total" },
+  expires: {
+    required: false,
+    value: "DAY",
+    about: "the last day on which it works, or a moment such as 2027-01-31T09:00:00Z, or never",
+  },
+  models: { required: false, value: "LIST", about: "ids with commas between, or beginnings such as demo/*, or all" },
+};
+
+/** The limits with the options that were given in place of the present ones. Errors: UsageError. */
+export function limitsFrom(values: CommandValues, present: KeyLimits): KeyLimits {
+  const [expires, models] = [values.get("expires"), values.get("models")];
+  return {
+    budget: budgetFrom(values, present.budget),
+    expiresAt: expires === undefined ? present.expiresAt : momentFrom(expires),
+    allowedModels: models === undefined ? present.allowedModels : modelsFrom(models),
+  };
+}
+
+function budgetFrom(values: CommandValues, present: KeyLimits["budget"]): KeyLimits["budget"] {
+  const [text, periodText] = [values.get("budget"), values.get("budget-period")];
+  if (text === "none") return null;
+  const amount = text === undefined ? present?.amount : amountOption(text, "budget");
+  if (amount === undefined) {
+    if (periodText !== undefined) throw new UsageError("--budget-period is for a key with a --budget");
+    return null;
+  }
+  const period: BudgetPeriod =
+    periodText === undefined ? (present?.period ?? "total") : choiceOption(periodText, "budget-period", BUDGET_PERIODS);
+  return { amount, period };
+}
+
+function momentFrom(text: string): Date | null {
+  if (text === "never") return null;
+  if (isBillingDay(text)) return new Date(startOfBillingDay(text) + DAY_MS);
+  const moment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(moment.getTime())) return moment;
+  throw new UsageError("--expires must be a day such as 2027-01-31, a moment such as 2027-01-31T09:00:00Z, or never");
+}
+
+function modelsFrom(text: string): readonly string[] | null {
+  if (text === "all") return null;
+  const models = text.split(",").map((model) => model.trim());
+  if (models.every((model) => model !== "")) return models;
+  throw new UsageError("--models must be ids of models with commas between, or all");
+}
+
+/** A key with its limits and the state of its budget, as commands print it. */
+export function keyFacts({
+  keyId,
+  name,
+  rateLimit,
+  limits,
+  budget,
+  revokedAt,
+}: ApiKey): Readonly<Record<string, unknown>> {
+  const { expiresAt, allowedModels } = limits;
+  return {
+    keyId,
+    name,
+    rateLimit,
+    budgetIdr: limits.budget === null ? null : rupiah(limits.budget.amount),
+    budgetPeriod: limits.budget?.period ?? null,
+    budgetSpentIdr: budget === null ? null : rupiah(budget.spent),
+    budgetHeldIdr: budget === null ? null : rupiah(budget.held),
+    budgetLeftIdr: budget === null ? null : rupiah(budget.left),
+    budgetResetsAt: budget?.resetsAt?.toISOString() ?? null,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    models: allowedModels,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  };
+}
+
+function rupiah(units: bigint): string {
+  return formatMoney(idr(units));
+}

@@ -1,0 +1,53 @@
+// What a request meets at the limits of its key.
+
+import { startOfBillingPeriod } from "./clock.ts";
+import { DomainError, InsufficientBalance } from "./errors.ts";
+import type { Money } from "./money.ts";
+import { rupiahText } from "./rupiah-text.ts";
+
+/** What a budget is for: a calendar day or month of Jakarta, or all time since it was set. */
+export const BUDGET_PERIODS = ["total", "day", "month"] as const;
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+
+/** When a budget begins again after a moment, in milliseconds of Unix time. Null: never. */
+export function budgetResetMs(period: BudgetPeriod, nowMs: number): number | null {
+  return period === "total" ? null : startOfBillingPeriod(period, nowMs, 1);
+}
+
+/** What is left of the key's budget does not cover the hold that this request needs. */
+export class KeyBudgetExceeded extends DomainError {
+  readonly code = "key_budget_exceeded";
+  /** The budget, and what is neither spent nor held of it. Null: the request runs, and its stream cannot be continued. */
+  readonly budget: Money | null;
+  readonly left: Money;
+  readonly needed: Money;
+  /** When the budget begins again. Null: never, or unknown in a stream. */
+  readonly resetsAt: Date | null;
+  constructor(facts: { budget?: Money; left: Money; needed: Money; resetsAt?: Date | null }) {
+    const { budget = null, left, needed, resetsAt = null } = facts;
+    const whole = budget === null ? "" : ` of ${rupiahText(budget)}`;
+    const again = resetsAt === null ? "Raise the budget of the key." : `It begins again at ${resetsAt.toISOString()}.`;
+    super(
+      `The budget of this key is too low for this request. Left is ${rupiahText(left)}${whole}, needed is ${rupiahText(needed)}. ${again}`,
+    );
+    this.budget = budget;
+    this.left = left;
+    this.needed = needed;
+    this.resetsAt = resetsAt;
+  }
+}
+
+/** The key may not ask this model. */
+export class ModelNotAllowed extends DomainError {
+  readonly code = "model_not_allowed";
+  constructor(modelId: string) {
+    super(
+      `This key may not use the model ${JSON.stringify(modelId)}. GET /v1/models lists the models that it may use.`,
+    );
+  }
+}
+
+/** Whether money ended a request: that of the account, or the budget of its key. */
+export function isOutOfMoney(error: unknown): error is InsufficientBalance | KeyBudgetExceeded {
+  return error instanceof InsufficientBalance || error instanceof KeyBudgetExceeded;
+}

@@ -1,0 +1,87 @@
+// What a key may do: a budget, an end, and the models that it may ask. The request path decides them in the database, on locked rows
+// (database/functions/admit_request.sql); here they are checked and shown.
+
+import { ValidationError } from "../kernel/errors.ts";
+import { BUDGET_PERIODS, budgetResetMs, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
+import { startOfBillingPeriod } from "../kernel/clock.ts";
+
+/** Amounts are micro-rupiah. */
+export type KeyLimits = {
+  /** Null: no budget. */
+  readonly budget: { readonly amount: bigint; readonly period: BudgetPeriod } | null;
+  /** From then on the key works no more. Null: it has no end. */
+  readonly expiresAt: Date | null;
+  /** Ids, or beginnings of ids with an asterisk behind them. Null: every model. */
+  readonly allowedModels: readonly string[] | null;
+};
+
+/** What became of a budget in its present period, in micro-rupiah. */
+export type KeyBudgetState = {
+  readonly spent: bigint;
+  readonly held: bigint;
+  readonly left: bigint;
+  /** When it begins again. Null: never. */
+  readonly resetsAt: Date | null;
+};
+
+export const NO_LIMITS: KeyLimits = { budget: null, expiresAt: null, allowedModels: null };
+
+/** The largest budget: a bigint of the database, far above every balance. */
+const MAX_BUDGET = 10n ** 18n;
+const MAX_MODELS = 100;
+const MAX_MODEL_LENGTH = 200;
+
+/** Errors: ValidationError. */
+export function requireKeyLimits({ budget, expiresAt, allowedModels }: KeyLimits, nowMs: number): void {
+  if (budget !== null && (budget.amount < 0n || budget.amount > MAX_BUDGET)) {
+    throw problem("limits.budgetIdr", "budget.range", "must be an amount from 0 on");
+  }
+  if (budget !== null && !BUDGET_PERIODS.includes(budget.period)) {
+    throw problem("limits.budgetPeriod", "budget_period.known", "must be total, day or month");
+  }
+  if (expiresAt !== null && !(expiresAt.getTime() > nowMs)) {
+    throw problem("limits.expiresAt", "expires_at.future", "must be in the future");
+  }
+  if (allowedModels === null) return;
+  if (allowedModels.length === 0 || allowedModels.length > MAX_MODELS || !allowedModels.every(isSoundModel)) {
+    const message = `must be 1 to ${MAX_MODELS} ids of models, or beginnings with an asterisk behind them`;
+    throw problem("limits.allowedModels", "allowed_models.shape", message);
+  }
+}
+
+/** The columns of a budget, as they were written last. */
+export type BudgetColumns = {
+  readonly amount: bigint;
+  readonly period: BudgetPeriod;
+  readonly start: Date;
+  readonly spent: bigint;
+  readonly held: bigint;
+};
+
+/** The state of a budget at a moment: what was spent in a period that has ended does not count. */
+export function budgetState({ amount, period, start, spent, held }: BudgetColumns, nowMs: number): KeyBudgetState {
+  const isOver = period !== "total" && startOfBillingPeriod(period, nowMs) > start.getTime();
+  const spentNow = isOver ? 0n : spent;
+  const left = amount - spentNow - held;
+  const resetMs = budgetResetMs(period, nowMs);
+  return {
+    spent: spentNow,
+    held,
+    left: left > 0n ? left : 0n,
+    resetsAt: resetMs === null ? null : new Date(resetMs),
+  };
+}
+
+/** Whether a key with these models may ask one. The database has the same rule (is_model_allowed). */
+export function isModelAllowed(allowed: readonly string[] | null, model: string): boolean {
+  if (allowed === null) return true;
+  return allowed.some((text) => (text.endsWith("*") ? model.startsWith(text.slice(0, -1)) : text === model));
+}
+
+function isSoundModel(text: string): boolean {
+  return text !== "" && text.length <= MAX_MODEL_LENGTH;
+}
+
+function problem(field: string, rule: string, message: string): ValidationError {
+  return new ValidationError([{ field, rule, message }]);
+}
