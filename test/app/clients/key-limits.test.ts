@@ -1,0 +1,178 @@
+// The limits of a key as its user meets them: set by command and by RPC, refused in the form of each protocol, read at /v1/key.
+
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { chunk, completion, json, stream, usageChunk, wire } from "../../gateway/scripted-upstream.ts";
+import { type Customer, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
+
+// A token costs a rupiah.
+const price = { input: "1000000", output: "1000000" };
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+const MESSAGES = [{ role: "user", content: "Halo, apa kabar?" }];
+const model = "local/small";
+
+let served: ServedSaldo;
+beforeAll(async () => {
+  served = await serveSaldo({
+    models: {
+      small: { price, max_output_tokens: 20 },
+      long: { price, max_output_tokens: 16_000 },
+      free: { price: { input: "0", output: "0" } },
+    },
+  });
+});
+afterAll(() => served.stop());
+
+/** Sets limits of a customer's key as an operator does. */
+const limit = ({ keyId }: Customer, ...options: string[]) =>
+  served.saldo(["key", "update", "--key-id", keyId, ...options]);
+
+async function keyOf({ key }: Customer): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${served.baseUrl}/key`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+function post(path: string, { key }: Customer, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${served.server.httpUrl}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+describe("a key with a budget", () => {
+  test("is refused beyond it in the form of each protocol, and nothing is sent or charged", async () => {
+    const customer = await served.customer();
+    expect(await limit(customer, "--budget", "3", "--budget-period", "day")).toMatchObject({
+      budgetIdr: "3",
+      budgetPeriod: "day",
+      budgetLeftIdr: "3",
+    });
+    const asked = served.upstream.received.length;
+    const ask = { model, max_tokens: 20, messages: MESSAGES };
+    const chat = await post("/v1/chat/completions", customer, ask);
+    expect(chat.status).toBe(402);
+    const facts = { budget_idr: "3", left_idr: "3", resets_at: expect.stringMatching(/T17:00:00.000Z$/) };
+    expect(await chat.json()).toMatchObject({ error: "key_budget_exceeded", ...facts });
+    const openAi = await post("/v1/chat/completions", customer, ask, { "x-saldo-errors": "openai" });
+    expect(await openAi.json()).toMatchObject({ error: expect.anything() });
+    const messages = await post("/v1/messages", customer, ask);
+    expect([messages.status, await messages.json()]).toMatchObject([402, { error: { type: "billing_error" } }]);
+    const responses = await post("/v1/responses", customer, { model, max_output_tokens: 20, input: "Halo" });
+    expect([responses.status, await responses.json()]).toMatchObject([402, { error: { code: "key_budget_exceeded" } }]);
+    const gemini = await post(`/v1beta/models/${model}:generateContent`, customer, {
+      contents: [{ role: "user", parts: [{ text: "Halo" }] }],
+      generationConfig: { maxOutputTokens: 20 },
+    });
+    expect([gemini.status, await gemini.json()]).toMatchObject([402, { error: { status: "FAILED_PRECONDITION" } }]);
+    expect(served.upstream.received.length).toBe(asked);
+    expect(await served.usage(customer.accountId)).toEqual([]);
+    expect(await served.balance(customer.accountId)).toMatchObject({ held: "0", posted: "1000" });
+    // What costs nothing may be asked.
+    served.upstream.run(json(completion({ usage: USAGE })));
+    expect((await post("/v1/chat/completions", customer, { ...ask, model: "local/free" })).status).toBe(200);
+  });
+
+  test("spends what it was charged, and says so at /v1/key and over gRPC", async () => {
+    const customer = await served.customer();
+    await limit(customer, "--budget", "100", "--expires", "2099-12-31", "--models", "local/small,demo/*");
+    served.upstream.run(json(completion({ usage: USAGE })));
+    expect((await post("/v1/chat/completions", customer, { model, max_tokens: 5, messages: MESSAGES })).status).toBe(
+      200,
+    );
+    expect(await keyOf(customer)).toMatchObject({
+      name: "test",
+      limits: {
+        budgetIdr: "100",
+        budgetPeriod: "BUDGET_PERIOD_TOTAL",
+        expiresAt: "2099-12-31T17:00:00Z",
+        allowedModels: ["local/small", "demo/*"],
+      },
+      budget: { spentIdr: "15", heldIdr: "0", leftIdr: "85" },
+    });
+    const client = createClient(
+      GatewayService,
+      createGrpcTransport({ baseUrl: `http://${served.server.grpcAddress}` }),
+    );
+    const headers = { authorization: `Bearer ${customer.key}` };
+    expect((await client.getKey({}, { headers })).key?.budget).toMatchObject({ spentIdr: "15", leftIdr: "85" });
+    await limit(customer, "--budget", "16");
+    const asked = client.createChatCompletion({ model, messages: [{ role: "user", content: "Halo" }] }, { headers });
+    const error: unknown = await asked.catch((thrown: unknown) => thrown);
+    expect(ConnectError.from(error).code).toBe(Code.FailedPrecondition);
+    expect(ConnectError.from(error).findDetails(ErrorFactsSchema)[0]).toMatchObject({
+      code: "key_budget_exceeded",
+      budgetIdr: "16",
+      budgetLeftIdr: "1",
+    });
+  });
+
+  test("ends a stream that it cannot pay any further as a cap on the output does", async () => {
+    const customer = await served.customer({ credit: "100000" });
+    await limit(customer, "--budget", "2500");
+    const words = Array.from({ length: 60 }, () => chunk({ content: "kata ".repeat(100) }));
+    const usage = usageChunk({ prompt_tokens: 10, completion_tokens: 6_000, total_tokens: 6_010 });
+    served.upstream.run(stream(wire([...words, chunk({}, "stop"), usage, "[DONE]"])));
+    const body = { model: "local/long", messages: MESSAGES, stream: true, stream_options: { include_usage: true } };
+    const answer = await post("/v1/chat/completions", customer, body);
+    const text = await answer.text();
+    expect(text).toContain('"finish_reason":"length"');
+    const { budget } = (await keyOf(customer)) as { budget: Record<string, string> };
+    expect(Number(budget["spentIdr"])).toBeGreaterThan(1_000);
+    expect(Number(budget["spentIdr"])).toBeLessThanOrEqual(2_500);
+    expect(budget["heldIdr"]).toBe("0");
+    expect((await served.usage(customer.accountId))[0]?.charge).toBe(budget["spentIdr"]);
+  });
+});
+
+describe("a key with models", () => {
+  test("asks those alone, and lists no others", async () => {
+    const customer = await served.customer();
+    await limit(customer, "--models", "local/small,demo/*");
+    const refused = await post("/v1/chat/completions", customer, { model: "local/long", messages: MESSAGES });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: "model_not_allowed" }]);
+    const messages = await post("/v1/messages", customer, { model: "local/long", max_tokens: 5, messages: MESSAGES });
+    expect([messages.status, await messages.json()]).toMatchObject([403, { error: { type: "permission_error" } }]);
+    // A key is read again within five seconds.
+    const models = async (): Promise<string[]> => {
+      const answer = await fetch(`${served.baseUrl}/models`, { headers: { authorization: `Bearer ${customer.key}` } });
+      const { data } = (await answer.json()) as { data: { id: string }[] };
+      return data.map(({ id }) => id).filter((id) => !id.startsWith("demo/"));
+    };
+    await expect.poll(models, { timeout: 10_000, interval: 500 }).toEqual(["local/small"]);
+    await limit(customer, "--models", "all");
+    served.upstream.run(json(completion({ usage: USAGE })));
+    expect(
+      (await post("/v1/chat/completions", customer, { model: "local/long", max_tokens: 5, messages: MESSAGES })).status,
+    ).toBe(200);
+  });
+});
+
+describe("a key with an end", () => {
+  test("is refused from then on, whatever this node remembers of it", async () => {
+    const customer = await served.customer();
+    await limit(customer, "--expires", new Date(Date.now() + 1_500).toISOString());
+    expect((await keyOf(customer))["name"]).toBe("test");
+    await expect
+      .poll(async () => (await post("/v1/chat/completions", customer, { model, messages: MESSAGES })).status)
+      .toBe(200);
+    await expect
+      .poll(async () => (await post("/v1/chat/completions", customer, { model, messages: MESSAGES })).status, {
+        timeout: 10_000,
+      })
+      .toBe(401);
+    expect(await served.usage(customer.accountId)).not.toEqual([]);
+  });
+
+  test("has one in the future, and a budget has a period", async () => {
+    const customer = await served.customer();
+    await expect(limit(customer, "--expires", "2020-01-31")).rejects.toThrow("limits.expiresAt must be in the future");
+    await expect(limit(customer, "--budget-period", "day")).rejects.toThrow("--budget-period is for a key");
+    await expect(limit(customer, "--budget", "5", "--budget-period", "week")).rejects.toThrow("total or day or month");
+    await expect(limit(customer, "--models", "a,,b")).rejects.toThrow("--models must be ids");
+  });
+});
