@@ -69,7 +69,7 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
       isDialog: true,
       shows: /^Kunci dibuat$/,
     },
-    { path: "/keys", first: [press(/^Ganti nama/)], isDialog: true },
+    { path: "/keys", first: [press(/^Ubah/)], isDialog: true },
     { path: "/keys", first: [press(/^Cabut/)], isDialog: true },
     { path: "/models" },
     { path: "/models", first: [press(/^Demo Large/)], isDialog: true },

@@ -191,14 +191,14 @@ describe("hostile text", () => {
     await expectHarmless();
   });
 
-  it("is text in dialogs: the sheet of a model, renaming and revoking a key, the code for a request", async () => {
+  it("is text in dialogs: the sheet of a model, editing and revoking a key, the code for a request", async () => {
     expect(written).toContain("description");
     await goOnTo("/models");
     await page.getByRole("button", { name: partOf("model-name") }).click();
     await page.getByRole("dialog").getByText(partOf("description")).waitFor();
     await expectHarmless();
     await goOnTo("/keys");
-    for (const what of ["Ganti nama", "Cabut"]) {
+    for (const what of ["Ubah", "Cabut"]) {
       await page.getByRole("button", { name: `${what}: ${hostile("key")}` }).click();
       const dialog = page.getByRole("dialog");
       await dialog.waitFor();

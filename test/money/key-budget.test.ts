@@ -66,6 +66,15 @@ describe.each(testBackends())("the budget of a key on the %s database", (backend
     expect(await setup.balance(key.accountId)).toMatchObject({ held: 37n * UNIT });
   });
 
+  it("is read behind the lock: of two requests that wait together it admits the one that it covers", async () => {
+    const key = await limitedKey({ budget: UNIT });
+    const row = await setup.lockRow("account", key.accountId);
+    const asked = [one, other].map(({ ledger }) => ledger.admit(key.request(UNIT)));
+    await row.queued(2);
+    await row.release();
+    expect((await Promise.all(asked)).map(({ outcome }) => outcome).toSorted()).toEqual(["granted", "over_budget"]);
+  });
+
   it("grants what is left of it where that is enough, and counts what is charged", async () => {
     const key = await limitedKey({ budget: 100n * UNIT });
     const request = key.request(150n * UNIT, 20n * UNIT);

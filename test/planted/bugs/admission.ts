@@ -135,12 +135,12 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a revoked key is not looked at, alone",
-    edits: [statement("admit_request", "IF revoked THEN outcome := 'revoked'; RETURN; END IF;", "")],
+    edits: [statement("admit_request", "IF revoked OR expires_at <= t THEN", "IF expires_at <= t THEN")],
     noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
   },
   {
     name: "a revoked key is not looked at, in a group",
-    edits: [statement("commit_requests", "IF key.revoked THEN outcome", "IF false THEN outcome")],
+    edits: [statement("commit_requests", "IF key.revoked OR key.expires_at <= t THEN", "IF key.expires_at <= t THEN")],
     noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
   },
   {

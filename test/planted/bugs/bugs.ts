@@ -14,6 +14,7 @@ import { GATE_BUGS } from "./gate.ts";
 import { HOLD_BUGS } from "./holds.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
 import { INTAKE_BUGS } from "./intake.ts";
+import { KEY_LIMIT_BUGS } from "./key-limits.ts";
 import { LIMIT_BUGS } from "./limits.ts";
 import { NATIVE_RESPONSES_BUGS } from "./native-responses.ts";
 import { PASSWORD_BUGS } from "./passwords.ts";
@@ -40,6 +41,7 @@ import { USAGE_BUGS } from "./usage.ts";
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ADMISSION_BUGS,
   ...HOLD_BUGS,
+  ...KEY_LIMIT_BUGS,
   ...SETTLEMENT_BUGS,
   ...RECOVERY_BUGS,
   ...STANDBY_BUGS,

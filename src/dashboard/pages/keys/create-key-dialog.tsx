@@ -7,6 +7,7 @@ import type { CreateKeyResponse } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { factsOf } from "../../api/transport.ts";
 import { useMessages } from "../../i18n/language.tsx";
+import { useToday } from "../../i18n/today.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { CopyButton } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -17,7 +18,9 @@ import { Snippets } from "../../snippets/snippets.tsx";
 import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
 import { FirstRequest, useFirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
+import { limitsOf, NO_LIMITS, problemsOf } from "./key-limits.ts";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
+import { LimitFieldset } from "./limit-fields.tsx";
 import { useRefreshKeys } from "./refresh-keys.ts";
 
 /** Asks for a name, then shows the key once. */
@@ -37,17 +40,19 @@ function NameStep({
   const notify = useNotify();
   const refresh = useRefreshKeys();
   const [name, setName] = useState("");
-  const [isWrong, setWrong] = useState(false);
+  const [fields, setFields] = useState(NO_LIMITS);
+  const [isTried, setTried] = useState(false);
+  const today = useToday();
   const { mutateAsync, isPending } = useMutation(KeysService.method.createKey, {
     // The secret is kept only in the dialog that shows it.
     gcTime: 0,
   });
   const create = async (event: FormEvent) => {
     event.preventDefault();
-    setWrong(!isKeyName(name));
-    if (!isKeyName(name) || isPending) return;
+    setTried(true);
+    if (!isKeyName(name) || problemsOf(fields, today).length > 0 || isPending) return;
     try {
-      onMade(await mutateAsync({ name: name.trim() }));
+      onMade(await mutateAsync({ name: name.trim(), limits: limitsOf(fields) }));
       await refresh();
     } catch (error) {
       const facts = factsOf(error);
@@ -57,7 +62,8 @@ function NameStep({
   return (
     <Dialog open kept={isPending} onClose={onClose} title={messages.create} about={messages.createAbout}>
       <form onSubmit={(event) => void create(event)} noValidate className="flex flex-col gap-4">
-        <KeyNameField value={name} onChange={setName} isWrong={isWrong} />
+        <KeyNameField value={name} onChange={setName} isWrong={isTried && !isKeyName(name)} />
+        <LimitFieldset value={fields} onChange={setFields} isTried={isTried} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose} disabled={isPending}>
             {messages.cancel}

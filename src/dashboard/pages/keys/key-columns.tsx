@@ -7,6 +7,7 @@ import { Badge } from "../../components/badge.tsx";
 import { IconButton } from "../../components/button.tsx";
 import type { Column } from "../../components/table.tsx";
 import type { KeyTask, SpentByKey } from "./key-task.ts";
+import { KeyLimitLines } from "./key-limit-lines.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 
 /** The columns of the list of keys. Revoked keys are dimmed. */
@@ -41,9 +42,12 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
       right: true,
       wide: true,
       cell: (key) => (
-        <Dim apiKey={key}>
-          {key.rateLimit === 0 ? messages.noLimit : `${formats.count(key.rateLimit)}${messages.perMinute}`}
-        </Dim>
+        <>
+          <Dim apiKey={key}>
+            {key.rateLimit === 0 ? messages.noLimit : `${formats.count(key.rateLimit)}${messages.perMinute}`}
+          </Dim>
+          <KeyLimitLines apiKey={key} />
+        </>
       ),
     },
     {
@@ -53,7 +57,7 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
       cell: (key) =>
         key.revokedAt === undefined ? (
           <span className="flex justify-end gap-1.5">
-            <IconButton label={`${messages.rename}: ${key.name}`} onClick={() => onTask({ what: "rename", key })}>
+            <IconButton label={`${messages.edit}: ${key.name}`} onClick={() => onTask({ what: "edit", key })}>
               <Pencil aria-hidden />
             </IconButton>
             <IconButton label={`${messages.revoke}: ${key.name}`} onClick={() => onTask({ what: "revoke", key })}>
@@ -86,6 +90,7 @@ function NameCell({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: 
       <code className="font-mono text-xs whitespace-nowrap text-muted">{maskedKey(apiKey)}</code>
       <span className="block text-xs text-muted md:hidden">
         {messages.spent}: {spent}
+        <KeyLimitLines apiKey={apiKey} />
       </span>
     </>
   );

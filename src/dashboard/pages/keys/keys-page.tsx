@@ -19,13 +19,13 @@ import { filterOf } from "../usage/usage-search.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { useKeyColumns } from "./key-columns.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
-import { RenameKeyDialog } from "./rename-key-dialog.tsx";
+import { EditKeyDialog } from "./edit-key-dialog.tsx";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 import type { KeyTask, SpentByKey } from "./key-task.ts";
 
 const PAGE_SIZE = 100;
 
-/** Every key of the account and its cost; creates, renames and revokes keys. */
+/** Every key of the account and its cost; creates, edits and revokes keys. */
 export function KeysPage() {
   const messages = useMessages(KEYS_MESSAGES);
   const navigate = useNavigate({ from: "/keys" });
@@ -45,7 +45,7 @@ export function KeysPage() {
     >
       <Keys onTask={setTask} onCreate={openCreate} />
       {create === undefined ? null : <CreateKeyDialog onClose={() => void navigate({ search: {} })} />}
-      {task?.what === "rename" ? <RenameKeyDialog apiKey={task.key} onClose={close} /> : null}
+      {task?.what === "edit" ? <EditKeyDialog apiKey={task.key} onClose={close} /> : null}
       {task?.what === "revoke" ? <RevokeKeyDialog apiKey={task.key} onClose={close} /> : null}
     </Page>
   );

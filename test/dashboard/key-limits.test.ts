@@ -1,0 +1,70 @@
+// The limits of a key in the browser: set while it is made, shown in the list, changed and taken away.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+const LIMITS = `SELECT budget::text AS budget, budget_period AS period, allowed_models AS models, expires_at AS "expiresAt"
+  FROM api_key WHERE name = $1`;
+
+describe("the limits of a key", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    ({ page } = await dashboard.visitDemo("/keys?create=true"));
+  });
+  afterAll(async () => {
+    expectNoComplaints(dashboard);
+    await dashboard.close();
+  });
+
+  const dialog = () => page.getByRole("dialog");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  const limitsOf = async (name: string): Promise<unknown> =>
+    (await dashboard.database.database.pool.query(LIMITS, [name])).rows[0];
+
+  it("are set while it is made, and shown with what is left", async () => {
+    await dialog().getByLabel("Nama", { exact: true }).fill("proyek");
+    await dialog().getByText("Batasi kunci ini").click();
+    await dialog().getByLabel("Anggaran (Rp)").fill("50.000,5");
+    await dialog().getByLabel("Periode").selectOption({ label: "Per hari" });
+    await dialog().getByLabel("Berlaku sampai").fill("2099-12-31");
+    await dialog().getByLabel("Model yang diizinkan").fill("demo/*, acme/large");
+    await dialog().getByRole("button", { name: "Buat kunci" }).click();
+    await page.getByRole("button", { name: "Sudah saya salin" }).click();
+    await row("proyek").getByText("Rp 50.000,50/hari").last().waitFor();
+    await row("proyek").getByText("sisa Rp 50.000,50").last().waitFor();
+    expect(await limitsOf("proyek")).toEqual({
+      budget: "50000500000",
+      period: "day",
+      models: ["demo/*", "acme/large"],
+      expiresAt: new Date("2099-12-31T17:00:00Z"),
+    });
+  });
+
+  it("are changed, and taken away, without losing those that stay", async () => {
+    await page.getByRole("button", { name: "Ubah: proyek" }).click();
+    expect(await dialog().getByLabel("Berlaku sampai").inputValue()).toBe("2099-12-31");
+    await dialog().getByLabel("Anggaran (Rp)").fill("");
+    await dialog().getByLabel("Nama", { exact: true }).fill("proyek baru");
+    await dialog().getByRole("button", { name: "Simpan" }).click();
+    await row("proyek baru").waitFor();
+    expect(await limitsOf("proyek baru")).toMatchObject({
+      budget: null,
+      period: null,
+      models: ["demo/*", "acme/large"],
+    });
+  });
+
+  it("are named where they are wrong", async () => {
+    await page.getByRole("button", { name: "Ubah: proyek baru" }).click();
+    await dialog().getByLabel("Anggaran (Rp)").fill("banyak");
+    await dialog().getByLabel("Berlaku sampai").fill("2020-01-01");
+    await dialog().getByRole("button", { name: "Simpan" }).click();
+    await dialog().getByText("Tulis angka saja").waitFor();
+    await dialog().getByText("Pilih hari ini atau sesudahnya.").waitFor();
+    expect(await limitsOf("proyek baru")).toMatchObject({ budget: null, expiresAt: new Date("2099-12-31T17:00:00Z") });
+    await page.keyboard.press("Escape");
+  });
+});

@@ -1,0 +1,103 @@
+// Guards of the limits of a key: its budget, its end and its models.
+
+import { money, type PlantedBug, statement } from "../planted-bug.ts";
+
+const budget = (test: string) => money("key-budget", test);
+
+/** Each with the test that must notice it. */
+export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a budget is checked before the lock",
+    edits: [
+      statement(
+        "admit_request",
+        "SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL",
+        `SELECT k.budget_spent, k.budget_held INTO spent, key_held FROM api_key k WHERE k.account_id = account AND k.id = key;
+         SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL`,
+      ),
+      statement("admit_request", "k.budget_start, k.budget_spent, k.budget_held", "k.budget_start"),
+      statement("admit_request", "budget, period, start, spent, key_held FROM", "budget, period, start FROM"),
+    ],
+    noticedBy: budget("is read behind the lock"),
+  },
+  {
+    name: "a group is admitted without a look at the budget",
+    edits: [statement("commit_requests", "ELSIF budgeted < a_least[i] THEN", "ELSIF false THEN")],
+    noticedBy: budget("admits exactly as many of a hundred parallel requests as it covers"),
+  },
+  {
+    name: "a hold is larger than what is left of the budget",
+    edits: [statement("admit_request", "amount := least(wanted, other, budgeted);", "amount := least(wanted, other);")],
+    noticedBy: budget("grants what is left of it where that is enough"),
+  },
+  {
+    name: "a request alone is charged beyond the budget",
+    edits: [statement("settle_request", "least(posted - held - owed, budgeted)", "least(posted - held - owed)")],
+    noticedBy: budget("leaves what a request costs beyond its hold and the budget to the operator"),
+  },
+  {
+    name: "requests of a group are charged beyond the budget",
+    edits: [
+      statement("commit_requests", "more := greatest(0, least(more, limited_left[b]));", "more := greatest(0, more);"),
+    ],
+    noticedBy: budget("shares what is left among requests that are settled together"),
+  },
+  {
+    name: "a hold is extended beyond the budget",
+    edits: [statement("commit_requests", "room := greatest(0, least(room, budgeted));", "")],
+    noticedBy: budget("extends a hold by what is left of it, and no further"),
+  },
+  {
+    name: "recovery charges no budget",
+    edits: [
+      {
+        file: "src/ledger/recovery.ts",
+        find: "SELECT charge_budget(d.account_id, d.key_id, d.amount, coalesce(i.charge, 0))",
+        replace: "SELECT charge_budget(d.account_id, d.key_id, d.amount, 0)",
+      },
+    ],
+    noticedBy: budget("counts what recovery charges, and what a late settlement adds"),
+  },
+  {
+    name: "a late settlement is charged beyond the budget",
+    edits: [statement("post_late_usage", "least(posted - held - owed, budgeted)", "least(posted - held - owed)")],
+    noticedBy: budget("counts what recovery charges, and what a late settlement adds"),
+  },
+  {
+    name: "a day of a budget begins at midnight of Greenwich",
+    edits: [statement("key_budget", "date_trunc('day', t, 'Asia/Jakarta')", "date_trunc('day', t, 'UTC')")],
+    noticedBy: budget("midnight is that of Jakarta"),
+  },
+  {
+    name: "a new budget forgets the requests that run",
+    edits: [
+      statement(
+        "set_key_budget",
+        "UPDATE hold h SET in_budget = new_budget IS NOT NULL",
+        "UPDATE hold h SET in_budget = false",
+      ),
+    ],
+    noticedBy: budget("counts the open requests of a key that gets one"),
+  },
+  {
+    name: "a key that has ended is admitted in a group",
+    edits: [statement("commit_requests", "key.revoked OR key.expires_at <= t", "key.revoked")],
+    noticedBy: budget("refuses a key that has ended, and models that it may not ask"),
+  },
+  {
+    name: "a key asks a model that it may not ask",
+    edits: [
+      statement(
+        "admit_request",
+        "IF NOT is_model_allowed(allowed, model) THEN outcome := 'not_allowed'; RETURN; END IF;",
+        "",
+      ),
+    ],
+    noticedBy: budget("refuses a key that has ended, and models that it may not ask"),
+  },
+  {
+    name: "the list has models that a key may not ask",
+    edits: [{ file: "src/gateway/service.ts", find: ".filter(({ id }) => isModelAllowed(allowed, id))", replace: "" }],
+    noticedBy: { file: "test/app/clients/key-limits.test.ts", test: "asks those alone, and lists no others" },
+  },
+];
