@@ -58,6 +58,7 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GeminiService/CountContentTokens": { takes: ["key"], request: GEMINI, isFree: true },
   "EmbeddingsService/CreateEmbeddings": { takes: ["key"], request: { model: "demo/embed", input: ["Hello!"] } },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
+  "GatewayService/GetKey": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },
   "BillingService/CreateTopUp": token("top_ups"),

@@ -4,12 +4,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN_SCOPES } from "../../src/identity/principal.ts";
 import { withdrawServiceToken } from "../../src/identity/service-tokens.ts";
-import { revokeKey } from "../../src/keys/issued-keys.ts";
+import { revokeKey, updateKey } from "../../src/keys/issued-keys.ts";
+import { NO_LIMITS } from "../../src/keys/key-limits.ts";
 import { revokePair } from "../../src/merchant/merchants/credentials.ts";
 import { type MerchantCaller, type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
 import { onServer } from "../setup/test-servers.ts";
 import { type MachineCredentials, machinesOf } from "./machine-caller.ts";
-import { changes, EXPECTED, type Machine, type MachineMethod, machineMethods, methodsOf } from "./machine-methods.ts";
+import {
+  changes,
+  EXPECTED,
+  type Expectation,
+  type Machine,
+  type MachineMethod,
+  machineMethods,
+  methodsOf,
+} from "./machine-methods.ts";
 
 const LIMIT = 2;
 let served: ServedSaldo;
@@ -155,12 +164,40 @@ describe("a gateway key", () => {
     );
   });
 
+  test("reaches no method from the moment it ends", async () => {
+    const end = (keyId: string) =>
+      onServer(served.databaseUrl, `UPDATE api_key SET expires_at = clock_timestamp() WHERE id = '${keyId}'`);
+    const walked = await walk("key", (each) => beforeAndAfter(each, () => machines.newKey(accountId, 0), end));
+    expect(walked).toEqual(ofEach("key", ENDED, ["reached", "reached", "not known"]));
+  });
+
+  test.each([
+    ["its budget pays for", "key_budget_exceeded", { budget: { amount: 0n, period: "day" } as const }],
+    ["it may ask", "model_not_allowed", { allowedModels: ["demo/echo"] }],
+  ])("asks no model that is not among those %s", async (_which, code, limits) => {
+    const walked = await walk("key", async (each) => {
+      const key = await machines.newKey(accountId, 0);
+      await updateKey(served.database, {
+        accountId,
+        keyId: key.id,
+        name: "limited",
+        limits: { ...NO_LIMITS, ...limits },
+      });
+      return [await call(each, key)];
+    });
+    const asksModel = ({ request, isFree }: Expectation): boolean =>
+      request !== undefined && "model" in request && isFree !== true;
+    const wanted = methodsOf("key").map((each) => [each.name, asksModel(expectationOf(each)) ? code : "reached"]);
+    expect(walked).toEqual(wanted);
+  });
+
   test("has no other limit: one that is added needs its walk here", async () => {
     const { rows } = await served.database.pool.query<{ name: string }>(
       "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'api_key' ORDER BY 1",
     );
     const known =
-      "account_id created_at digest id is_playground last_four name prefix rate_limit revoked_at slot_counts slots";
+      "account_id allowed_models budget budget_held budget_period budget_spent budget_start created_at digest expires_at id " +
+      "is_playground last_four name prefix rate_limit revoked_at slot_counts slots";
     expect(rows.map(({ name }) => name).join(" ")).toBe(known);
   });
 });
