@@ -205,25 +205,21 @@ describe.each(testBackends())("the budget of a key on the %s database", (backend
         setKeyLimits(client, { accountId, keyId, limits: { ...NO_LIMITS, ...more } }),
       );
     await set({ allowedModels: ["acme/*", "test/other"] });
+    const together = async () => {
+      const asked = Array.from({ length: 12 }, () => one.ledger.admit(admission(accountId, keyId, UNIT)));
+      return new Set((await Promise.all(asked)).map(({ outcome }) => outcome));
+    };
     const ask = (process: TestProcess) => process.ledger.admit(admission(accountId, keyId, UNIT));
     // Alone, and together with others.
     expect(await ask(one)).toEqual({ outcome: "not_allowed" });
-    expect(await Promise.all([ask(one), ask(one), ask(one)])).toEqual([
-      { outcome: "not_allowed" },
-      { outcome: "not_allowed" },
-      { outcome: "not_allowed" },
-    ]);
+    expect(await together()).toEqual(new Set(["not_allowed"]));
     await set({ allowedModels: ["test/*"] });
     expect(await ask(one)).toMatchObject({ outcome: "granted", rate: { remaining: 4 } });
     await set({ expiresAt: new Date(Date.now() + 3_600_000) });
     expect(await Promise.all([ask(one), ask(one)])).toMatchObject([{ outcome: "granted" }, { outcome: "granted" }]);
     await set({ expiresAt: new Date(Date.now() - 1) });
     expect(await ask(one)).toEqual({ outcome: "revoked" });
-    expect(await Promise.all([ask(one), ask(other), ask(one)])).toEqual([
-      { outcome: "revoked" },
-      { outcome: "revoked" },
-      { outcome: "revoked" },
-    ]);
+    expect(await together()).toEqual(new Set(["revoked"]));
   });
 
   it("is never exceeded, and is what was charged and held, whatever two processes do at the same time", async () => {
