@@ -22,12 +22,12 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a request alone holds more than there is",
-    edits: [statement("admit_request", "amount := least(wanted, other);", "amount := wanted;")],
+    edits: [statement("admit_request", "amount := least(wanted, other, budgeted);", "amount := wanted;")],
     noticedBy: money("admission", "holds the available amount when it is still useful, and refuses one unit below"),
   },
   {
     name: "a group holds more than there is, and the database has to refuse it",
-    edits: [statement("commit_requests", "amount := least(a_amount[i], other);", "amount := a_amount[i];")],
+    edits: [statement("commit_requests", "amount := least(a_amount[i], other, budgeted);", "amount := a_amount[i];")],
     noticedBy: money("admission", "never needs the database's own constraint to refuse a group"),
   },
   {
@@ -78,8 +78,8 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "admit_request",
-        "t := clock_timestamp();\n    used := slots_used(slots,",
-        "t := statement_timestamp();\n    used := slots_used(slots,",
+        "t := clock_timestamp();\n  IF rate_limit > 0 THEN",
+        "t := statement_timestamp();\n  IF rate_limit > 0 THEN",
       ),
     ],
     noticedBy: money("races", "admissions against a lock: they are counted at their admission"),
@@ -89,8 +89,8 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "commit_requests",
-        "t := clock_timestamp();\n        used := slots_used(key.",
-        "t := statement_timestamp();\n        used := slots_used(key.",
+        "t := clock_timestamp();\n      budget_taken",
+        "t := statement_timestamp();\n      budget_taken",
       ),
     ],
     noticedBy: money("races", "admissions against a lock: they are counted at their admission"),

@@ -16,7 +16,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "settle_request",
-        "charge := least(cost, freed.amount + greatest(0, posted - held - owed));",
+        "charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted)));",
         "charge := cost;",
       ),
     ],
@@ -27,7 +27,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "settle_request",
-        "charge := least(cost, freed.amount + greatest(0, posted - held - owed));",
+        "charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted)));",
         "charge := least(cost, freed.amount);",
       ),
     ],
@@ -77,13 +77,8 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "commit_requests",
-        "IF extended + greatest(0, posted[here] - held[here] - owed[here]) >=",
-        "IF extended + greatest(0, posted[here] - held[here]) >=",
-      ),
-      statement(
-        "commit_requests",
-        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]))",
-        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here]))",
+        "room := greatest(0, posted[here] - held[here] - owed[here]);",
+        "room := greatest(0, posted[here] - held[here]);",
       ),
     ],
     noticedBy: owed("is not there for an extension"),
@@ -141,7 +136,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "commit_requests",
-        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]))",
+        "least(greatest(e_amount[i] - extended, 0), room)",
         "greatest(e_amount[i] - extended, 0)",
       ),
     ],
@@ -152,8 +147,8 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "commit_requests",
-        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]))",
-        "least(e_amount[i] - extended, greatest(0, posted[here] - held[here] - owed[here]))",
+        "least(greatest(e_amount[i] - extended, 0), room)",
+        "least(e_amount[i] - extended, room)",
       ),
     ],
     noticedBy: money("extension", "never reduces a hold or its progress"),
