@@ -29,6 +29,8 @@ SELECT proname AS name, prosrc AS source FROM pg_proc WHERE pronamespace IN ('pu
 const COLUMNS: Readonly<Record<string, string>> = {
   posting: "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at",
   merchant_fund: "merchant_id, asset, id, posted, held",
+  api_key:
+    "account_id, id, digest, name, prefix, last_four, rate_limit, slots, slot_counts, created_at, revoked_at, is_playground",
 };
 
 /** A database of its own with the contents of the file. */
