@@ -19,22 +19,22 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
         "const tokens = Math.min(denseTokens(request.body, bounds), Math.ceil(request.body.length / 2));",
       ),
     ],
-    noticedBy: texts("of base64, by tokenizers of OpenAI's"),
+    noticedBy: texts("by tokenizers of OpenAI's"),
   },
   {
     name: "digits are held as letters are",
     edits: [gateway(DENSE, 'if (byte >= 0x30 && byte <= 0x39) return "digit";', 'if (byte === 0x30) return "digit";')],
-    noticedBy: texts("of digits, by"),
+    noticedBy: texts("a text has no more tokens than its hold"),
   },
   {
     name: "letters of rare scripts are held as known ones are",
     edits: [gateway(DENSE, "return known?.[3] ?? TOKEN;", "return known?.[3] ?? 2;")],
-    noticedBy: texts("of rare Chinese, by"),
+    noticedBy: texts("a text has no more tokens than its hold"),
   },
   {
     name: "a repeated syllable is held as a common word is",
     edits: [gateway(DENSE, "word === next && word !== FOUR_SPACES", "word !== word")],
-    noticedBy: texts("of a syllable again and again, by"),
+    noticedBy: texts("a text has no more tokens than its hold"),
   },
   {
     name: "an escaped character is held as a word",
@@ -62,12 +62,12 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(MEDIA, 'item.modality === "image" ? ofPicture(item, body, readers)', 'item.modality === "image" ? 0'),
     ],
-    noticedBy: media("by a client of messages, at each upstream"),
+    noticedBy: media("a picture is held at the most that is charged for it"),
   },
   {
     name: "a picture is held for the first of several routes",
     edits: [gateway(MEDIA, "of readers) {", "of readers.slice(0, 1)) {")],
-    noticedBy: media("by a client of chat, at each upstream"),
+    noticedBy: media("a picture is held at the most that is charged for it"),
   },
   {
     name: "a picture whose size is not seen is held as a small one",
