@@ -1,11 +1,10 @@
-import { MAX_RATE_LIMIT } from "../keys/issue-key.ts";
-import type { ApiKey } from "../keys/api-key.ts";
+import { type ApiKey, MAX_RATE_LIMIT } from "../keys/api-key.ts";
 import { getKey, listKeys, MAX_PAGE_SIZE } from "../keys/issued-keys.ts";
 import { NO_LIMITS } from "../keys/key-limits.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 import { issueKey, revokeKey, updateKey } from "../operator/commands/keys.ts";
-import type { Command } from "./command.ts";
+import type { Command, CommandValues } from "./command.ts";
 import { keyFacts, limitOptions, limitsFrom } from "./key-limits.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
@@ -21,13 +20,10 @@ export const keyCommands: readonly Command[] = [
       ...limitOptions,
     },
     async run(values, { database }) {
-      const rateLimit = values.get("rate-limit");
       const { keyId, secret } = await issueKey(await operatorHere(database), {
         accountId: uuidOption(values.need("account"), "account"),
         name: values.need("name"),
-        ...(rateLimit === undefined
-          ? {}
-          : { rateLimit: integerOption(rateLimit, "rate-limit", { min: 0, max: MAX_RATE_LIMIT }) }),
+        ...rateLimitFrom(values),
         limits: limitsFrom(values, NO_LIMITS),
       });
       return { json: { keyId, key: secret } };
@@ -39,6 +35,7 @@ export const keyCommands: readonly Command[] = [
     options: {
       "key-id": { required: true, value: "ID", about: "the key" },
       name: { required: false, value: "N", about: "a new name" },
+      "rate-limit": { required: false, value: "N", about: "requests in any 60 seconds, 0 for no limit" },
       ...limitOptions,
     },
     async run(values, { database }) {
@@ -48,6 +45,7 @@ export const keyCommands: readonly Command[] = [
         accountId: present.accountId,
         keyId,
         name: values.get("name") ?? present.name,
+        ...rateLimitFrom(values),
         limits: limitsFrom(values, present.limits),
       });
       return { json: keyFacts(changed) };
@@ -75,6 +73,11 @@ export const keyCommands: readonly Command[] = [
     },
   },
 ];
+
+function rateLimitFrom(values: CommandValues): { rateLimit?: number } {
+  const text = values.get("rate-limit");
+  return text === undefined ? {} : { rateLimit: integerOption(text, "rate-limit", { min: 0, max: MAX_RATE_LIMIT }) };
+}
 
 function lineOf({ keyId, name, revokedAt, limits, budget }: ApiKey): string {
   const state = revokedAt === null ? "works" : "revoked";

@@ -23,6 +23,9 @@ export type ApiKey = {
   readonly budget: KeyBudgetState | null;
 };
 
+/** The largest limit a key can have. */
+export const MAX_RATE_LIMIT = 1_000_000;
+
 const MAX_NAME_LENGTH = 100;
 
 /** A name is for people: something to read, and short. Errors: ValidationError. */
@@ -30,4 +33,11 @@ export function requireKeyName(name: string): void {
   if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH) return;
   const message = `must be 1 to ${MAX_NAME_LENGTH} characters and not only spaces`;
   throw new ValidationError([{ field: "name", rule: "name.length", message }]);
+}
+
+/** Requests in any 60 seconds; 0: no limit. Errors: ValidationError. */
+export function requireRateLimit(rateLimit: number): void {
+  if (Number.isInteger(rateLimit) && rateLimit >= 0 && rateLimit <= MAX_RATE_LIMIT) return;
+  const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
+  throw new ValidationError([{ field: "rateLimit", rule: "rate_limit.range", message }]);
 }

@@ -1,19 +1,17 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
-import { LimitExceeded, ValidationError } from "../kernel/errors.ts";
+import { LimitExceeded } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
-import { requireKeyName, type ApiKey } from "./api-key.ts";
+import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
 import { budgetState, type KeyLimits, NO_LIMITS, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { countWorkingKeys, insertKey } from "./store.ts";
 
 /** The limit a key has unless an operator sets another: requests in any 60 seconds. */
 export const DEFAULT_RATE_LIMIT = 60;
-/** The largest limit a key can have. */
-export const MAX_RATE_LIMIT = 1_000_000;
 /** How many keys of one account may work at the same time. */
 export const MAX_WORKING_KEYS = 100;
 // `gw_` and four characters: enough for its owner to distinguish keys, and useless to others.
@@ -46,10 +44,7 @@ export async function addKey(
 ): Promise<IssuedKey> {
   requireKeyName(name);
   requireKeyLimits(limits, Date.now());
-  if (!Number.isInteger(rateLimit) || rateLimit < 0 || rateLimit > MAX_RATE_LIMIT) {
-    const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
-    throw new ValidationError([{ field: "rateLimit", rule: "rate_limit.range", message }]);
-  }
+  requireRateLimit(rateLimit);
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
   await lockAccount(client, accountId);
   if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {

@@ -25,15 +25,21 @@ export async function readKeys(
   return rows.map(fromRow);
 }
 
-/** Gives a key another name. Null: the account has no such key. */
-export async function writeKeyName(
+/** Gives a key another name, and another rate limit where there is one. Null: the account has no such key. */
+export async function writeKey(
   client: PoolClient,
-  { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
+  {
+    accountId,
+    keyId,
+    name,
+    rateLimit,
+  }: { accountId: string; keyId: string; name: string; rateLimit: number | undefined },
 ): Promise<ApiKey | null> {
   await waitForLocks(client);
   const { em, ApiKey } = await entitiesOn(client);
-  const renamed = await em.nativeUpdate(ApiKey, { accountId, id: keyId, isPlayground: false }, { name });
-  return renamed === 0 ? null : readKey({ em, ApiKey }, keyId);
+  const changes = rateLimit === undefined ? { name } : { name, rateLimit };
+  const changed = await em.nativeUpdate(ApiKey, { accountId, id: keyId, isPlayground: false }, changes);
+  return changed === 0 ? null : readKey({ em, ApiKey }, keyId);
 }
 
 /**

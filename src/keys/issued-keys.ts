@@ -6,10 +6,10 @@ import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { type Page, readPage } from "../kernel/paging.ts";
-import { requireKeyName, type ApiKey } from "./api-key.ts";
+import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
 import { type KeyLimits, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
-import { findKey, readKeys, writeKeyName, writeRevocation } from "./issued-keys-store.ts";
+import { findKey, readKeys, writeKey, writeRevocation } from "./issued-keys-store.ts";
 import { countWorkingKeysOf } from "./store.ts";
 
 /** The most keys of one page. */
@@ -48,8 +48,8 @@ export async function getKey({ pool }: WithPool, which: WhichKey): Promise<ApiKe
   return key;
 }
 
-/** A change of a key. `limits` replaces all limits; left out, they stay. */
-export type KeyChange = { accountId: string; keyId: string; name: string; limits?: KeyLimits };
+/** A change of a key. `limits` replaces all limits; left out, they and the `rateLimit` stay. */
+export type KeyChange = { accountId: string; keyId: string; name: string; rateLimit?: number; limits?: KeyLimits };
 
 /** Renames a key of an account, and sets what it may do. Errors: ValidationError, NotFound. */
 export async function updateKey(database: WithPool, change: KeyChange): Promise<ApiKey> {
@@ -57,13 +57,17 @@ export async function updateKey(database: WithPool, change: KeyChange): Promise<
 }
 
 /** The same inside the caller's transaction. */
-export async function changeKey(client: PoolClient, { accountId, keyId, name, limits }: KeyChange): Promise<ApiKey> {
+export async function changeKey(
+  client: PoolClient,
+  { accountId, keyId, name, rateLimit, limits }: KeyChange,
+): Promise<ApiKey> {
   requireKeyName(name);
+  if (rateLimit !== undefined) requireRateLimit(rateLimit);
   if (limits !== undefined) requireKeyLimits(limits, Date.now());
   if (!isUuid(keyId)) throw noKey();
   // The account is locked before the key.
   if (limits !== undefined && !(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
-  const changed = await writeKeyName(client, { accountId, keyId, name });
+  const changed = await writeKey(client, { accountId, keyId, name, rateLimit });
   if (changed === null) throw noKey();
   return changed;
 }

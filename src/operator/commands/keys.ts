@@ -29,11 +29,11 @@ export function updateKey(by: OperatorContext, change: KeyChange): Promise<ApiKe
   return withAuditLog(
     by,
     (client) => changeKey(client, change),
-    ({ keyId, accountId, name, limits }) => ({
+    ({ keyId, accountId, name, rateLimit, limits }) => ({
       action: "key update",
       subject: accountId,
       reason: null,
-      facts: { keyId, name, ...factsOf(limits) },
+      facts: { keyId, name, rateLimit, ...factsOf(limits) },
     }),
   );
 }

@@ -152,6 +152,22 @@ describe("a key with models", () => {
   });
 });
 
+test("a key gets another rate limit by command, and keeps what the command does not name", async () => {
+  const customer = await served.customer({ rateLimit: 5 });
+  await limit(customer, "--budget", "100", "--models", "local/*");
+  expect(await limit(customer, "--rate-limit", "0", "--name", "baru")).toMatchObject({
+    name: "baru",
+    rateLimit: 0,
+    budgetIdr: "100",
+    budgetPeriod: "total",
+    models: ["local/*"],
+  });
+  const { keys } = (await served.saldo(["key", "list", "--account", customer.accountId])) as unknown as {
+    keys: unknown[];
+  };
+  expect(keys).toMatchObject([{ keyId: customer.keyId, rateLimit: 0, budgetLeftIdr: "100" }]);
+});
+
 describe("a key with an end", () => {
   test("is refused from then on, whatever this node remembers of it", async () => {
     const customer = await served.customer();
