@@ -19,6 +19,11 @@ export const limitOptions: Readonly<Record<string, CommandOption>> = {
   models: { required: false, value: "LIST", about: "ids with commas between, or beginnings such as demo/*, or all" },
 };
 
+/** Whether an option of a limit was given. */
+export function hasLimits(values: CommandValues): boolean {
+  return Object.keys(limitOptions).some((option) => values.get(option) !== undefined);
+}
+
 /** The limits with the options that were given in place of the present ones. Errors: UsageError. */
 export function limitsFrom(values: CommandValues, present: KeyLimits): KeyLimits {
   const [expires, models] = [values.get("expires"), values.get("models")];

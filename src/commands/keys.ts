@@ -5,7 +5,7 @@ import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 import { issueKey, revokeKey, updateKey } from "../operator/commands/keys.ts";
 import type { Command, CommandValues } from "./command.ts";
-import { keyFacts, limitOptions, limitsFrom } from "./key-limits.ts";
+import { hasLimits, keyFacts, limitOptions, limitsFrom } from "./key-limits.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 
@@ -46,7 +46,8 @@ export const keyCommands: readonly Command[] = [
         keyId,
         name: values.get("name") ?? present.name,
         ...rateLimitFrom(values),
-        limits: limitsFrom(values, present.limits),
+        // A key that has ended keeps its end where only its name is changed.
+        ...(hasLimits(values) ? { limits: limitsFrom(values, present.limits) } : {}),
       });
       return { json: keyFacts(changed) };
     },

@@ -182,6 +182,8 @@ describe("a key with an end", () => {
       })
       .toBe(401);
     expect(await served.usage(customer.accountId)).not.toEqual([]);
+    // It keeps its end where only its name is changed.
+    expect(await limit(customer, "--name", "lama")).toMatchObject({ name: "lama", expiresAt: expect.any(String) });
   });
 
   test("has one in the future, and a budget has a period", async () => {

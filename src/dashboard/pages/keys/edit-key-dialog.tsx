@@ -20,16 +20,20 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
   const notify = useNotify();
   const refresh = useRefreshKeys();
   const [name, setName] = useState(apiKey.name);
-  const [fields, setFields] = useState(() => fieldsOf(apiKey.limits));
+  const [present] = useState(() => fieldsOf(apiKey.limits));
+  const [fields, setFields] = useState(present);
   const [isTried, setTried] = useState(false);
   const today = useToday();
   const { mutateAsync, isPending } = useMutation(KeysService.method.updateKey);
   const save = async (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (!isKeyName(name) || problemsOf(fields, today).length > 0) return;
+    // A key that has ended keeps its end where only its name is changed.
+    const isLimited = fields !== present;
+    if (!isKeyName(name) || (isLimited && problemsOf(fields, today).length > 0)) return;
     try {
-      await mutateAsync({ keyId: apiKey.id, name: name.trim(), limits: limitsOf(fields) });
+      const limits = isLimited ? { limits: limitsOf(fields) } : {};
+      await mutateAsync({ keyId: apiKey.id, name: name.trim(), ...limits });
       await refresh();
       notify(messages.edited);
       onClose();
