@@ -45,7 +45,7 @@ export function heldMedia(
   { body, media }: { readonly body: Buffer; readonly media: { readonly items: readonly MediaItem[] } },
   figures: Readonly<Record<MediaModality, number>>,
   readers: MediaReaders,
-): ReadonlyMap<MediaModality, number> {
+): Map<MediaModality, number> {
   const held = new Map<MediaModality, number>();
   for (const item of media.items) {
     const figure = figures[item.modality];

@@ -5,6 +5,7 @@ import { hasDenseTokenizer } from "../conversation/messages/claude-counts.ts";
 import { protocolOf } from "../formats/formats.ts";
 import type { ChatRequest } from "../request/read-request.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
+import { documentsOf, heldDocuments, NO_DOCUMENTS } from "./held-documents.ts";
 import type { HoldAdditions } from "./hold.ts";
 
 /** The prompt that Anthropic puts before tools, and charges for: up to 804 tokens of it are known. */
@@ -28,14 +29,17 @@ export function holdAdditions(
   const protocols = new Set(routes.map(({ upstream }) => protocolOf(upstream.kind)));
   const leavesChat = [...protocols].some((protocol) => protocol !== "chat");
   const native = client !== null && protocols.has(client.protocol) ? client.native : null;
+  const documents = client === null ? NO_DOCUMENTS : heldDocuments(documentsOf(client.conversation));
   return {
+    documents,
     readers: routes.map(({ upstream, model }) => ({ protocol: protocolOf(upstream.kind), model })),
     pictureTokens: native?.pictureTokens ?? null,
     perToken: routes.some(({ model }) => hasDenseTokenizer(model)) ? DENSE_TOKENS_PER_TOKEN : 1,
     inputTokens:
       (protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0) + (native?.unseenTokens ?? 0),
     // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
-    bytes: leavesChat && client !== null ? Math.max(0, client.body.length - request.body.length) : 0,
+    bytes:
+      leavesChat && client !== null ? Math.max(0, client.body.length - documents.characters - request.body.length) : 0,
     writesForLong: native?.cacheWrites === "long",
     thoughtBudget: native?.thoughtBudget ?? 0,
     thinksUnseen:

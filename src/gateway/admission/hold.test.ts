@@ -99,6 +99,7 @@ const requests = fc
 
 const partOf = (part: string | object) => (typeof part === "string" ? { type: "text", text: part } : part);
 const PLAIN = {
+  documents: { tokens: 0, likelyTokens: 0, characters: 0 },
   readers: [],
   pictureTokens: null,
   perToken: 1,

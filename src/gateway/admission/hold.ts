@@ -4,6 +4,7 @@
 import type { CatalogModel, Modality } from "../../catalog/catalog-model.ts";
 import { pricesOf } from "../../catalog/prices.ts";
 import type { PriceSnapshot } from "../../ledger/ledger.ts";
+import { type HeldDocuments, NO_DOCUMENTS } from "./held-documents.ts";
 import { heldMedia, type MediaReaders, MOST_OF_A_PICTURE, MOST_OF_A_VIDEO } from "./held-media.ts";
 import { type HoldRates, holdRates, mostCost, outputWithin } from "./hold-rates.ts";
 import type { UsageBounds } from "../metering/meter.ts";
@@ -67,6 +68,7 @@ export type HoldPlan = {
 
 /** What a request can cost at its routes beside what its chat form shows. */
 export type HoldAdditions = MediaReaders & {
+  readonly documents: HeldDocuments;
   /** The tokens of the densest tokenizer among its models for one of most tokenizers. */
   readonly perToken: number;
   /** Tokens of input. */
@@ -82,6 +84,7 @@ export type HoldAdditions = MediaReaders & {
 };
 
 const NO_ADDITIONS: HoldAdditions = {
+  documents: NO_DOCUMENTS,
   readers: [],
   pictureTokens: null,
   perToken: 1,
@@ -95,13 +98,19 @@ const NO_ADDITIONS: HoldAdditions = {
 /** Sizes the hold of a request. */
 export function planHold(request: ChatRequest, model: CatalogModel, additions = NO_ADDITIONS): HoldPlan {
   const prices = pricesOf(model);
-  const mediaTokens = sumOfMedia(request, model.mediaTokens);
+  const { documents } = additions;
+  const mediaTokens = sumOfMedia(request, model.mediaTokens) + documents.likelyTokens;
   const text = heldText(request, model, additions) + TOKENS_PER_MESSAGE * request.messageCount + additions.inputTokens;
   const media = heldMedia(request, model.mediaTokens, additions);
+  // A page is charged as text and as a picture.
+  if (documents.tokens > 0) media.set("image", (media.get("image") ?? 0) + documents.tokens);
   const heldForMedia = sumOf(media.values());
   const estimate = text + heldForMedia;
   const inputTokens = Math.min(estimate, model.contextLength);
-  const mediaBound = Math.max(sumOfMedia(request, MEDIA_BOUND) + mediaTokens, heldForMedia);
+  const mediaBound = Math.max(
+    sumOfMedia(request, MEDIA_BOUND) + mediaTokens,
+    Math.min(heldForMedia, model.contextLength),
+  );
   const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
   const most = Math.min(model.maxOutputTokens, model.contextLength, Math.floor(MAX_COUNT / request.choices));
   const { contextLength } = model;

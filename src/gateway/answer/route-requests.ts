@@ -3,6 +3,7 @@
 
 import { type CatalogModel, LEAST_ACCEPTED } from "../../catalog/catalog-model.ts";
 import { ValidationError } from "../../kernel/errors.ts";
+import { documentsOf } from "../admission/held-documents.ts";
 import type { ChatCall } from "../chat.ts";
 import { ownCacheKey } from "../conversation/cache-key.ts";
 import { type ChatConversation, readChatConversation } from "../conversation/chat/read-chat-conversation.ts";
@@ -35,7 +36,7 @@ const WRITERS: Readonly<Record<Exclude<ProtocolName, "chat">, Writer>> = {
       model: route.model,
       origin: route.upstream.id,
       accepts: model.accepts ?? LEAST_ACCEPTED,
-      takesDocuments: false,
+      takesDocuments: true,
       takesServiceTier: route.upstream.takesServiceTier,
       ...facts,
     }),
@@ -110,8 +111,13 @@ export class RouteRequests {
   /** Why a route cannot take the request. Null: it can. */
   refusalBy(route: OpenRoute): ValidationError | null {
     const protocol = protocolOf(route.upstream.kind);
-    if (protocol === "chat") return null;
     const { client } = this.#call;
+    const [document] = client === undefined ? [] : documentsOf(client.conversation);
+    if (document !== undefined && (protocol === "chat" || !this.#model.inputModalities.includes("image"))) {
+      const message = `must be no document, which ${this.#model.id} does not understand here`;
+      return new ValidationError([problem(document.where, "modality", message)]);
+    }
+    if (protocol === "chat") return null;
     try {
       if (client?.native && client.protocol === protocol) this.#checkNative(client.native);
       else this.#writtenFor(route, protocol, this.#likelyBound);

@@ -66,6 +66,8 @@ export type DocumentPart = {
   readonly mediaType: string;
   readonly data: string;
   readonly name: string | null;
+  /** The field of the client's body, for a refusal. */
+  readonly where: string;
 };
 
 export type AudioPart = { readonly kind: "audio"; readonly format: string; readonly data: string };

@@ -5,6 +5,8 @@ import { gateway, type PlantedBug } from "../planted-bug.ts";
 const texts = (test: string) => ({ file: "test/gateway/texts-within-holds.test.ts", test });
 const sizes = (test: string) => ({ file: "src/gateway/admission/hold.test.ts", test });
 const media = (test: string) => ({ file: "test/gateway/media-within-holds.test.ts", test });
+const documents = (test: string) => ({ file: "test/gateway/documents.test.ts", test });
+const DOCUMENTS = "admission/held-documents.ts";
 const MEDIA = "admission/held-media.ts";
 const DENSE = "request/dense-text.ts";
 
@@ -110,5 +112,36 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
     name: "a sound of the provider's account may be named",
     edits: [gateway("request/check-messages.ts", 'message["audio"] !== undefined &&', 'message["audio"] === 0 &&')],
     noticedBy: { file: "src/gateway/request/read-request.test.ts", test: "an answer in sound that the provider keeps" },
+  },
+  {
+    name: "a page is held without its picture",
+    edits: [gateway(DOCUMENTS, "TOKENS_OF_A_PAGE = 8_192", "TOKENS_OF_A_PAGE = 3_000")],
+    noticedBy: documents("is held by its pages, each with its text and a picture"),
+  },
+  {
+    name: "hidden pages of a document are not held for",
+    edits: [gateway(DOCUMENTS, "pages === null ? MOST_OF_A_DOCUMENT", "pages === null ? TOKENS_OF_A_PAGE")],
+    noticedBy: documents("is held at the whole context window where packed objects may hide pages"),
+  },
+  {
+    name: "a page that stands in a document more than once is held for once",
+    edits: [gateway(DOCUMENTS, "Math.max(objects, counted)", "objects")],
+    noticedBy: documents("is held for the pages that its tree counts"),
+  },
+  {
+    name: "documents are not in the hold",
+    edits: [gateway("admission/hold.ts", "if (documents.tokens > 0) media", "if (documents.tokens < 0) media")],
+    noticedBy: documents("is held by its pages, each with its text and a picture"),
+  },
+  {
+    name: "an upstream that speaks chat gets a conversation without its document",
+    edits: [
+      gateway(
+        "answer/route-requests.ts",
+        'document !== undefined && (protocol === "chat" ||',
+        "document !== undefined && (",
+      ),
+    ],
+    noticedBy: documents("goes to the upstream that reads it"),
   },
 ];

@@ -84,7 +84,7 @@ class MessageWriter {
     const own: (TextPart | ImagePart | AudioPart)[] = [];
     for (const part of parts) {
       if (part.kind === "result") this.#take(part);
-      else own.push(requireUserPart(part));
+      else own.push(requireUserPart(standIn(part)));
     }
     if (own.length > 0) this.add({ role: "user", content: contentOf(own) });
   }
@@ -131,7 +131,7 @@ class MessageWriter {
 
 function resultText(result: ResultPart | null): string {
   if (result === null) return NO_RESULT;
-  const text = joined(result.parts.filter((part) => part.kind !== "image").map(requireText));
+  const text = joined(result.parts.filter((part) => part.kind !== "image").map((part) => requireText(standIn(part))));
   return text === "" && result.isError ? EMPTY_ERROR : text;
 }
 
@@ -161,6 +161,14 @@ function joined(parts: readonly TextPart[]): string {
     .map(({ text }) => text)
     .filter((text) => text !== "")
     .join(BETWEEN_TEXTS);
+}
+
+/**
+ * Chat has no form of a document. No upstream that speaks chat gets a conversation with one (`../../answer/route-requests.ts`), and what is
+ * held for it is not counted by its chat form.
+ */
+function standIn(part: Part): Part {
+  return part.kind === "document" ? { kind: "text", text: "(a document)" } : part;
 }
 
 function requireText(part: Part): TextPart {

@@ -290,7 +290,6 @@ describe("the messages", () => {
       [model(call("a")), user(text("x")), model(text("y")), user(result("a"))],
       "answers no call",
     ],
-    ["a file", [user({ kind: "document", mediaType: "application/pdf", data: "AA", name: null })], "takes no document"],
     [
       "a picture by the model",
       [model({ kind: "image", source: { kind: "url", url: "u" }, detail: null })],
@@ -300,5 +299,11 @@ describe("the messages", () => {
     const write = () => writeChatRequest({ ...EMPTY, turns });
     expect(write).toThrow(ValidationError);
     expect(write).toThrow(message);
+  });
+
+  it("have a text in the place of a document, which no upstream of chat gets", () => {
+    const pdf: Part = { kind: "document", mediaType: "application/pdf", data: "AA", name: null, where: "a" };
+    const { messages } = JSON.parse(writeChatRequest({ ...EMPTY, turns: [user(pdf)] }).toString());
+    expect(messages).toEqual([{ role: "user", content: "(a document)" }]);
   });
 });

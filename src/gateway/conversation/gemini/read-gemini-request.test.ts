@@ -181,7 +181,13 @@ describe("a request of Gemini", () => {
     expect(turns[0]?.parts).toEqual([
       { kind: "image", source: { kind: "data", mediaType: "image/webp", data: "AAAA" }, detail: null },
       { kind: "audio", format: "mp3", data: "AAAA" },
-      { kind: "document", mediaType: "application/pdf", data: "AAAA", name: null },
+      {
+        kind: "document",
+        mediaType: "application/pdf",
+        data: "AAAA",
+        name: null,
+        where: expect.stringMatching(/^contents\[\d\]\.parts\[\d\]\.inlineData\.data$/),
+      },
       { kind: "text", text: "a,b" },
     ]);
     expect(turns[2]?.parts).toMatchObject([{ kind: "result", parts: [{ kind: "image" }] }]);

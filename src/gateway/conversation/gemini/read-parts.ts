@@ -128,7 +128,8 @@ function readData(data: Members): MediaPart[] {
   }
   if (type === PDF) {
     const name = data.value("displayName");
-    return [{ kind: "document", mediaType: PDF, data: content, name: typeof name === "string" ? name : null }];
+    const where = data.pathOf("data");
+    return [{ kind: "document", mediaType: PDF, data: content, name: typeof name === "string" ? name : null, where }];
   }
   if (family === "audio") return [{ kind: "audio", format: SOUNDS[kind] ?? kind, data: content }];
   if (family === "text") return [{ kind: "text", text: Buffer.from(content, "base64").toString("utf8") }];

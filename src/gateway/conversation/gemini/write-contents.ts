@@ -7,6 +7,7 @@ import {
   type AudioPart,
   type CallPart,
   type Conversation,
+  type DocumentPart,
   flatName,
   type ImagePart,
   type Part,
@@ -161,7 +162,15 @@ function responseOf(result: ResultPart | null): JsonObject {
   return result.isError ? { error: text === "" ? "error" : text } : { output: text };
 }
 
-/** A text, a picture or a sound. Errors: ValidationError. */
+/** Other files are read by none of Google's models, or as texts. */
+const PDF = "application/pdf";
+
+function documentOf({ mediaType, data, where }: DocumentPart): JsonObject {
+  if (mediaType === PDF) return { inlineData: { mimeType: mediaType, data } };
+  throw refuseForGemini(where, "modality", "must be no document: this model takes none of its type");
+}
+
+/** A text, a picture, a document or a sound. Errors: ValidationError. */
 function plainParts(part: Part): JsonObject[] {
   switch (part.kind) {
     case "text":
@@ -171,7 +180,7 @@ function plainParts(part: Part): JsonObject[] {
     case "audio":
       return [soundOf(part)];
     case "document":
-      throw refuseForGemini("messages", "modality", "must hold no document: this model has no price for it");
+      return [documentOf(part)];
     case "call":
     case "result":
     case "reasoning":

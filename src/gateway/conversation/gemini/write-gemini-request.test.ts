@@ -239,7 +239,7 @@ describe("contents", () => {
       "a picture by its address",
       { turns: [user({ kind: "image", source: { kind: "url", url: "https://a/b" }, detail: null })] },
     ],
-    ["a file", { turns: [user({ kind: "document", mediaType: "application/pdf", data: "", name: null })] }],
+    ["a table", { turns: [user({ kind: "document", mediaType: "text/csv", data: "", name: null, where: "a" })] }],
     ["more than five stops", { stop: ["a", "b", "c", "d", "e", "f"] }],
   ])("are refused with %s", (_what, conversation) => {
     expect(() => written(conversation)).toThrow(ValidationError);

@@ -198,7 +198,13 @@ describe("a request in the form of a conversation", () => {
     );
     expect(turn?.parts).toEqual([
       { kind: "image", source: { kind: "url", url: "https://x.example/i.png" }, detail: null },
-      { kind: "document", mediaType: "application/pdf", data: "JVBE", name: "a.pdf" },
+      {
+        kind: "document",
+        mediaType: "application/pdf",
+        data: "JVBE",
+        name: "a.pdf",
+        where: expect.stringMatching(/^messages\[\d\]\.content\[\d\]\.source$/),
+      },
       ...["Title", "Context", "plain", "within", "Found", "https://x.example", "it"].map((text) => ({
         kind: "text",
         text,

@@ -68,7 +68,7 @@ function readPdf(block: JsonObject, source: JsonObject, field: string, problems:
   const data = problems.text(isFullText, source["data"], `${field}.data`);
   const { title } = block;
   const name = typeof title === "string" && title !== "" ? title : null;
-  return [...textOf(block["context"]), { kind: "document", mediaType: PDF, data, name }];
+  return [...textOf(block["context"]), { kind: "document", mediaType: PDF, data, name, where: field }];
 }
 
 /** All customers share the operator's account at a provider, so no file of that account may be named. */

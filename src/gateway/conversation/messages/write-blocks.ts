@@ -88,9 +88,9 @@ export class BlockWriter {
     return isBlank(input) ? {} : (parseObject(input) ?? { input });
   }
 
-  #document({ mediaType, data, name }: DocumentPart): WrittenBlock {
+  #document({ mediaType, data, name, where }: DocumentPart): WrittenBlock {
     if (!this.#facts.takesDocuments || mediaType !== PDF) {
-      throw refuseForModel("messages", "modality", "must hold no document: this model has no price for it");
+      throw refuseForModel(where, "modality", "must be no document: this model takes none of its type");
     }
     const source = { type: "base64", media_type: mediaType, data };
     return { type: "document", source, ...(name === null ? {} : { title: name }) };

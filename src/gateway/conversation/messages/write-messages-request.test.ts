@@ -226,7 +226,7 @@ describe("a Messages request", () => {
       detail: "low",
     };
     const linked: Part = { kind: "image", source: { kind: "url", url: "https://a.example/b.png" }, detail: null };
-    const pdf: Part = { kind: "document", mediaType: "application/pdf", data: "AAAA", name: "a.pdf" };
+    const pdf: Part = { kind: "document", mediaType: "application/pdf", data: "AAAA", name: "a.pdf", where: "file" };
     const turns = [user(image, linked), assistant(call("a")), user(result("a", text("see"), image))];
     const [first, , last] = messagesOf(...turns);
     const block = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };

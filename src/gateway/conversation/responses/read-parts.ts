@@ -71,7 +71,8 @@ function readFile(part: ObjectReader): DocumentPart | null {
   }
   const file = part.fullText("file_data");
   const data = readDataUrl(file);
-  if (data !== null) return { kind: "document", ...data, name: part.text("filename") || null };
+  if (data !== null)
+    return { kind: "document", ...data, name: part.text("filename") || null, where: part.pathOf("file_data") };
   if (file !== "")
     part.refuse("file_data", "uri", "must be a data URL in base64, such as data:application/pdf;base64,…");
   return null;

@@ -237,7 +237,13 @@ describe("the input", () => {
     expect(turn?.parts).toEqual([
       { kind: "image", source: { kind: "data", mediaType: "image/png", data: "AAAA" }, detail: "low" },
       { kind: "image", source: { kind: "url", url: "https://example.com/a.png" }, detail: null },
-      { kind: "document", mediaType: "application/pdf", data: "BBBB", name: "a.pdf" },
+      {
+        kind: "document",
+        mediaType: "application/pdf",
+        data: "BBBB",
+        name: "a.pdf",
+        where: expect.stringMatching(/^input\[\d\]\.content\[\d\]\.file_data$/),
+      },
     ]);
     expect(refused?.parts).toEqual([text("No.")]);
   });
