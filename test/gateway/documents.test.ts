@@ -102,7 +102,7 @@ describe.each(Object.entries(CLIENTS))("a document of a client of %s", (_name, c
     expect(planOf(client, pdf(1, more)).inputTokens).toBe(MODEL.contextLength);
   });
 
-  it("is held for the pages that its tree counts, where objects stand in it more than once", () => {
+  it("is held for the pages that its tree counts, where objects are in it more than once", () => {
     const data = pdf(2, "9 0 obj\n<< /Type /Pages /Kids [3 0 R 3 0 R] /Count 20 >>\nendobj\n");
     expect(planOf(client, data).inputTokens).toBeGreaterThanOrEqual(20 * 7_784);
   });

@@ -60,7 +60,7 @@ export function pagesOf(file: Buffer): number | null {
   const objects = text.match(PAGE)?.length ?? 0;
   let counted = 0;
   for (const [, count] of text.matchAll(COUNT)) counted = Math.max(counted, Number(count));
-  // A page that stands twice in the tree is one object, and a page without a type is only counted.
+  // A page that is in the tree twice is one object, and a page without a type is only counted.
   const pages = Math.max(objects, counted);
   return pages === 0 ? null : pages;
 }

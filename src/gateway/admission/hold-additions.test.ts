@@ -106,6 +106,13 @@ describe("the hold", () => {
     expect(tokensAt("anthropic") - tokensAt("demo")).toBeLessThan(4_000);
   });
 
+  it("has a token for each byte of the examples of a tool, which only its own upstream reads", () => {
+    const tools = [{ ...TOOL, input_examples: [{ a: "0123456789".repeat(400) }] }];
+    expect(planOf({ tools }, ["anthropic"]).inputTokens - planOf({ tools }, ["demo"]).inputTokens).toBeGreaterThan(
+      5_024,
+    );
+  });
+
   it("has the thoughts that only its own upstream reads", () => {
     const thought = { type: "thinking", thinking: "", signature: "A".repeat(8_000) };
     const messages = [...BODY.messages, { role: "assistant", content: [thought, { type: "text", text: "b" }] }];

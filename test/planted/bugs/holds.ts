@@ -124,7 +124,7 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
     noticedBy: documents("is held at the whole context window where packed objects may hide pages"),
   },
   {
-    name: "a page that stands in a document more than once is held for once",
+    name: "a page that is in a document more than once is held for once",
     edits: [gateway(DOCUMENTS, "Math.max(objects, counted)", "objects")],
     noticedBy: documents("is held for the pages that its tree counts"),
   },

@@ -51,12 +51,22 @@ export function nativeMessages(json: JsonObject, body: Buffer, conversation: Con
   return {
     thinks: isObject(thinking) && thinking["type"] !== "disabled",
     thoughtBudget: budgetOf(json),
+    unseenTokens: bytesOfExamples(json),
     check: (limits) => checkForModel(request, limits),
     cacheWrites: marks.writes,
     cacheField: marks.field,
     isSealed: hasOwnThoughts(messages),
     write: (facts) => ({ body: nativeBody(body, facts, request), headers: nativeHeaders(facts) }),
   };
+}
+
+/** Examples of a tool's input are a part of the prompt, and have no place in the chat form. */
+function bytesOfExamples({ tools }: JsonObject): number {
+  let bytes = 0;
+  for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
+    if (tool["input_examples"] !== undefined) bytes += Buffer.byteLength(JSON.stringify(tool["input_examples"]));
+  }
+  return bytes;
 }
 
 const VERSION = "anthropic-version";
