@@ -127,8 +127,20 @@ describe("a picture is held at the most that is charged for it", () => {
     // Where the size is not seen the picture may be the largest that there is.
     expect(at(pictureUrl("https://example.com/a.png"))).toBeGreaterThanOrEqual(65_536);
     expect(at(picture(Buffer.alloc(3_000).toString("base64")))).toBeGreaterThanOrEqual(65_536);
-    const escaped = `{"model":"acme/m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,\\u0069${png(8, 8).slice(1)}"}}]}]}`;
-    const request = readRequest(Buffer.from(escaped));
+  });
+
+  it("as the largest where its data has escapes, behind which another size could be hidden", () => {
+    // A comment that is read as three bytes longer than it is ends before the head of a small picture.
+    const comment = Buffer.alloc(98);
+    comment.set([0xff, 0xfe, 0, 96]);
+    comment.set([0xff, 0xc0, 0], 95);
+    const frame = [0xff, 0xc0, 0, 17, 8, 0x20, 0, 0x20, 0];
+    const file = Buffer.concat([Buffer.from([0xff, 0xd8]), comment, Buffer.from(frame), Buffer.alloc(2_000)]).toString(
+      "base64",
+    );
+    const data = `${file.slice(0, 40)}\\u0041${file.slice(41)}`;
+    const part = `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,${data}"}}`;
+    const request = readRequest(Buffer.from(`{"model":"acme/m","messages":[{"role":"user","content":[${part}]}]}`));
     const open = [{ upstream: { id: "a", kind: "openai-responses" }, model: NEWEST_OPENAI }] as never;
     expect(planHold(request, MODEL, holdAdditions(request, null, open)).inputTokens).toBeGreaterThanOrEqual(65_536);
   });

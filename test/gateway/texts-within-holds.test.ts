@@ -178,7 +178,10 @@ describe("a text has no more tokens than its hold", () => {
 
   it("where the model has the tokenizer with the most tokens", async () => {
     const { rules } = claudeCounts(NEWEST_CLAUDE);
-    for (const { kind, text } of DENSE_TEXTS) {
+    // Words of syllables, which are no words.
+    const words = Array.from({ length: 700 }, (_, index) => SYLLABLES[(index * index * 7 + index) % SYLLABLES.length]);
+    const nonsense = words.map((word, index) => (index % 3 === 0 ? ` ${word}` : word)).join("");
+    for (const { kind, text } of [...DENSE_TEXTS, { kind: "nonsense", text: nonsense }]) {
       const chat = Buffer.from(JSON.stringify((READERS["chat"] as Reader)(text).body));
       const { conversation } = readChatConversation(readRequest(chat));
       // A provider cannot make more tokens of a text than it has bytes.
@@ -189,8 +192,10 @@ describe("a text has no more tokens than its hold", () => {
   });
 
   it("in a body that spells each character by an escape", () => {
-    const text = "\u4e00\ua000\u9fff".repeat(300);
-    const escaped = Array.from(text, (each) => `\\u${each.charCodeAt(0).toString(16)}`).join("");
+    // Each is three letters that often come together, and three bytes.
+    const each = ["\uaded", "\uaced", "\uadad", "\uacad", "\uadde"];
+    const text = Array.from({ length: 900 }, (_, index) => each[(index * index + (index >> 2)) % each.length]).join("");
+    const escaped = Array.from(text, (character) => `\\u${character.charCodeAt(0).toString(16)}`).join("");
     const body = `{"model":"acme/m","messages":[{"role":"user","content":"${escaped}"}]}`;
     const { inputTokens } = planHold(readRequest(Buffer.from(body)), MODEL);
     expect(inputTokens).toBeGreaterThanOrEqual(Buffer.byteLength(text));

@@ -39,11 +39,6 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
     noticedBy: texts("a text has no more tokens than its hold"),
   },
   {
-    name: "an escaped character is held as a word",
-    edits: [gateway(DENSE, "units[BACKSLASH | (0x75 << 8)] = 2 * TOKEN;", "units[BACKSLASH | (0x75 << 8)] = 0;")],
-    noticedBy: texts("in a body that spells each character by an escape"),
-  },
-  {
     name: "the hold of the densest tokenizer is that of any other",
     edits: [gateway("admission/hold-additions.ts", "? DENSE_TOKENS_PER_TOKEN : 1", "? 1 : 1")],
     noticedBy: texts("where the model has the tokenizer with the most tokens"),
@@ -79,7 +74,7 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
   {
     name: "the size of a picture is read from data that is written with escapes",
     edits: [gateway(MEDIA, 'text.includes("\\\\") ||', "")],
-    noticedBy: media("by its size, where the model scales no picture down"),
+    noticedBy: media("as the largest where its data has escapes"),
   },
   {
     name: "the resolution of a part is not held for",
