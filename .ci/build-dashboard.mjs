@@ -22,7 +22,7 @@ function filesIn(path) {
 function digestOfSources() {
   const digest = createHash("sha256");
   const files = ["package-lock.json", ".ci/build-dashboard.mjs"].map((name) => join(root, name));
-  const folders = ["src/dashboard", "src/docs/pages", "gen"].flatMap((name) => filesIn(join(root, name)));
+  const folders = ["src/dashboard", "src/docs/pages", "gen", "openapi"].flatMap((name) => filesIn(join(root, name)));
   for (const path of [...folders, ...files].toSorted())
     digest.update(path.slice(root.length)).update("\0").update(readFileSync(path));
   return digest.digest("hex");

@@ -95,10 +95,16 @@ const model = createRoute({
 });
 const docsPage = lazyPage(() => import("./pages/docs/docs-page.tsx"), "DocsPage");
 const docs = createRoute({ getParentRoute: () => openToAll, path: "/docs", component: docsPage });
+const api = createRoute({
+  getParentRoute: () => openToAll,
+  path: "/docs/api",
+  validateSearch: texts("q", "op"),
+  component: lazyPage(() => import("./pages/docs/api-page.tsx"), "ApiPage"),
+});
 const doc = createRoute({ getParentRoute: () => openToAll, path: "/docs/$page", component: docsPage });
 
 const tree = root.addChildren([
-  openToAll.addChildren([modelsArea.addChildren([models, model]), docs, doc]),
+  openToAll.addChildren([modelsArea.addChildren([models, model]), docs, api, doc]),
   signIn,
   signUp,
   forgotPassword,

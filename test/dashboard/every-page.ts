@@ -3,7 +3,7 @@
 
 import { FIRST_PAGES } from "./every-first-page.ts";
 import { OPERATOR_PAGES } from "./every-operator-page.ts";
-import { fill, type PageToLookAt, press } from "./page-to-look-at.ts";
+import { fill, type PageToLookAt, press, unfold } from "./page-to-look-at.ts";
 import { ADDRESS } from "../security/requests-about.ts";
 
 export type Area = "outside" | "start" | "usage" | "settings" | "transfers" | keyof typeof OPERATOR_PAGES;
@@ -45,6 +45,17 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/docs/zzz" },
     { path: "/docs/zzz", isOutside: true },
     { path: "/transfers/elsewhere", isNowhere: true },
+    { path: "/docs/authentication" },
+    { path: "/docs/streaming", isOutside: true },
+    { path: "/docs/tools" },
+    { path: "/docs/api", shows: /^\/v1\/chat\/completions$/ },
+    { path: "/docs/api?q=zzz", isOutside: true, shows: /^Tidak ada operasi yang cocok$/ },
+    {
+      path: "/docs/api?op=createChatCompletion",
+      isOutside: true,
+      shows: /^chat\.completion$/,
+      first: [unfold(/^Field dari choices$/)],
+    },
     { path: "/docs/clients" },
     { path: "/docs/errors" },
     { path: "/docs/limits" },

@@ -140,4 +140,23 @@ describe("a stranger", () => {
     await expect.poll(() => page.evaluate("localStorage.getItem('saldo.sign-up-language')")).toBeNull();
     await context.close();
   });
+
+  it("searches the reference, opens an operation by its address, and unfolds its fields", async () => {
+    const { page, context } = await dashboard.visit("/docs", { locale: "en-GB" });
+    await page.getByRole("navigation", { name: "Pages of the documentation" }).getByText("API reference").click();
+    await page.getByLabel("Search the reference").fill("reasoning_effort");
+    const operations = page.getByRole("main").getByRole("listitem").filter({ hasText: "/v1/" });
+    await expect.poll(() => operations.count()).toBe(1);
+    await operations.getByRole("link").click();
+    await page.waitForURL(({ searchParams }) => searchParams.get("op") === "createChatCompletion");
+    await page.reload();
+    await page.getByRole("heading", { name: "Answers a conversation" }).waitFor();
+    const command = page.getByLabel("Example request", { exact: true });
+    expect(await command.textContent()).toContain(`curl '${dashboard.saldo.httpUrl}/v1/chat/completions'`);
+    await page.locator("summary").filter({ hasText: "Fields of messages" }).click();
+    await page.getByText("tool_call_id").first().waitFor();
+    await page.getByRole("link", { name: "All operations" }).click();
+    await expect.poll(() => page.getByLabel("Search the reference").inputValue()).toBe("reasoning_effort");
+    await context.close();
+  });
 });

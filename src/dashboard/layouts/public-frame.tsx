@@ -13,6 +13,7 @@ const MESSAGES = {
     more: "Tautan lain",
     models: "Model & harga",
     docs: "Dokumentasi",
+    reference: "Referensi API",
     signIn: "Masuk",
     signUp: "Daftar",
   },
@@ -22,6 +23,7 @@ const MESSAGES = {
     more: "More links",
     models: "Models & prices",
     docs: "Documentation",
+    reference: "API reference",
     signIn: "Sign in",
     signUp: "Sign up",
   },
@@ -64,9 +66,9 @@ export function PublicFrame() {
       <footer className="border-t border-line">
         <nav aria-label={messages.more} className="mx-auto flex w-full max-w-6xl flex-wrap gap-1 px-2 py-4 sm:px-4">
           <PublicLinks />
-          <a href="/openapi.json" className={LINK}>
-            OpenAPI
-          </a>
+          <Link to="/docs/api" className={`${LINK} ${CURRENT}`}>
+            {messages.reference}
+          </Link>
           <a href="/llms.txt" className={LINK}>
             llms.txt
           </a>

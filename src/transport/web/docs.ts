@@ -11,7 +11,18 @@ import { createLlmsText, exampleOf, type Heading } from "./llms-text.ts";
 import { type KnownPaths, PLAIN_PATHS } from "../rest/allowed-methods.ts";
 
 /** The pages in reading order. */
-export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
+export const DOC_PAGES = [
+  "quick-start",
+  "authentication",
+  "clients",
+  "streaming",
+  "tools",
+  "errors",
+  "limits",
+  "caching",
+  "billing",
+  "transfers",
+] as const;
 type DocPage = (typeof DOC_PAGES)[number];
 
 /** The folder of the texts: `<page>.<language>.md`. */

@@ -4,7 +4,18 @@ import type { Language } from "../../i18n/language.tsx";
 import type { Block } from "./markdown.ts";
 
 /** The pages, in reading order. */
-export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
+export const DOC_PAGES = [
+  "quick-start",
+  "authentication",
+  "clients",
+  "streaming",
+  "tools",
+  "errors",
+  "limits",
+  "caching",
+  "billing",
+  "transfers",
+] as const;
 export type DocPageName = (typeof DOC_PAGES)[number];
 
 /** A page: its title and its blocks. */

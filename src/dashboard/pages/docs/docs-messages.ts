@@ -8,6 +8,7 @@ export const DOCS_MESSAGES = {
     markdown: "Sebagai Markdown",
     forPrograms: "llms.txt",
     openapi: "OpenAPI",
+    reference: "Referensi API",
     next: "Selanjutnya",
     prices: "Harga per satu juta token",
     otherPrices: "Harga lain",
@@ -25,6 +26,7 @@ export const DOCS_MESSAGES = {
     markdown: "As Markdown",
     forPrograms: "llms.txt",
     openapi: "OpenAPI",
+    reference: "API reference",
     next: "Next",
     prices: "Prices per million tokens",
     otherPrices: "Other prices",
@@ -43,7 +45,10 @@ export const DOCS_MESSAGES = {
 export const DOC_NAMES = {
   id: {
     "quick-start": "Mulai cepat",
+    authentication: "Autentikasi",
     clients: "Klien & agen",
+    streaming: "Streaming",
+    tools: "Fungsi & skema",
     errors: "Galat",
     limits: "Batas",
     caching: "Cache",
@@ -52,7 +57,10 @@ export const DOC_NAMES = {
   },
   en: {
     "quick-start": "Quick start",
+    authentication: "Authentication",
     clients: "Clients & agents",
+    streaming: "Streaming",
+    tools: "Tools & schemas",
     errors: "Errors",
     limits: "Limits",
     caching: "Caching",

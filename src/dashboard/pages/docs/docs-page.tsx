@@ -13,6 +13,7 @@ import { DocBlocks } from "./doc-blocks.tsx";
 import { DocPrices } from "./doc-prices.tsx";
 import { DOC_PAGES, docPageOf, type DocPageName, docText } from "./doc-texts.ts";
 import { DOC_NAMES, DOCS_MESSAGES } from "./docs-messages.ts";
+import { PageList } from "./page-list.tsx";
 
 /** The page that the address names; without a name, the first. */
 export function DocsPage() {
@@ -48,39 +49,6 @@ function Doc({ page }: { readonly page: DocPageName }) {
         </article>
       </div>
     </Page>
-  );
-}
-
-function PageList() {
-  const messages = useMessages(DOCS_MESSAGES);
-  const names = useMessages(DOC_NAMES);
-  const shape = "inline-flex min-h-8 items-center rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink";
-  return (
-    <nav aria-label={messages.pages} className="lg:w-48 lg:shrink-0">
-      <ul className="flex flex-wrap gap-1 lg:sticky lg:top-20 lg:flex-col">
-        {DOC_PAGES.map((page, index) => (
-          <li key={page}>
-            <Link
-              {...(index === 0 ? { to: "/docs" } : { to: "/docs/$page", params: { page } })}
-              activeOptions={{ exact: true }}
-              className={`${shape} data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink`}
-            >
-              {names[page]}
-            </Link>
-          </li>
-        ))}
-        <li className="lg:mt-2 lg:border-t lg:border-line lg:pt-2">
-          <a href="/openapi.json" className={shape}>
-            {messages.openapi}
-          </a>
-        </li>
-        <li>
-          <a href="/llms.txt" className={shape}>
-            {messages.forPrograms}
-          </a>
-        </li>
-      </ul>
-    </nav>
   );
 }
 
