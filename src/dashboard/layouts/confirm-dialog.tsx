@@ -1,9 +1,6 @@
-// Asks the person to confirm their identity when a call needs that, and sends a person without a required second factor
-// to the page for setting it up.
+// The dialog in which a person confirms who they are.
 
-import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
-import { onLack } from "../api/confirm.ts";
+import { useEffect, useState } from "react";
 import { type FactorState, readFactors } from "../api/second-factor.ts";
 import { isSessionOver } from "../api/sign-in.ts";
 import { tellSignedOut } from "../api/transport.ts";
@@ -14,45 +11,31 @@ import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SkeletonLines } from "../components/states.tsx";
 
-/** Rendered once, in the frame. */
-export function ConfirmDialog() {
+export type ConfirmDialogProps = {
+  readonly isOpen: boolean;
+  /** Called once: whether the person has confirmed. */
+  readonly onAnswer: (isConfirmed: boolean) => void;
+};
+
+/** One question; the next one is a new dialog. */
+export function ConfirmDialog({ isOpen, onAnswer }: ConfirmDialogProps) {
   const messages = useMessages(FACTOR_MESSAGES);
-  const navigate = useNavigate();
-  const [isOpen, setOpen] = useState(false);
   const [state, setState] = useState<FactorState | null>(null);
-  const answer = useRef<(isConfirmed: boolean) => void>(() => {});
-  const close = (isConfirmed: boolean) => {
-    setOpen(false);
-    answer.current(isConfirmed);
-  };
-  useEffect(
-    () =>
-      onLack({
-        setUp: () => void navigate({ to: "/second-factor" }),
-        confirm: async () => {
-          const answered = Promise.withResolvers<boolean>();
-          answer.current = answered.resolve;
-          setState(null);
-          setOpen(true);
-          readFactors().then(setState, (error: unknown) => {
-            setOpen(false);
-            answered.resolve(false);
-            if (isSessionOver(error)) tellSignedOut();
-          });
-          return answered.promise;
-        },
-      }),
-    [navigate],
-  );
-  const cancel = <Button onClick={() => close(false)}>{messages.cancel}</Button>;
+  useEffect(() => {
+    readFactors().then(setState, (error: unknown) => {
+      onAnswer(false);
+      if (isSessionOver(error)) tellSignedOut();
+    });
+  }, [onAnswer]);
+  const cancel = <Button onClick={() => onAnswer(false)}>{messages.cancel}</Button>;
   return (
-    <Dialog open={isOpen} onClose={() => close(false)} title={messages.confirmTitle} about={messages.confirmAbout}>
+    <Dialog open={isOpen} onClose={() => onAnswer(false)} title={messages.confirmTitle} about={messages.confirmAbout}>
       {state === null ? (
         <SkeletonLines />
       ) : (
         <ProofForms
           ways={{ app: state.hasApp, passkey: state.passkeys.length > 0, password: state.hasPassword }}
-          onProved={() => close(true)}
+          onProved={() => onAnswer(true)}
           aside={cancel}
         />
       )}

@@ -36,7 +36,7 @@ const CURRENT = "data-[status=active]:bg-sunken data-[status=active]:text-ink";
 export function PublicFrame() {
   const messages = useMessages(MESSAGES);
   return (
-    <div className="flex min-h-dvh flex-col">
+    <div>
       <a
         href="#content"
         className={buttonClass("action", "fixed top-2 left-2 z-50 -translate-y-16 focus:translate-y-0")}
@@ -60,7 +60,8 @@ export function PublicFrame() {
           </LinkButton>
         </div>
       </header>
-      <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+      {/* A footer inside the first screen would move when the page grows. */}
+      <main id="content" tabIndex={-1} className="min-h-[calc(100dvh-3.5rem)] min-w-0 outline-none">
         <Outlet />
       </main>
       <footer className="border-t border-line">

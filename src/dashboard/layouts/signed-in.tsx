@@ -8,7 +8,7 @@ import { AccountsService, type GetMeResponse } from "#gen/saldo/accounts/v1/acco
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { isSignedOut, onSignedOut } from "../api/transport.ts";
 import { Failed } from "../components/states.tsx";
-import { ConfirmDialog } from "./confirm-dialog.tsx";
+import { ConfirmHost } from "./confirm-host.tsx";
 import { Inside, type Reader } from "./inside.tsx";
 import { PublicFrame } from "./public-frame.tsx";
 import { useSignUpLanguage } from "./sign-up-language.ts";
@@ -40,7 +40,7 @@ function Person() {
         reader={readerOf(data)}
         notice={isUnknown ? <Failed error={error} retry={() => void refetch()} /> : undefined}
       />
-      <ConfirmDialog />
+      <ConfirmHost />
     </>
   );
 }

@@ -47,7 +47,7 @@ const read = (page: string, language: string) => readFile(new URL(`${page}.${lan
 test("every page that is written is served, and every page is written in both languages", async () => {
   const written = (await readdir(DOC_TEXTS)).toSorted();
   expect(written).toEqual(DOC_PAGES.flatMap((page) => [`${page}.en.md`, `${page}.id.md`]).toSorted());
-  const listed = await readFile(new URL("../../../src/dashboard/pages/docs/doc-texts.ts", import.meta.url), "utf8");
+  const listed = await readFile(new URL("../../../src/dashboard/pages/docs/doc-pages.ts", import.meta.url), "utf8");
   expect(listed.replaceAll(/\s/g, "")).toContain(`[${DOC_PAGES.map((page) => `"${page}",`).join("")}]`);
 });
 

@@ -1,22 +1,8 @@
 // The texts of the documentation, parsed by the build.
 
 import type { Language } from "../../i18n/language.tsx";
+import { DOC_PAGES, type DocPageName } from "./doc-pages.ts";
 import type { Block } from "./markdown.ts";
-
-/** The pages, in reading order. */
-export const DOC_PAGES = [
-  "quick-start",
-  "authentication",
-  "clients",
-  "streaming",
-  "tools",
-  "errors",
-  "limits",
-  "caching",
-  "billing",
-  "transfers",
-] as const;
-export type DocPageName = (typeof DOC_PAGES)[number];
 
 /** A page: its title and its blocks. */
 export type DocText = { readonly title: string; readonly blocks: readonly Block[] };

@@ -1,5 +1,5 @@
 import type { Messages } from "../../i18n/language.tsx";
-import type { DocPageName } from "./doc-texts.ts";
+import type { DocPageName } from "./doc-pages.ts";
 
 /** The messages around the documentation; its texts are in `src/docs/pages`. */
 export const DOCS_MESSAGES = {

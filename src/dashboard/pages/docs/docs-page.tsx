@@ -11,7 +11,8 @@ import { Page } from "../../components/page.tsx";
 import { NotFoundInside } from "../not-found.tsx";
 import { DocBlocks } from "./doc-blocks.tsx";
 import { DocPrices } from "./doc-prices.tsx";
-import { DOC_PAGES, docPageOf, type DocPageName, docText } from "./doc-texts.ts";
+import { DOC_PAGES, type DocPageName } from "./doc-pages.ts";
+import { docPageOf, docText } from "./doc-texts.ts";
 import { DOC_NAMES, DOCS_MESSAGES } from "./docs-messages.ts";
 import { PageList } from "./page-list.tsx";
 

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useMessages } from "../../i18n/language.tsx";
-import { DOC_PAGES } from "./doc-texts.ts";
+import { DOC_PAGES } from "./doc-pages.ts";
 import { DOC_NAMES, DOCS_MESSAGES } from "./docs-messages.ts";
 
 const CURRENT = "data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink";
