@@ -133,7 +133,11 @@ export function curlOf(document: ApiDocument, operation: Operation, origin: stri
   const isMerchant = security.some((scheme) => "basic" in scheme);
   const filled = parameters
     .filter((parameter) => parameter.in === "path")
-    .reduce((address, { name, example }) => address.replace(`{${name}}`, () => String(example ?? `{${name}}`)), path);
+    .reduce(
+      (address, { name, example }) =>
+        address.replace(`{${name}}`, () => (typeof example === "string" ? example : `{${name}}`)),
+      path,
+    );
   const [body] = Object.values(requestBody?.content ?? {}).flatMap((content) => examplesOf(document, content));
   const lines = [
     `curl ${verb === "GET" || body !== undefined ? "" : `-X ${verb} `}'${origin}${filled}'`,
