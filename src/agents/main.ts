@@ -1,4 +1,4 @@
-// The process: `npm run saldo-agents --`, and the one file of the package that a gateway serves. It runs on Node 20.12.
+// The process: `npm run saldo-agents --`, and the one file of the package that a gateway or a registry serves. It runs on Node 20.12.
 
 import { homedir } from "node:os";
 import process from "node:process";
@@ -20,5 +20,6 @@ process.exitCode = await run(process.argv.slice(2), {
   folder: process.cwd(),
   version: typeof PACKAGE_VERSION === "string" ? PACKAGE_VERSION : packageVersion(),
   servedBy: typeof SERVED_BY === "string" ? SERVED_BY : null,
+  isPackaged: typeof PACKAGE_VERSION === "string",
   person: stdin.isTTY && stdout.isTTY ? createPerson({ input: stdin, output: stdout }) : null,
 });

@@ -1,6 +1,8 @@
 // The package that a gateway serves: all of saldo-agents in one file, with the address it was served from. It is built from
-// the sources when it is first asked for, so that it can never be another version than the gateway.
+// the sources when it is first asked for, so that it can never be another version than the gateway. The package for a registry
+// knows no address.
 
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -15,6 +17,7 @@ const manifest = {
   name: "saldo-agents",
   version,
   description: "Points coding agents at a Saldo gateway, and back",
+  keywords: ["coding-agents", "claude-code", "codex", "gemini-cli", "opencode", "saldo"],
   license: "MIT",
   type: "module",
   bin: { "saldo-agents": PROGRAM },
@@ -33,18 +36,33 @@ export function agentsPackage(servedBy: () => string): () => Promise<Buffer> {
   };
 }
 
+export type PackageFile = { readonly name: string; readonly mode: number; readonly bytes: Buffer };
+
+/** The files of the package for a registry: those that a gateway serves, with a guide and the licence. */
+export async function publishedFiles(): Promise<PackageFile[]> {
+  const texts = [
+    { name: "README.md", url: new URL("PACKAGE.md", import.meta.url) },
+    { name: "LICENSE", url: new URL("../../LICENSE", import.meta.url) },
+  ].map(async ({ name, url }) => ({ name, mode: 0o644, bytes: await readFile(url) }));
+  return [...(await packageFiles(null)), ...(await Promise.all(texts))];
+}
+
+async function packageFiles(servedBy: string | null): Promise<PackageFile[]> {
+  return [
+    { name: "package.json", mode: 0o644, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) },
+    { name: PROGRAM, mode: 0o755, bytes: Buffer.from(await bundle(servedBy)) },
+  ];
+}
+
 /** The package as npm takes it: a compressed archive with one folder. */
 async function buildPackage(servedBy: string): Promise<Buffer> {
-  const files = [
-    { name: "package/package.json", mode: 0o644, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) },
-    { name: `package/${PROGRAM}`, mode: 0o755, bytes: Buffer.from(await bundle(servedBy)) },
-  ];
+  const files = await packageFiles(servedBy);
   const end = Buffer.alloc(2 * BLOCK_BYTES);
   return promisify(gzip)(Buffer.concat([...files.flatMap(archived), end]));
 }
 
 /** All sources and what they use as one file for Node 20.12. */
-export async function bundle(servedBy: string | null): Promise<string> {
+async function bundle(servedBy: string | null): Promise<string> {
   // Loaded only here: most processes never bundle.
   const { rolldown } = await import("rolldown");
   await using built = await rolldown({
@@ -62,9 +80,9 @@ export async function bundle(servedBy: string | null): Promise<string> {
 }
 
 /** A file in the form of a tar archive: what is known of it, and its bytes up to a full block. */
-function archived({ name, mode, bytes }: { name: string; mode: number; bytes: Buffer }): Buffer[] {
+function archived({ name, mode, bytes }: PackageFile): Buffer[] {
   const header = Buffer.alloc(BLOCK_BYTES);
-  header.write(name, 0);
+  header.write(`package/${name}`, 0);
   header.write(octal(mode, 7), 100);
   header.write(octal(0, 7), 108);
   header.write(octal(0, 7), 116);

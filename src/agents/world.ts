@@ -15,6 +15,8 @@ export type World = {
   readonly version: string;
   /** The gateway that served this program; null where none did. */
   readonly servedBy: string | null;
+  /** Whether it runs from a package, and not from the sources. */
+  readonly isPackaged: boolean;
   /** Asks a person; null where there is no terminal. */
   readonly person: Person | null;
 };
@@ -26,9 +28,14 @@ export type Person = {
   wizard(options: Options, world: World): Promise<number>;
 };
 
-/** The command of this program in a shell: the package of its gateway, or the sources. */
-export function programOf({ servedBy }: Pick<World, "servedBy">): string {
-  return servedBy === null ? "npm run saldo-agents --" : `npx -y ${servedBy}/saldo-agents.tgz`;
+/** The command of this program in a shell: the package of its gateway, the one of a registry in this version, or the sources. */
+export function programOf({
+  servedBy,
+  isPackaged,
+  version,
+}: Pick<World, "servedBy" | "isPackaged" | "version">): string {
+  if (servedBy !== null) return `npx -y ${servedBy}/saldo-agents.tgz`;
+  return isPackaged ? `npx -y saldo-agents@${version}` : "npm run saldo-agents --";
 }
 
 /** The exit codes of the process. */

@@ -116,6 +116,7 @@ export async function saldoAgents(
     folder: home,
     version: "1.2.3",
     servedBy: null,
+    isPackaged: false,
     person: null,
     ...world,
   });
