@@ -10,6 +10,7 @@ import { timeOfUuidv7 } from "../../src/kernel/ids.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { dashboardExpressions } from "../packaging/deployed.ts";
 import { chat, newCustomer } from "./customer.ts";
 
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
@@ -53,6 +54,14 @@ describe("operating the service", () => {
       "saldo_ledger_open_holds",
       "saldo_unanswered_departures",
     ]);
+  });
+
+  it("shows every metric that a dashboard in deploy/ names", async () => {
+    const named = dashboardExpressions().flatMap((text) => text.match(/\b(?:saldo|nodejs|process)_[a-z0-9_]+/g) ?? []);
+    expect(named.length).toBeGreaterThan(5);
+    const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
+    const isShown = (name: string): boolean => shown.has(name) || shown.has(name.replace(/_(?:bucket|count|sum)$/, ""));
+    expect(named.filter((name) => !isShown(name))).toEqual([]);
   });
 
   it("counts requests by how they ended, and what upstreams failed with", async () => {

@@ -26,6 +26,7 @@ export type Container = {
   readonly env?: readonly { readonly name: string }[];
   readonly lifecycle?: unknown;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly resources?: unknown;
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 };
@@ -107,4 +108,15 @@ export function dockerInstructions(): { readonly name: string; readonly words: s
     .replaceAll(/^#.*\n/gm, "")
     .replaceAll(/\\\n\s*/g, "");
   return Array.from(text.matchAll(/^([A-Z]+) (.*)$/gm), ([, name = "", words = ""]) => ({ name, words }));
+}
+
+/** The queries of every Grafana dashboard. */
+export function dashboardExpressions(): string[] {
+  const folder = join(DEPLOY, "grafana/dashboards");
+  return readdirSync(folder).flatMap((name) => {
+    const { panels } = JSON.parse(readFileSync(join(folder, name), "utf8")) as {
+      panels: { targets: { expr: string }[] }[];
+    };
+    return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  });
 }
