@@ -18,6 +18,20 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     noticedBy: headers("is no page of another site's, whatever a browser takes it for"),
   },
   {
+    name: "every stranger's call translates the whole catalog",
+    edits: [
+      {
+        file: "src/gateway/public-catalog-service.ts",
+        find: "      if (known === undefined) answers.set(snapshot, answer);\n",
+        replace: "",
+      },
+    ],
+    noticedBy: {
+      file: "test/gateway/public-catalog.test.ts",
+      test: "is built once for each copy of the catalog, however many ask",
+    },
+  },
+  {
     name: "other sites may load answers as pictures and scripts",
     edits: [
       {

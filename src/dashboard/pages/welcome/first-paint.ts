@@ -7,8 +7,8 @@ import { WELCOME_MESSAGES } from "./welcome-messages.ts";
 export const PARTS = {
   frame: "flex min-h-dvh flex-col",
   header: "flex h-14 items-center border-b border-line bg-card px-4",
-  page: "mx-auto flex w-full max-w-6xl flex-col gap-10 p-4 sm:p-6",
-  top: "grid items-start gap-8 pt-4 sm:pt-10 lg:grid-cols-2",
+  page: "mx-auto flex w-full max-w-6xl flex-col gap-10 p-4 pt-8 sm:p-6 sm:pt-14",
+  top: "max-lg:contents lg:grid lg:grid-cols-2 lg:items-start lg:gap-8",
   hero: "flex min-w-0 flex-col gap-4",
   title: "text-3xl font-semibold tracking-tight text-balance sm:text-4xl",
   about: "text-base text-muted sm:text-lg",

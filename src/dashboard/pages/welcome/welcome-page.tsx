@@ -38,7 +38,7 @@ export function WelcomePage() {
         <FirstRequest />
       </div>
       <Models />
-      <section aria-labelledby="points" className="flex flex-col gap-3">
+      <section aria-labelledby="points" className="flex flex-col gap-3 max-lg:order-2">
         <h2 id="points" className="text-lg font-semibold tracking-tight">
           {messages.points}
         </h2>
@@ -77,6 +77,7 @@ function Hero() {
   );
 }
 
+/** On a narrow page it is below the models: before them it would be the largest part of the first screen, and arrive late. */
 function FirstRequest() {
   const messages = useMessages(WELCOME_MESSAGES);
   const { hello } = useMessages(SNIPPET_MESSAGES);
@@ -84,7 +85,7 @@ function FirstRequest() {
   const request = { model: exampleOf(data?.models ?? []), messages: [{ role: "user", content: hello } as const] };
   const place = { origin: window.location.origin, secret: null };
   return (
-    <Card title={messages.request}>
+    <Card title={messages.request} className="max-lg:order-1">
       <p className="pb-3 text-muted">{messages.requestAbout}</p>
       <CodeBlock code={chatCurl(request, place)} what={messages.request} />
     </Card>
