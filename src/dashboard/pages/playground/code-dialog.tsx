@@ -4,19 +4,23 @@ import { LinkButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Segments } from "../../components/segments.tsx";
-import type { SnippetRequest } from "../../snippets/code.ts";
 import { FIRST_PROGRAM, FORMATS, LANGUAGES } from "../../snippets/programs.ts";
 import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
 import { ProgramCode } from "../../snippets/snippets.tsx";
+import type { ShownRequest } from "./conversation.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
-/** The next request of the playground, as code. */
-export function CodeDialog({ request, onClose }: { readonly request: SnippetRequest; readonly onClose: () => void }) {
+type CodeDialogProps = { readonly shown: ShownRequest; readonly onClose: () => void };
+
+const ABOUT = { sent: "codeOfSent", next: "codeOfNext", example: "codeOfExample" } as const;
+
+/** A request of the playground, as code. */
+export function CodeDialog({ shown: { kind, request }, onClose }: CodeDialogProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const { client, format: formatLabel } = useMessages(SNIPPET_MESSAGES);
   const [program, setProgram] = useState(FIRST_PROGRAM);
   return (
-    <Dialog open wide onClose={onClose} title={messages.code} about={messages.codeAbout}>
+    <Dialog open wide onClose={onClose} title={messages.code} about={messages[ABOUT[kind]]}>
       <div className="flex flex-wrap items-end justify-between gap-3">
         <div className="flex flex-wrap items-end gap-3">
           <SelectField

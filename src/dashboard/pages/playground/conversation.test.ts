@@ -4,7 +4,7 @@ import {
   StreamChatCompletionResponseSchema,
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { describe, expect, it } from "vitest";
-import { beginExchange, requestOf, withAnswer, withPiece } from "./conversation.ts";
+import { beginExchange, type Exchange, requestOf, shownRequest, withAnswer, withPiece } from "./conversation.ts";
 
 const settings = { system: " ", temperature: null, maxTokens: null, isStreamed: false };
 const piece = (content: string, more = {}) =>
@@ -13,9 +13,14 @@ const piece = (content: string, more = {}) =>
     choices: [{ delta: { role: "assistant", content }, ...more }],
   });
 
+/** An exchange that has just begun, after those before it. */
+function begin(id: number, model: string, question: string, before: readonly Exchange[] = []): Exchange {
+  return beginExchange(id, question, requestOf({ model, question }, before, settings));
+}
+
 describe("a conversation", () => {
   it("grows by chunks and ends with its cost", () => {
-    const begun = beginExchange(1, "acme/large", "Halo");
+    const begun = begin(1, "acme/large", "Halo");
     const last = create(StreamChatCompletionResponseSchema, {
       id: "chatcmpl-01a2",
       usage: { totalTokens: 7, costIdr: "0.01875" },
@@ -31,12 +36,12 @@ describe("a conversation", () => {
       choices: [{ message: { refusal: "Tidak." }, finishReason: "stop" }],
       usage: { costIdr: "0" },
     });
-    expect(withAnswer(beginExchange(1, "a/b", "x"), answer)).toMatchObject({ text: "Tidak.", state: "done" });
+    expect(withAnswer(begin(1, "a/b", "x"), answer)).toMatchObject({ text: "Tidak.", state: "done" });
   });
 
   it("sends every answered exchange, and omits unset parameters", () => {
-    const answered = withPiece(beginExchange(1, "a/b", "satu"), piece("1"));
-    const failed = { ...beginExchange(2, "a/b", "dua"), state: "failed" as const };
+    const answered = withPiece(begin(1, "a/b", "satu"), piece("1"));
+    const failed = { ...begin(2, "a/b", "dua"), state: "failed" as const };
     const asked = requestOf({ model: "a/b", question: "tiga" }, [answered, failed], settings);
     expect(asked).toEqual({
       model: "a/b",
@@ -53,5 +58,23 @@ describe("a conversation", () => {
       maxTokens: 5,
       stream: true,
     });
+  });
+
+  it("is shown as code exactly as it was sent, whatever the settings are now", () => {
+    const answered = withPiece(begin(1, "a/b", "satu"), piece("1"));
+    const second = withPiece(begin(2, "a/b", "dua", [answered]), piece("2"));
+    const now = { model: "c/d", example: "Contoh?", settings: { ...settings, temperature: 1 } };
+    const sent = requestOf({ model: "a/b", question: "dua" }, [answered], settings);
+    expect(shownRequest({ ...now, draft: " " }, [answered, second])).toEqual({ kind: "sent", request: sent });
+    expect(sent.messages.at(-1)).toEqual({ role: "user", content: "dua" });
+  });
+
+  it("is shown as code with the draft, or with an example before the first question", () => {
+    const answered = withPiece(begin(1, "a/b", "satu"), piece("1"));
+    const now = { model: "c/d", example: "Contoh?", settings };
+    const next = requestOf({ model: "c/d", question: "dua" }, [answered], settings);
+    expect(shownRequest({ ...now, draft: "dua " }, [answered])).toEqual({ kind: "next", request: next });
+    const example = requestOf({ model: "c/d", question: "Contoh?" }, [], settings);
+    expect(shownRequest({ ...now, draft: "" }, [])).toEqual({ kind: "example", request: example });
   });
 });

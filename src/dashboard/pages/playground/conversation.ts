@@ -15,6 +15,8 @@ export type Exchange = {
   readonly id: number;
   readonly model: string;
   readonly question: string;
+  /** What was sent, with the settings and the conversation of that moment. */
+  readonly request: SnippetRequest;
   readonly text: string;
   readonly reasoning: string;
   readonly state: AnswerState;
@@ -34,12 +36,13 @@ export type PlaygroundSettings = {
   readonly isStreamed: boolean;
 };
 
-/** A new exchange. */
-export function beginExchange(id: number, model: string, question: string): Exchange {
+/** A new exchange, which a request opens. */
+export function beginExchange(id: number, question: string, request: SnippetRequest): Exchange {
   return {
     id,
-    model,
+    model: request.model,
     question,
+    request,
     text: "",
     reasoning: "",
     state: "running",
@@ -97,6 +100,31 @@ export function requestOf(
     ...(maxTokens === null ? {} : { maxTokens }),
     ...(isStreamed ? { stream: true } : {}),
   };
+}
+
+/** A request as code, and whether it was sent, would be sent next, or is an example. */
+export type ShownRequest = { readonly kind: "sent" | "next" | "example"; readonly request: SnippetRequest };
+
+/** The request that the page shows as code: the one with the draft, or else the last one that was sent. */
+export function shownRequest(
+  {
+    model,
+    draft,
+    example,
+    settings,
+  }: {
+    readonly model: string;
+    readonly draft: string;
+    readonly example: string;
+    readonly settings: PlaygroundSettings;
+  },
+  exchanges: readonly Exchange[],
+): ShownRequest {
+  const question = draft.trim();
+  const sent = exchanges.at(-1)?.request;
+  if (question !== "") return { kind: "next", request: requestOf({ model, question }, exchanges, settings) };
+  if (sent !== undefined) return { kind: "sent", request: sent };
+  return { kind: "example", request: requestOf({ model, question: example }, [], settings) };
 }
 
 function requestIdOf(completionId: string): string {

@@ -13,7 +13,7 @@ import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
 import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { Composer } from "./composer.tsx";
-import { type Exchange, requestOf } from "./conversation.ts";
+import { type Exchange, shownRequest } from "./conversation.ts";
 import { ExchangeView } from "./exchange-view.tsx";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { FIRST_SETTINGS, readSettings, SettingsCard } from "./settings-card.tsx";
@@ -115,7 +115,7 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
       </div>
       {isCodeShown && settings !== null ? (
         <CodeDialog
-          request={requestOf({ model: model.id, question: draft.trim() || messages.prompt1 }, exchanges, settings)}
+          shown={shownRequest({ model: model.id, draft, example: messages.prompt1, settings }, exchanges)}
           onClose={() => showCode(false)}
         />
       ) : null}

@@ -44,8 +44,8 @@ export function useConversation(): Conversation {
     const leaving = new AbortController();
     running.current = leaving;
     const id = nextId.current++;
-    setExchanges([...before, beginExchange(id, model, question)]);
     const request = requestOf({ model, question }, before, settings);
+    setExchanges([...before, beginExchange(id, question, request)]);
     try {
       await answer(request, leaving.signal, (by) => change(id, by));
       change(id, (exchange) => ({ ...exchange, state: "done" }));
