@@ -40,20 +40,26 @@ export async function browserOfWorker(): Promise<Browser> {
   return shared;
 }
 
+type BrowserOptions = {
+  /** With scrollbars that take width, as on a desk; without it there are none. */
+  readonly hasScrollbars?: boolean;
+};
+
 /** Starts a browser. The caller closes it. */
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(options: BrowserOptions = {}): Promise<Browser> {
   if (!existsSync(UNPACKED)) await unpack();
   for (let start = 1; ; start += 1) {
     try {
-      return await launch();
+      return await launch(options);
     } catch (error) {
       if (start === STARTS) throw error;
     }
   }
 }
 
-function launch(): Promise<Browser> {
+function launch({ hasScrollbars = false }: BrowserOptions): Promise<Browser> {
   return chromium.launch({
+    ignoreDefaultArgs: hasScrollbars ? ["--hide-scrollbars"] : [],
     timeout: START_WITHIN_MS,
     executablePath: join(UNPACKED, "chromium"),
     args: [

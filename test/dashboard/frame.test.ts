@@ -1,6 +1,9 @@
 // The frame around the pages of a signed-in person: signing out, and the navigation of a narrow page.
 
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startBrowser } from "./chromium.ts";
+import { signInToDemo } from "./demo-pages.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
 const PHONE = { viewport: { width: 390, height: 844 } };
@@ -73,4 +76,55 @@ describe("the frame of the pages", () => {
     expect(new URL(page.url()).pathname).toBe("/models");
     await context.close();
   });
+
+  it("keeps the header in place from page to page and below a dialog, and leaves no light strip beside it", async () => {
+    await using stack = new AsyncDisposableStack();
+    const browser = await startBrowser({ hasScrollbars: true });
+    stack.defer(() => browser.close());
+    const context = await browser.newContext({ locale: "id-ID", viewport: { width: 1280, height: 500 } });
+    const page = await context.newPage();
+    await page.goto(`${dashboard.saldo.httpUrl}/sign-in?next=%2Fmodels`);
+    await signInToDemo(page);
+    const rows = page.getByRole("table").getByRole("button");
+    await rows.first().waitFor();
+    const widthOfHeader = () => page.evaluate<number>("document.querySelector('header').clientWidth");
+    const width = await widthOfHeader();
+    // Without scrollbars that take width, this test would show nothing.
+    expect(width).toBeLessThan(1280 - 224);
+    await rows.first().click();
+    await page.getByRole("dialog").waitFor();
+    await expect.poll(() => page.evaluate("getComputedStyle(document.body).overflowY")).toBe("hidden");
+    expect(await widthOfHeader()).toBe(width);
+    // The sheet reaches to the edge: its colour goes on in the gutter.
+    expect(await brightnessAt(page, 1278)).toBe(255);
+    await page.goto(`${dashboard.saldo.httpUrl}/keys?create=true`);
+    await page.getByRole("dialog").waitFor();
+    await expect.poll(() => page.evaluate("getComputedStyle(document.body).overflowY")).toBe("hidden");
+    expect(await widthOfHeader()).toBe(width);
+    expect(await brightnessAt(page, 1278)).toBeLessThan(150);
+    await page.setViewportSize({ width: 1280, height: 4_000 });
+    await page.goto(`${dashboard.saldo.httpUrl}/keys`);
+    await page.getByRole("table").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollHeight <= innerHeight")).toBe(true);
+    expect(await widthOfHeader()).toBe(width);
+  });
 });
+
+/** The brightness that a reader sees in the middle of a column of the window, from 0 to 255. */
+async function brightnessAt(page: Page, x: number): Promise<number> {
+  const height = page.viewportSize()?.height ?? 0;
+  const picture = await page.screenshot({ clip: { x, y: height / 2, width: 1, height: 1 } });
+  // Another page decodes the picture: the policy of the dashboard's pages allows no pictures in addresses.
+  const reader = await page.context().newPage();
+  const address = `data:image/png;base64,${picture.toString("base64")}`;
+  const brightness = await reader.evaluate<number>(`(async () => {
+    const picture = new Image();
+    picture.src = "${address}";
+    await picture.decode();
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+    canvas.drawImage(picture, 0, 0);
+    return canvas.getImageData(0, 0, 1, 1).data[0];
+  })()`);
+  await reader.close();
+  return brightness;
+}

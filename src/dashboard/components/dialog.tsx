@@ -50,6 +50,7 @@ export function Dialog({
         {/* The same layer as the dialogs below: a dialog over another dims that one, too. */}
         <Base.Backdrop className="fixed inset-0 z-50 bg-black/50" />
         <Base.Popup
+          data-dialog={side ? "side" : "middle"}
           className={`fixed z-50 flex flex-col gap-4 overflow-y-auto border border-line bg-card p-5 ${side ? `${SIDE} ${wide ? "w-[min(44rem,100vw)]" : "w-[min(30rem,100vw)]"}` : `${MIDDLE} ${wide ? "w-[44rem]" : "w-[34rem]"}`}`}
         >
           <div className="flex items-start justify-between gap-4">
