@@ -82,6 +82,52 @@ describe("topping up", () => {
     await context.unroute(STREAM);
   });
 
+  it.each([
+    { width: 1280, language: "id", link: "Lanjutkan pembayaran" },
+    { width: 360, language: "en", link: "Continue payment" },
+  ])(
+    "leads from the list to the page of a pending payment: $width px, $language",
+    async ({ width, language, link }) => {
+      const { page, context } = await dashboard.signUp();
+      await (await openPayment(page, dashboard.saldo.httpUrl, "Rp 100.000")).close();
+      await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+      const opening = context.waitForEvent("page");
+      await page.getByRole("link", { name: link }).click();
+      await pressAt(await opening, "Bayar");
+      expect(new URL(page.url()).search).toBe("");
+      // A payment that is paid is not paid again.
+      await page.reload();
+      await page.getByRole("table").first().waitFor();
+      expect(await page.getByRole("link", { name: link }).count()).toBe(0);
+      await context.close();
+      expectNoComplaints(dashboard);
+    },
+  );
+
+  it("opens the payment by one press, and shows a link where the browser blocks tabs", async () => {
+    const { page, context } = await dashboard.signUp();
+    await pressAt(await openPayment(page, dashboard.saldo.httpUrl, "Rp 10.000"), "Bayar");
+    await page.getByText("Saldo bertambah", { exact: true }).waitFor({ timeout: CREDITED_WITHIN_MS });
+    await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+    await page.evaluate("window.open = () => null");
+    await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
+    await page.getByRole("link", { name: "Buka halaman pembayaran" }).waitFor();
+    expect(context.pages()).toHaveLength(1);
+    await context.close();
+    expectNoComplaints(dashboard);
+  });
+
+  it("leaves no empty tab where the payment could not be made", async () => {
+    const { page, context } = await dashboard.visitDemo("/billing");
+    await context.route(/BillingService\/CreateTopUp/, (route) => route.abort());
+    await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
+    await page.getByText("Pembayaran tidak bisa dibuat").waitFor();
+    await expect.poll(() => context.pages().length).toBe(1);
+    await context.close();
+  });
+
   it("shows how a payment ended without a stream, and stops polling", async () => {
     const demo = await dashboard.visitDemo("/billing");
     const { page, context } = demo;
@@ -140,23 +186,37 @@ describe("topping up", () => {
     await page.getByLabel("Jumlah lain").fill(amount);
     await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
     await page.getByText(problem).last().waitFor();
+    expect(page.context().pages()).toHaveLength(1);
     expect(new URL(page.url()).search).toBe("");
   });
 });
 
-/** Begins a payment. Its page opens in another tab. */
+/** Begins a payment, whose page opens in another tab, and leaves that tab. */
 async function begin(page: Page, base: string, amount: string): Promise<void> {
+  const payment = await openPayment(page, base, amount);
+  await payment.close();
+  await page.getByRole("link", { name: "Buka halaman pembayaran" }).waitFor();
+}
+
+/** Begins a payment: one press opens the provider's page. */
+async function openPayment(page: Page, base: string, amount: string): Promise<Page> {
   await page.goto(`${base}/billing`);
   await page.getByRole("button", { name: amount }).click();
+  const opening = page.context().waitForEvent("page");
   await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
-  await page.getByRole("link", { name: "Buka halaman pembayaran" }).waitFor();
+  const payment = await opening;
+  await payment.getByRole("button", { name: "Bayar", exact: true }).waitFor();
+  return payment;
 }
 
 /** Presses a button on the provider's page of the open payment. */
 async function press({ page, context }: Visit, button: string): Promise<void> {
   const opening = context.waitForEvent("page");
   await page.getByRole("link", { name: "Buka halaman pembayaran" }).click();
-  const payment = await opening;
+  await pressAt(await opening, button);
+}
+
+async function pressAt(payment: Page, button: string): Promise<void> {
   await payment.getByRole("button", { name: button, exact: true }).click();
   await payment.locator("[data-status]:not([data-status=pending])").waitFor();
   await payment.close();

@@ -1,6 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { ExternalLink } from "lucide-react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { LedgerEntry } from "#gen/saldo/billing/v1/ledger_entry_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
@@ -18,6 +19,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
 import { TopUpCard } from "./top-up-card.tsx";
+import { isPayable } from "./top-up-stages.ts";
 import { TopUpBadge } from "./top-up-states.tsx";
 
 const PAGE_SIZE = 20;
@@ -82,8 +84,30 @@ function History() {
         </>
       ),
     },
-    { key: "amount", head: messages.amount, right: true, cell: ({ amount }) => formats.rupiah(amount) },
-    { key: "state", head: messages.state, wide: true, cell: ({ state }) => <TopUpBadge state={state} /> },
+    {
+      key: "amount",
+      head: messages.amount,
+      right: true,
+      cell: (topUp) => (
+        <>
+          {formats.rupiah(topUp.amount)}
+          <span className="mt-1 block md:hidden">
+            <ContinuePayment topUp={topUp} />
+          </span>
+        </>
+      ),
+    },
+    {
+      key: "state",
+      head: messages.state,
+      wide: true,
+      cell: (topUp) => (
+        <span className="flex flex-wrap items-center gap-3">
+          <TopUpBadge state={topUp.state} />
+          <ContinuePayment topUp={topUp} />
+        </span>
+      ),
+    },
   ];
   return (
     <Card title={messages.history} flush>
@@ -101,6 +125,23 @@ function History() {
       )}
       <LoadMore pages={pages} />
     </Card>
+  );
+}
+
+/** The link to the provider's page of a payment that is not paid yet. It lies above the row's own button. */
+function ContinuePayment({ topUp: { state, paymentUrl } }: { readonly topUp: TopUp }) {
+  const messages = useMessages(BILLING_MESSAGES);
+  if (!isPayable(state) || paymentUrl === "") return null;
+  return (
+    <a
+      href={paymentUrl}
+      target="_blank"
+      rel="noreferrer"
+      className="relative z-1 inline-flex min-h-6 items-center gap-1.5 font-medium text-action underline"
+    >
+      <ExternalLink className="size-3.5 shrink-0" aria-hidden />
+      {messages.continuePayment}
+    </a>
   );
 }
 

@@ -18,6 +18,7 @@ import { Card } from "../../components/card.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../components/states.tsx";
 import { BILLING_MESSAGES } from "./billing-messages.ts";
+import { openPaymentTab } from "./payment-tab.ts";
 import { isAwaited, isPayable, isSettled } from "./top-up-stages.ts";
 import { TopUpBadge, useStateAbout } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
@@ -61,10 +62,13 @@ function TopUpForm() {
     setTried(true);
     const amount = amountOf(typed, WHOLE_RUPIAH);
     if (amount === null || limit(amount) !== null) return;
+    const tab = openPaymentTab(messages.opening);
     try {
       const { topUp } = await mutateAsync({ amount, idempotencyKey: purchase.current });
+      tab.lead(topUp?.paymentUrl ?? "");
       if (topUp !== undefined) await navigate({ to: "/billing", search: { topUp: topUp.id } });
     } catch {
+      tab.close();
       notify(messages.couldNotOpen);
     }
   };
