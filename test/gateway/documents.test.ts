@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdAdditions } from "../../src/gateway/admission/hold-additions.ts";
+import { heldDocuments } from "../../src/gateway/admission/held-documents.ts";
 import { type HoldPlan, planHold, usageBounds } from "../../src/gateway/admission/hold.ts";
 import { answerConversation } from "../../src/gateway/conversation/answer-conversation.ts";
 import { writeChatRequest } from "../../src/gateway/conversation/chat/write-chat-request.ts";
@@ -100,6 +101,17 @@ describe.each(Object.entries(CLIENTS))("a document of a client of %s", (_name, c
     ["names in escapes", "9 0 obj\n<< /Typ#65 /Pag#65 >>\nendobj\n"],
   ])("is held at the whole context window where %s may hide pages", (_what, more) => {
     expect(planOf(client, pdf(1, more)).inputTokens).toBe(MODEL.contextLength);
+  });
+
+  it("is read in little time, whatever it repeats", () => {
+    for (const again of ["stream\n", "/Type ", "/Count ", "/a", "/", "endstream ", "/Type /Page"]) {
+      const data = Buffer.from(`%PDF-1.4\n${again.repeat(Math.ceil(3_000_000 / again.length))}`).toString("base64");
+      const startedAt = performance.now();
+      heldDocuments([{ kind: "document", mediaType: "application/pdf", data, name: null, where: "" }]);
+      expect(performance.now() - startedAt, again).toBeLessThan(1_500);
+    }
+    const long = pdf(1, `% ${"a".repeat(4_000_000)}\n`);
+    expect(planOf(client, long).inputTokens).toBe(MODEL.contextLength);
   });
 
   it("is held for the pages that its tree counts, where objects are in it more than once", () => {

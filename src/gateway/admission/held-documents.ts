@@ -11,6 +11,8 @@ const LIKELY_TOKENS_OF_A_PAGE = 2_300;
 /** About the base64 characters of a page, where pages cannot be counted. */
 const CHARACTERS_OF_A_PAGE = 100_000;
 const PDF = "application/pdf";
+/** Of all documents of a request: reading more would keep other requests waiting. */
+const MOST_READ_CHARACTERS = 4 * 1_024 * 1_024;
 
 /** What the documents of a conversation come to. */
 export type HeldDocuments = {
@@ -39,7 +41,8 @@ export function heldDocuments(documents: readonly DocumentPart[]): HeldDocuments
   let { tokens, likelyTokens, characters } = NO_DOCUMENTS;
   for (const { mediaType, data } of documents) {
     characters += data.length;
-    const pages = mediaType === PDF ? pagesOf(Buffer.from(data, "base64")) : null;
+    const isRead = mediaType === PDF && characters <= MOST_READ_CHARACTERS;
+    const pages = isRead ? pagesOf(Buffer.from(data, "base64")) : null;
     tokens += pages === null ? MOST_OF_A_DOCUMENT : pages * TOKENS_OF_A_PAGE;
     likelyTokens += (pages ?? Math.ceil(data.length / CHARACTERS_OF_A_PAGE)) * LIKELY_TOKENS_OF_A_PAGE;
   }
@@ -49,18 +52,30 @@ export function heldDocuments(documents: readonly DocumentPart[]): HeldDocuments
 /** Objects in packed streams, encrypted files, and names that are written with escapes may hide pages. */
 const HIDING = /\/ObjStm|\/XRef|\/Encrypt/;
 const ESCAPED_NAME = /\/[A-Za-z]*#/;
-const STREAM = /stream\r?\n[^]*?endstream/g;
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g;
 const COUNT = /\/Count\s+(\d{1,9})/g;
 
 /** The pages of a PDF; null: they cannot be counted without reading it as its readers do. */
 export function pagesOf(file: Buffer): number | null {
   const text = file.toString("latin1");
-  if (!text.startsWith("%PDF-") || HIDING.test(text) || ESCAPED_NAME.test(text.replaceAll(STREAM, ""))) return null;
+  if (!text.startsWith("%PDF-") || HIDING.test(text) || ESCAPED_NAME.test(outsideOfStreams(text))) return null;
   const objects = text.match(PAGE)?.length ?? 0;
   let counted = 0;
   for (const [, count] of text.matchAll(COUNT)) counted = Math.max(counted, Number(count));
   // A page that is in the tree twice is one object, and a page without a type is only counted.
   const pages = Math.max(objects, counted);
   return pages === 0 ? null : pages;
+}
+
+/** The text without what is packed in its streams. An end is searched for once, so a text full of beginnings is read once. */
+function outsideOfStreams(text: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (;;) {
+    const start = text.indexOf("stream", from);
+    const end = start < 0 ? -1 : text.indexOf("endstream", start + "stream".length);
+    if (end < 0) return parts.join("") + text.slice(from);
+    parts.push(text.slice(from, start));
+    from = end + "endstream".length;
+  }
 }
