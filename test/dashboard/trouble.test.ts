@@ -47,6 +47,49 @@ describe("errors around a page", () => {
     await context.close();
   });
 
+  it.each([
+    {
+      language: "id",
+      away: "Tidak ada sambungan ke server.",
+      asOf: /Data di halaman ini per .*\d WIB/,
+      again: "Coba lagi",
+    },
+    { language: "en", away: "There is no connection to the server.", asOf: /from .*\d WIB/, again: "Try again" },
+  ])("shows that data is old, and as of when, while the network is away: $language", async (each) => {
+    const { page, context } = await dashboard.visitDemo("/billing");
+    await page.evaluate(`localStorage.setItem("saldo.language", "${each.language}")`);
+    await page.reload();
+    await page.getByRole("table").first().waitFor();
+    const banner = page.getByRole("status").filter({ hasText: each.away });
+    expect(await banner.count()).toBe(0);
+    await context.setOffline(true);
+    await banner.waitFor();
+    expect(await banner.innerText()).toMatch(each.asOf);
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    await context.setOffline(false);
+    await banner.waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  it("shows that data is old while calls fail, until one more try succeeds", async () => {
+    const { page, context } = await dashboard.visitDemo("/billing");
+    await page.getByRole("table").first().waitFor();
+    await page.clock.install();
+    const network = await cutOff(context, CALLS);
+    await page.clock.fastForward(LATER_MS);
+    await comeBack(page);
+    await expect.poll(network.refused).toBeGreaterThan(0);
+    const banner = page.getByRole("status").filter({ hasText: "Tidak ada sambungan ke server." });
+    await banner.waitFor();
+    expect(await banner.innerText()).toMatch(/per .*\d WIB/);
+    await network.mend();
+    await banner.getByRole("button", { name: "Coba lagi" }).click();
+    await page.clock.runFor(10_000);
+    await banner.waitFor({ state: "detached" });
+    expect(await page.getByTestId("available").textContent()).toMatch(/Rp/);
+    await context.close();
+  });
+
   it("keeps the links to other pages and to signing out when the person cannot be loaded", async () => {
     const { page, context } = await dashboard.visitDemo("/settings");
     const network = await cutOff(context, ME);

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from "react";
+import { OutdatedBanner } from "./outdated-banner.tsx";
 
 type PageProps = {
   readonly title: string;
@@ -14,6 +15,7 @@ export function Page({ title, about, actions, children }: PageProps) {
   }, [title]);
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 p-4 sm:p-6">
+      <OutdatedBanner />
       <header className="flex flex-wrap items-end justify-between gap-3">
         <div className="min-w-0">
           <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
