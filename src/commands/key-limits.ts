@@ -36,7 +36,10 @@ export function limitsFrom(values: CommandValues, present: KeyLimits): KeyLimits
 
 function budgetFrom(values: CommandValues, present: KeyLimits["budget"]): KeyLimits["budget"] {
   const [text, periodText] = [values.get("budget"), values.get("budget-period")];
-  if (text === "none") return null;
+  if (text === "none") {
+    if (periodText !== undefined) throw new UsageError("--budget-period is for a key with a --budget");
+    return null;
+  }
   const amount = text === undefined ? present?.amount : amountOption(text, "budget");
   if (amount === undefined) {
     if (periodText !== undefined) throw new UsageError("--budget-period is for a key with a --budget");
@@ -50,7 +53,8 @@ function budgetFrom(values: CommandValues, present: KeyLimits["budget"]): KeyLim
 function momentFrom(text: string): Date | null {
   if (text === "never") return null;
   if (isBillingDay(text)) return new Date(startOfBillingDay(text) + DAY_MS);
-  const moment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  const isMoment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isBillingDay(text.slice(0, 10));
+  const moment = new Date(isMoment ? text : Number.NaN);
   if (!Number.isNaN(moment.getTime())) return moment;
   throw new UsageError("--expires must be a day such as 2027-01-31, a moment such as 2027-01-31T09:00:00Z, or never");
 }

@@ -6,6 +6,7 @@ import { rupiahText } from "../kernel/rupiah-text.ts";
 import { issueKey, revokeKey, updateKey } from "../operator/commands/keys.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { hasLimits, keyFacts, limitOptions, limitsFrom } from "./key-limits.ts";
+import type { Database } from "../database/database.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 
@@ -58,7 +59,7 @@ export const keyCommands: readonly Command[] = [
     options: { account: { required: true, value: "ID", about: "the account" } },
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");
-      const { items } = await listKeys(await database(), { accountId, pageSize: MAX_PAGE_SIZE });
+      const items = await allKeys(await database(), accountId);
       return { json: { keys: items.map(keyFacts) }, text: items.map(lineOf).join("\n") };
     },
   },
@@ -78,6 +79,17 @@ export const keyCommands: readonly Command[] = [
 function rateLimitFrom(values: CommandValues): { rateLimit?: number } {
   const text = values.get("rate-limit");
   return text === undefined ? {} : { rateLimit: integerOption(text, "rate-limit", { min: 0, max: MAX_RATE_LIMIT }) };
+}
+
+async function allKeys(database: Database, accountId: string): Promise<ApiKey[]> {
+  const keys: ApiKey[] = [];
+  let pageToken = "";
+  do {
+    const page = await listKeys(database, { accountId, pageSize: MAX_PAGE_SIZE, pageToken });
+    keys.push(...page.items);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return keys;
 }
 
 function lineOf({ keyId, name, revokedAt, limits, budget }: ApiKey): string {

@@ -1240,6 +1240,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION price_of(prices jsonb, kind text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION quarter_floor(quarter integer) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION quarter_of(id uuid) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- FUNCTION recount_key_budgets(account uuid) RETURNS integer LANGUAGE plpgsql
 -- FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION refuse_other_bytes() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION refuse_other_order() RETURNS trigger LANGUAGE plpgsql

@@ -17,20 +17,17 @@ export function budgetResetMs(period: BudgetPeriod, nowMs: number): number | nul
 /** What is left of the key's budget does not cover the hold that this request needs. */
 export class KeyBudgetExceeded extends DomainError {
   readonly code = "key_budget_exceeded";
-  /** The budget, and what is neither spent nor held of it. Null: the request runs, and its stream cannot be continued. */
-  readonly budget: Money | null;
+  /** What is neither spent nor held of it; in a stream, with what the request holds. */
   readonly left: Money;
   readonly needed: Money;
   /** When the budget begins again. Null: never, or unknown in a stream. */
   readonly resetsAt: Date | null;
-  constructor(facts: { budget?: Money; left: Money; needed: Money; resetsAt?: Date | null }) {
-    const { budget = null, left, needed, resetsAt = null } = facts;
-    const whole = budget === null ? "" : ` of ${rupiahText(budget)}`;
+  constructor(facts: { left: Money; needed: Money; resetsAt?: Date | null }) {
+    const { left, needed, resetsAt = null } = facts;
     const again = resetsAt === null ? "Raise the budget of the key." : `It begins again at ${resetsAt.toISOString()}.`;
     super(
-      `The budget of this key is too low for this request. Left is ${rupiahText(left)}${whole}, needed is ${rupiahText(needed)}. ${again}`,
+      `The budget of this key is too low for this request. Left is ${rupiahText(left)}, needed is ${rupiahText(needed)}. ${again}`,
     );
-    this.budget = budget;
     this.left = left;
     this.needed = needed;
     this.resetsAt = resetsAt;

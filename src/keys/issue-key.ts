@@ -6,7 +6,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
 import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
-import { budgetState, type KeyLimits, NO_LIMITS, requireKeyLimits } from "./key-limits.ts";
+import { budgetState, type KeyLimits, NO_LIMITS, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { countWorkingKeys, insertKey } from "./store.ts";
 
@@ -43,7 +43,8 @@ export async function addKey(
   { accountId, name, rateLimit = DEFAULT_RATE_LIMIT, limits = NO_LIMITS }: KeyRequest,
 ): Promise<IssuedKey> {
   requireKeyName(name);
-  requireKeyLimits(limits, Date.now());
+  requireKeyLimits(limits);
+  requireFutureEnd(limits, null, Date.now());
   requireRateLimit(rateLimit);
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
   await lockAccount(client, accountId);

@@ -68,7 +68,7 @@ export async function revokeAllKeys(client: PoolClient): Promise<number> {
 
 /** Reads one key, of any account or of the given one. Null: there is none. */
 export async function findKey(
-  pool: Pool,
+  pool: Pool | PoolClient,
   { accountId, keyId }: { keyId: string; accountId?: string },
 ): Promise<ApiKey | null> {
   const { em, ApiKey } = await entitiesOn(pool);

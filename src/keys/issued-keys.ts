@@ -7,7 +7,7 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { type Page, readPage } from "../kernel/paging.ts";
 import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
-import { type KeyLimits, requireKeyLimits } from "./key-limits.ts";
+import { type KeyLimits, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { findKey, readKeys, writeKey, writeRevocation } from "./issued-keys-store.ts";
 import { countWorkingKeysOf } from "./store.ts";
@@ -63,10 +63,15 @@ export async function changeKey(
 ): Promise<ApiKey> {
   requireKeyName(name);
   if (rateLimit !== undefined) requireRateLimit(rateLimit);
-  if (limits !== undefined) requireKeyLimits(limits, Date.now());
+  if (limits !== undefined) requireKeyLimits(limits);
   if (!isUuid(keyId)) throw noKey();
-  // The account is locked before the key.
-  if (limits !== undefined && !(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
+  if (limits !== undefined) {
+    // Loading the ORM takes a while, and requests of the account wait for its lock.
+    const present = await findKey(client, { accountId, keyId });
+    requireFutureEnd(limits, present?.limits.expiresAt ?? null, Date.now());
+    // The account is locked before the key.
+    if (!(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
+  }
   const changed = await writeKey(client, { accountId, keyId, name, rateLimit });
   if (changed === null) throw noKey();
   return changed;

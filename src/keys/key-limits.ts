@@ -28,25 +28,33 @@ export const NO_LIMITS: KeyLimits = { budget: null, expiresAt: null, allowedMode
 
 /** The largest budget: a bigint of the database, far above every balance. */
 const MAX_BUDGET = 10n ** 18n;
+/** What a timestamp in JSON can be. */
+const LAST_END_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 const MAX_MODELS = 100;
 const MAX_MODEL_LENGTH = 200;
 
 /** Errors: ValidationError. */
-export function requireKeyLimits({ budget, expiresAt, allowedModels }: KeyLimits, nowMs: number): void {
+export function requireKeyLimits({ budget, expiresAt, allowedModels }: KeyLimits): void {
   if (budget !== null && (budget.amount < 0n || budget.amount > MAX_BUDGET)) {
     throw problem("limits.budgetIdr", "budget.range", "must be an amount from 0 on");
   }
   if (budget !== null && !BUDGET_PERIODS.includes(budget.period)) {
     throw problem("limits.budgetPeriod", "budget_period.known", "must be total, day or month");
   }
-  if (expiresAt !== null && !(expiresAt.getTime() > nowMs)) {
-    throw problem("limits.expiresAt", "expires_at.future", "must be in the future");
+  if (expiresAt !== null && !(expiresAt.getTime() <= LAST_END_MS)) {
+    throw problem("limits.expiresAt", "expires_at.range", "must be in the year 9999 or before");
   }
   if (allowedModels === null) return;
   if (allowedModels.length === 0 || allowedModels.length > MAX_MODELS || !allowedModels.every(isSoundModel)) {
     const message = `must be 1 to ${MAX_MODELS} ids of models, or beginnings with an asterisk behind them`;
     throw problem("limits.allowedModels", "allowed_models.shape", message);
   }
+}
+
+/** A key that has ended keeps its end while other limits change; a new end is in the future. Errors: ValidationError. */
+export function requireFutureEnd({ expiresAt }: KeyLimits, present: Date | null, nowMs: number): void {
+  if (expiresAt === null || expiresAt.getTime() > nowMs || expiresAt.getTime() === present?.getTime()) return;
+  throw problem("limits.expiresAt", "expires_at.future", "must be in the future");
 }
 
 /** The columns of a budget, as they were written last. */

@@ -28,6 +28,7 @@ const LIMIT = `UPDATE account SET max_open_holds = $2::int WHERE id = $1::uuid A
 const RECOUNT = `
 UPDATE account SET open_holds = (SELECT count(*) FROM hold WHERE account_id = $1::uuid)
 WHERE id = $1::uuid AND open_holds <> (SELECT count(*) FROM hold WHERE account_id = $1::uuid)`;
+const RECOUNT_BUDGETS = `SELECT recount_key_budgets($1::uuid) AS wrong`;
 
 /** Reads the limits of an account. Errors: NotFound. */
 export async function readLimits(
@@ -58,7 +59,7 @@ export function limitOpenRequests(
 }
 
 /**
- * Counts an account's open requests again where the audit found a wrong count. `was` is the count before. Errors: NotFound.
+ * Counts an account's open requests again, and what the budgets of its keys hold, where the audit found a wrong count. `was` is the count before. Errors: NotFound.
  */
 export async function recountOpenRequests(
   client: PoolClient,
@@ -66,7 +67,9 @@ export async function recountOpenRequests(
 ): Promise<ChangedLimits & { readonly was: number }> {
   const { openHolds: was } = await lockAccount(client, accountId);
   const { rowCount } = await client.query(RECOUNT, [accountId]);
-  return { ...(await readLimits(client, accountId)), isChanged: rowCount === 1, was };
+  const { rows } = await client.query<{ wrong: number }>(RECOUNT_BUDGETS, [accountId]);
+  const isChanged = rowCount === 1 || rows[0]?.wrong !== 0;
+  return { ...(await readLimits(client, accountId)), isChanged, was };
 }
 
 async function apply(

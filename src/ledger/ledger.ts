@@ -65,13 +65,7 @@ export type Admission =
   /** The key may not ask this model. No slot was taken. */
   | { readonly outcome: "not_allowed" }
   /** Less than `leastAmount` is left of the key's budget, in micro-rupiah. The request took a slot. */
-  | {
-      readonly outcome: "over_budget";
-      readonly period: BudgetPeriod;
-      readonly budget: bigint;
-      readonly left: bigint;
-      readonly rate: RateState;
-    }
+  | { readonly outcome: "over_budget"; readonly period: BudgetPeriod; readonly left: bigint; readonly rate: RateState }
   /** The account has as many open requests as its limit. No slot was taken. */
   | { readonly outcome: "crowded"; readonly rate: RateState }
   /** Less than `leastAmount` is available. The request took a slot. */

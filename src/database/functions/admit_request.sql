@@ -6,8 +6,9 @@
 -- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), its number within the kind (from 1), the outcome, an amount (cost;
 -- whole hold; granted), a second amount (charge; holds of other requests; available) and the key's window. A request without a
 -- row: nothing was written for it, because its hold is gone or because there is no such account or key. An account cannot spend
--- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it; where that is too
--- little, the outcome is 'over_budget_' with its period, the amount is the budget, and the second amount is what is left of it.
+-- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it. What the
+-- version before has no outcome for has one that it knows, and a mark in wait_ms: 'refused' with the second amount left of a budget
+-- for all time (1), of a day (2) or a month (3); 'revoked' for a model that the key may not ask (4).
 
 CREATE OR REPLACE FUNCTION admit_request(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
@@ -40,7 +41,7 @@ BEGIN
   remaining := greatest(0, rate_limit - used);
   IF revoked OR expires_at <= t THEN outcome := 'revoked'; RETURN; END IF;
   IF frozen THEN outcome := 'frozen'; RETURN; END IF;
-  IF NOT is_model_allowed(allowed, model) THEN outcome := 'not_allowed'; RETURN; END IF;
+  IF NOT is_model_allowed(allowed, model) THEN outcome := 'revoked'; wait_ms := 4; RETURN; END IF;
   IF rate_limit > 0 AND used >= rate_limit THEN
     outcome := 'limited';
     wait_ms := slot_wait_ms(slots, slot_counts, rate_limit, t, 1);
@@ -48,22 +49,28 @@ BEGIN
   END IF;
   IF max_open_holds > 0 AND open_holds >= max_open_holds THEN outcome := 'crowded'; RETURN; END IF;
 
+  budgeted := budget_left(budget, period, start, spent, key_held, t);
+  IF other < least_amount THEN
+    -- What is owed goes out in place of an amount: it may be why nothing is available.
+    outcome := 'refused'; amount := owed;
+  ELSIF budgeted < least_amount THEN
+    outcome := 'refused'; other := greatest(0, budgeted); wait_ms := array_position(ARRAY['total', 'day', 'month'], period);
+  ELSE
+    outcome := 'granted';
+    amount := least(wanted, other, budgeted); -- no budget is null, which least() leaves out
+    key_held := key_held + amount;
+  END IF;
   IF rate_limit > 0 THEN
     remaining := remaining - 1;
     UPDATE api_key k SET slots = slots_after(slots, slot_counts, rate_limit, t, 1),
-                         slot_counts = slot_counts_after(slots, slot_counts, rate_limit, t, 1)
+                         slot_counts = slot_counts_after(slots, slot_counts, rate_limit, t, 1),
+                         budget_held = CASE WHEN budget IS NULL THEN k.budget_held ELSE key_held END
     WHERE k.account_id = account AND k.id = key;
+  ELSIF budget IS NOT NULL AND outcome = 'granted' THEN
+    UPDATE api_key k SET budget_held = key_held WHERE k.account_id = account AND k.id = key;
   END IF;
-  -- What is owed goes out in place of an amount: it may be why nothing is available.
-  IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;
-  budgeted := budget_left(budget, period, start, spent, key_held, t);
-  IF budgeted < least_amount THEN outcome := 'over_budget_' || period; amount := budget; other := greatest(0, budgeted); RETURN; END IF;
-  outcome := 'granted';
-  amount := least(wanted, other, budgeted); -- no budget is null, which least() leaves out
+  IF outcome = 'refused' THEN RETURN; END IF;
   INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices, in_budget)
   VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, other_prices, budget IS NOT NULL);
-  IF budget IS NOT NULL THEN
-    UPDATE api_key k SET budget_held = k.budget_held + amount WHERE k.account_id = account AND k.id = key;
-  END IF;
   UPDATE account a SET posted = posted, held = held + amount, open_holds = open_holds + 1 WHERE a.id = account;
 END $$;

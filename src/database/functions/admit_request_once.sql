@@ -18,7 +18,8 @@ BEGIN
   SELECT i.request_id, i.body_digest = once_digest INTO former, same_body FROM idempotency_key i
   WHERE i.account_id = account AND i.key_id = key AND i.name = once_name AND i.request_id <> request
     AND i.taken_at > clock_timestamp() - interval '24 hours'
-    AND NOT EXISTS (SELECT FROM api_key k WHERE k.account_id = account AND k.id = key AND k.revoked_at IS NOT NULL);
+    AND NOT EXISTS (SELECT FROM api_key k WHERE k.account_id = account AND k.id = key
+                      AND (k.revoked_at IS NOT NULL OR k.expires_at <= clock_timestamp()));
   IF FOUND THEN
     is_running := EXISTS (SELECT FROM hold h WHERE h.account_id = account AND h.id = former);
     SELECT u.basis, u.charge + coalesce((

@@ -28,11 +28,11 @@ DECLARE
   other_prices jsonb[];
   deleted int := 0; above_hold boolean := false; more bigint; lost boolean := false;
   extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
-  -- The limited keys that took slots, when and how many.
-  used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}';
+  -- The limited keys that took slots or held of a budget, when, how many and how much.
+  used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}'; used_budget bigint[] := '{}';
   -- Of settlements whose hold counts in the budget of its key, at their places: the key and the freed hold. Then those keys, and what is
   -- left of their budgets.
-  budget_key uuid[]; budget_freed bigint[]; limited_key uuid[]; limited_left bigint[];
+  budget_key uuid[]; budget_freed bigint[]; limited_key uuid[] := '{}'; limited_left bigint[] := '{}';
   any_budget boolean := false; b int; budgeted bigint; budget_taken bigint; room bigint; hold_key uuid; hold_in_budget boolean;
   in_budget boolean[];
 BEGIN
@@ -71,11 +71,13 @@ BEGIN
       lost := lost OR s_unbilled[i] > 0;
       deleted := deleted + 1;
     END LOOP;
-    IF any_budget THEN
-      SELECT array_agg(l.id), array_agg(l.budgeted) INTO limited_key, limited_left
-      FROM (SELECT k.id, budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) AS budgeted
-            FROM api_key k WHERE k.account_id = ANY (s_account) AND k.id = ANY (budget_key)
-            ORDER BY k.account_id, k.id FOR NO KEY UPDATE) l;
+    IF any_budget AND above_hold THEN
+      FOR key IN SELECT k.id, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held FROM api_key k
+                 WHERE k.account_id = ANY (s_account) AND k.id = ANY (budget_key) ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
+        t := clock_timestamp();
+        limited_key := limited_key || key.id;
+        limited_left := limited_left || budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t);
+      END LOOP;
       FOR i IN 1 .. settlements LOOP
         CONTINUE WHEN budget_key[i] IS NULL;
         b := array_position(limited_key, budget_key[i]);
@@ -135,18 +137,20 @@ BEGIN
     SELECT h.amount, h.key_id, h.in_budget INTO extended, hold_key, hold_in_budget FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
     CONTINUE WHEN NOT FOUND;
     here := array_position(account, e_account[i]);
-    ord := i; amount := extended; other := held[here] - extended;
+    ord := i; amount := extended; other := held[here] - extended; wait_ms := NULL;
     room := greatest(0, posted[here] - held[here] - owed[here]);
     outcome := CASE WHEN extended + room >= e_least[i] THEN 'granted' ELSE 'refused' END;
     IF hold_in_budget AND outcome = 'granted' THEN
-      SELECT budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) INTO budgeted
+      SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO key
       FROM api_key k WHERE k.account_id = e_account[i] AND k.id = hold_key FOR NO KEY UPDATE;
-      room := greatest(0, least(room, budgeted));
-      IF extended + room < e_least[i] THEN outcome := 'over_budget'; END IF;
+      t := clock_timestamp();
+      room := greatest(0, least(room, budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t)));
+      -- Holds of other keys cannot free this budget.
+      IF extended + room < e_least[i] THEN outcome := 'refused'; wait_ms := 1; other := key.budget_held - extended; END IF;
     END IF;
     IF outcome = 'granted' THEN
       amount := extended + least(greatest(e_amount[i] - extended, 0), room);
-      held[here] := other + amount;
+      held[here] := held[here] - extended + amount;
       IF hold_in_budget THEN
         UPDATE api_key k SET budget_held = k.budget_held + amount - extended WHERE k.account_id = e_account[i] AND k.id = hold_key;
       END IF;
@@ -183,7 +187,8 @@ BEGIN
         other := greatest(0, posted[here] - held[here] - owed[here]);
         IF key.revoked OR key.expires_at <= t THEN outcome := 'revoked';
         ELSIF frozen[here] THEN outcome := 'frozen';
-        ELSIF key.allowed_models IS NOT NULL AND NOT is_model_allowed(key.allowed_models, a_model[i]) THEN outcome := 'not_allowed';
+        ELSIF key.allowed_models IS NOT NULL AND NOT is_model_allowed(key.allowed_models, a_model[i]) THEN
+          outcome := 'revoked'; wait_ms := 4;
         ELSIF rate_limit > 0 AND used + taken >= rate_limit THEN
           outcome := 'limited';
           wait_ms := slot_wait_ms(key.slots, key.slot_counts, rate_limit, t, taken + 1);
@@ -193,7 +198,8 @@ BEGIN
           IF other < a_least[i] THEN
             outcome := 'refused'; amount := owed[here];
           ELSIF budgeted < a_least[i] THEN
-            outcome := 'over_budget_' || key.budget_period; amount := key.budget; other := greatest(0, budgeted);
+            outcome := 'refused'; other := greatest(0, budgeted);
+            wait_ms := array_position(ARRAY['total', 'day', 'month'], key.budget_period);
           ELSE
             outcome := 'granted';
             amount := least(a_amount[i], other, budgeted); -- no budget is null, which least() leaves out
@@ -213,16 +219,17 @@ BEGIN
         RETURN NEXT;
         i := i + 1;
       END LOOP;
-      IF budget_taken > 0 THEN
-        UPDATE api_key k SET budget_held = k.budget_held + budget_taken WHERE k.account_id = key.account_id AND k.id = key.id;
-      END IF;
-      IF taken > 0 AND rate_limit > 0 THEN
-        used_keys := used_keys || key.id; used_at := used_at || t; used_slots := used_slots || taken;
+      IF budget_taken > 0 OR taken > 0 AND rate_limit > 0 THEN
+        used_keys := used_keys || key.id; used_at := used_at || t; used_budget := used_budget || budget_taken;
+        used_slots := used_slots || CASE WHEN rate_limit > 0 THEN taken ELSE 0 END;
       END IF;
     END LOOP;
     IF used_keys <> '{}' THEN
-      UPDATE api_key k SET slots = slots_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]),
-                           slot_counts = slot_counts_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n])
+      UPDATE api_key k SET slots = CASE WHEN used_slots[n] = 0 THEN k.slots
+                                   ELSE slots_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]) END,
+                           slot_counts = CASE WHEN used_slots[n] = 0 THEN k.slot_counts
+                                         ELSE slot_counts_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]) END,
+                           budget_held = k.budget_held + used_budget[n]
       FROM generate_series(1, cardinality(used_keys)) n
       WHERE k.id = used_keys[n] AND k.account_id = ANY (account) AND k.id = ANY (used_keys);
     END IF;

@@ -12,7 +12,8 @@ CREATE OR REPLACE FUNCTION post_late_usage(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
-  posted bigint; held bigint; owed bigint; key uuid; budgeted bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
+  posted bigint; held bigint; owed bigint; key uuid; budgeted bigint;
+  budget bigint; period text; start timestamptz; spent bigint; key_held bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM lock_accounts(ARRAY[account]) a;
   SELECT u.cost, u.charge, u.key_id INTO recovered_cost, recovered_charge, key FROM usage_record u
@@ -22,8 +23,9 @@ BEGIN
   SELECT l.charge INTO late FROM late_usage l WHERE l.account_id = account AND l.request_id = request;
   IF FOUND THEN outcome := 'posted'; charge := recovered_charge + late; RETURN; END IF;
   due := greatest(0, cost - recovered_cost);
-  SELECT budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) INTO budgeted
+  SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO budget, period, start, spent, key_held
   FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
+  budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
   late := least(due, greatest(0, least(posted - held - owed, budgeted))); -- no budget is null, which least() leaves out
   IF whole AND late < due THEN outcome := 'refused'; charge := recovered_charge; RETURN; END IF;
 

@@ -13,6 +13,7 @@ BEGIN
   IF NOT FOUND THEN RETURN false; END IF;
   IF former = new_period THEN
     UPDATE api_key k SET budget = new_budget WHERE k.account_id = account AND k.id = key;
+    PERFORM recount_key_budgets(account);
     RETURN true;
   END IF;
   UPDATE hold h SET in_budget = new_budget IS NOT NULL WHERE h.account_id = account AND h.key_id = key;
@@ -24,4 +25,22 @@ BEGIN
       budget_start = CASE WHEN new_budget IS NULL THEN NULL ELSE clock_timestamp() END
   WHERE k.account_id = account AND k.id = key;
   RETURN true;
+END $$;
+
+-- Counts again what the budgets of an account's keys hold: the version before recovers holds without their budgets. The caller holds
+-- the lock of the account. Returns how many were wrong.
+CREATE OR REPLACE FUNCTION recount_key_budgets(account uuid) RETURNS int LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  wrong int;
+BEGIN
+  UPDATE api_key k SET budget_held = h.total
+  FROM (
+    SELECT k.id, coalesce(sum(h.amount) FILTER (WHERE h.in_budget), 0) AS total
+    FROM api_key k LEFT JOIN hold h ON h.account_id = k.account_id AND h.key_id = k.id
+    WHERE k.account_id = account AND k.budget IS NOT NULL GROUP BY k.id
+  ) h
+  WHERE k.account_id = account AND k.id = h.id AND k.budget_held <> h.total;
+  GET DIAGNOSTICS wrong = ROW_COUNT;
+  RETURN wrong;
 END $$;

@@ -16,14 +16,16 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint; budgeted bigint;
+  budget bigint; period text; start timestamptz; spent bigint; key_held bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   DELETE FROM hold h WHERE h.account_id = account AND h.id = request RETURNING * INTO freed;
   IF NOT FOUND THEN RETURN; END IF;
-  IF freed.in_budget THEN
-    SELECT budget_left(k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held, clock_timestamp()) INTO budgeted
+  IF freed.in_budget AND cost > freed.amount THEN
+    SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO budget, period, start, spent, key_held
     FROM api_key k WHERE k.account_id = account AND k.id = freed.key_id FOR NO KEY UPDATE;
+    budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
   END IF;
   charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted))); -- least() leaves null out
   settled_at := coalesce(settled_at, clock_timestamp()); -- behind the lock: records have the order of commits

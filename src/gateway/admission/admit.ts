@@ -83,10 +83,10 @@ function refusalOf(
   }
   if (outcome === "not_allowed") return new ModelNotAllowed(modelId);
   if (outcome === "over_budget") {
-    const { period, budget, left } = admission;
+    const { period, left } = admission;
     const resetMs = budgetResetMs(period, Date.now());
     const resetsAt = resetMs === null ? null : new Date(resetMs);
-    return new KeyBudgetExceeded({ budget: idr(budget), left: idr(left), needed: idr(leastAmount), resetsAt });
+    return new KeyBudgetExceeded({ left: idr(left), needed: idr(leastAmount), resetsAt });
   }
   const { available, owed } = admission;
   const needed = {

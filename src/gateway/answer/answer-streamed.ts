@@ -155,7 +155,7 @@ async function finishStopped(
   if (exchange.client.isGone) return "client_left";
   const passed = Buffer.concat([...end.leading, stream.stop(end.unfinished, billed)]);
   listener.sink.end({ passed, format: listener.format });
-  return isForMoney ? "insufficient_balance" : "answered";
+  return isForMoney ? cause.reason.code : "answered";
 }
 
 /** The status was sent, so the error is written into the stream, and the stream does not look complete. */

@@ -2,6 +2,7 @@
 // place the hold.
 
 import { InvariantError } from "../../kernel/invariant.ts";
+import type { BudgetPeriod } from "../../kernel/key-limit-errors.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import { columnsOf, type Parameter, textsOf } from "./columns.ts";
 import { compareIds, type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
@@ -93,24 +94,25 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
       return { outcome, requestId: former ?? "", charge: amount, keepsAnswers };
     case "limited":
       return { outcome, retryAfterMs: Number(window[3] ?? 1), rate };
-    case "refused":
+    case "refused": {
+      const period = BUDGETS[window[3] ?? ""];
+      if (period !== undefined) return { outcome: "over_budget", period, left: other, rate };
       return amount === 0n ? { outcome, available: other, rate } : { outcome, available: other, owed: amount, rate };
-    case "over_budget_total":
-    case "over_budget_day":
-    case "over_budget_month":
-      return { outcome: "over_budget", period: periods[outcome], budget: amount, left: other, rate };
+    }
     case "crowded":
       return { outcome, rate };
-    case "frozen":
-    case "not_allowed":
     case "revoked":
+      return { outcome: window[3] === MODEL_NOT_ALLOWED ? "not_allowed" : outcome };
+    case "frozen":
       return { outcome };
     default:
       throw new InvariantError(`an admission has a known outcome, not ${outcome}`);
   }
 }
 
-const periods = { over_budget_total: "total", over_budget_day: "day", over_budget_month: "month" } as const;
+/** Marks of outcomes that the version before has no name for (database/functions/admit_request.sql). */
+const BUDGETS: Readonly<Record<string, BudgetPeriod>> = { 1: "total", 2: "day", 3: "month" };
+const MODEL_NOT_ALLOWED = "4";
 
 /** A row of a request with a name has its columns after these. */
 const RATE_COLUMNS = 4;

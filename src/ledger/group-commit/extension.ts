@@ -48,8 +48,13 @@ export const extensionStatement: LaneStatement<ExtensionRequest, Extension> = {
   missing: () => new InvariantError("an extension decides on each of its members"),
 };
 
-function extensionOf({ outcome, amount, other }: MemberRow): Extension {
+/** The mark of a refusal by the budget of the key: the version before takes it for one by the balance. */
+const OVER_BUDGET = "1";
+
+function extensionOf({ outcome, amount, other, window }: MemberRow): Extension {
   if (outcome === "granted") return { outcome, amount };
-  if (outcome === "refused" || outcome === "over_budget") return { outcome, amount, othersHold: other > 0n };
+  if (outcome === "refused") {
+    return { outcome: window[3] === OVER_BUDGET ? "over_budget" : outcome, amount, othersHold: other > 0n };
+  }
   throw new InvariantError(`an extension has a known outcome, not ${outcome}`);
 }

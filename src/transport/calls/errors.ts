@@ -139,7 +139,6 @@ function factsOf(error: DomainError, requestId: string) {
     availableIdr: error instanceof InsufficientBalance ? formatMoney(error.available) : "",
     owedIdr: error instanceof InsufficientBalance && error.owed !== null ? formatMoney(error.owed) : "",
     neededIdr: isOutOfMoney(error) ? formatMoney(error.needed) : "",
-    budgetIdr: overBudget?.budget ? formatMoney(overBudget.budget) : "",
     budgetLeftIdr: overBudget === null ? "" : formatMoney(overBudget.left),
     ...(overBudget?.resetsAt ? { budgetResetsAt: timestampFromDate(overBudget.resetsAt) } : {}),
     answeredRequestId: error instanceof AlreadyAnswered ? error.requestId : "",

@@ -44,7 +44,6 @@ const errors: Readonly<Record<ErrorCode, DomainError>> = {
   fresh_authentication_required: new FreshAuthenticationRequired(),
   insufficient_balance: new InsufficientBalance({ available: idr(500_000n), needed: idr(1_250_000n) }),
   key_budget_exceeded: new KeyBudgetExceeded({
-    budget: idr(50_000_000_000n),
     left: idr(500_000n),
     needed: idr(1_250_000n),
     resetsAt: new Date("2026-11-26T17:00:00Z"),

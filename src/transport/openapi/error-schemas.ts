@@ -41,10 +41,6 @@ const owed = {
 };
 
 const budget = {
-  budget_idr: {
-    type: "string",
-    description: "The budget of the key, in rupiah, a decimal string. Only with `key_budget_exceeded`.",
-  },
   left_idr: {
     type: "string",
     description:

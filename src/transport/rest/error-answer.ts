@@ -117,9 +117,8 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   return { error: { message, type: openAiType(code), param, code: reason ?? code, ...waiting, ...facts } };
 }
 
-function budgetFacts({ budget, left, needed, resetsAt }: KeyBudgetExceeded): object {
+function budgetFacts({ left, needed, resetsAt }: KeyBudgetExceeded): object {
   return {
-    ...(budget === null ? {} : { budget_idr: formatMoney(budget) }),
     left_idr: formatMoney(left),
     needed_idr: formatMoney(needed),
     ...(resetsAt === null ? {} : { resets_at: resetsAt.toISOString() }),

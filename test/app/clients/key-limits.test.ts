@@ -56,10 +56,16 @@ describe("a key with a budget", () => {
     const ask = { model, max_tokens: 20, messages: MESSAGES };
     const chat = await post("/v1/chat/completions", customer, ask);
     expect(chat.status).toBe(402);
-    const facts = { budget_idr: "3", left_idr: "3", resets_at: expect.stringMatching(/T17:00:00.000Z$/) };
+    const facts = {
+      left_idr: "3",
+      needed_idr: expect.any(String),
+      resets_at: expect.stringMatching(/T17:00:00.000Z$/),
+    };
     expect(await chat.json()).toMatchObject({ error: "key_budget_exceeded", ...facts });
-    const openAi = await post("/v1/chat/completions", customer, ask, { "x-saldo-errors": "openai" });
-    expect(await openAi.json()).toMatchObject({ error: expect.anything() });
+    const openAi = await post("/v1/chat/completions", customer, ask, { "x-saldo-error-format": "openai" });
+    expect(await openAi.json()).toMatchObject({
+      error: { code: "key_budget_exceeded", type: "insufficient_quota", ...facts },
+    });
     const messages = await post("/v1/messages", customer, ask);
     expect([messages.status, await messages.json()]).toMatchObject([402, { error: { type: "billing_error" } }]);
     const responses = await post("/v1/responses", customer, { model, max_output_tokens: 20, input: "Halo" });
@@ -106,14 +112,13 @@ describe("a key with a budget", () => {
     expect(ConnectError.from(error).code).toBe(Code.FailedPrecondition);
     expect(ConnectError.from(error).findDetails(ErrorFactsSchema)[0]).toMatchObject({
       code: "key_budget_exceeded",
-      budgetIdr: "16",
       budgetLeftIdr: "1",
     });
   });
 
   test("ends a stream that it cannot pay any further as a cap on the output does", async () => {
     const customer = await served.customer({ credit: "100000" });
-    await limit(customer, "--budget", "2500");
+    await limit(customer, "--budget", "5000");
     const words = Array.from({ length: 60 }, () => chunk({ content: "kata ".repeat(100) }));
     const usage = usageChunk({ prompt_tokens: 10, completion_tokens: 6_000, total_tokens: 6_010 });
     served.upstream.run(stream(wire([...words, chunk({}, "stop"), usage, "[DONE]"])));
@@ -122,8 +127,8 @@ describe("a key with a budget", () => {
     const text = await answer.text();
     expect(text).toContain('"finish_reason":"length"');
     const { budget } = (await keyOf(customer)) as { budget: Record<string, string> };
-    expect(Number(budget["spentIdr"])).toBeGreaterThan(1_000);
-    expect(Number(budget["spentIdr"])).toBeLessThanOrEqual(2_500);
+    expect(Number(budget["spentIdr"])).toBeGreaterThan(4_000);
+    expect(Number(budget["spentIdr"])).toBeLessThanOrEqual(5_000);
     expect(budget["heldIdr"]).toBe("0");
     expect((await served.usage(customer.accountId))[0]?.charge).toBe(budget["spentIdr"]);
   });
@@ -183,6 +188,7 @@ describe("a key with an end", () => {
       .toBe(401);
     expect(await served.usage(customer.accountId)).not.toEqual([]);
     // It keeps its end where only its name is changed.
+    expect(await limit(customer, "--budget", "9")).toMatchObject({ budgetIdr: "9", expiresAt: expect.any(String) });
     expect(await limit(customer, "--name", "lama")).toMatchObject({ name: "lama", expiresAt: expect.any(String) });
   });
 
@@ -191,6 +197,10 @@ describe("a key with an end", () => {
     await expect(limit(customer, "--expires", "2020-01-31")).rejects.toThrow("limits.expiresAt must be in the future");
     await expect(limit(customer, "--budget-period", "day")).rejects.toThrow("--budget-period is for a key");
     await expect(limit(customer, "--budget", "5", "--budget-period", "week")).rejects.toThrow("total or day or month");
+    await expect(limit(customer, "--expires", "2027-02-31T09:00:00Z")).rejects.toThrow("--expires must be a day");
+    await expect(limit(customer, "--budget", "none", "--budget-period", "day")).rejects.toThrow(
+      "--budget-period is for",
+    );
     await expect(limit(customer, "--models", "a,,b")).rejects.toThrow("--models must be ids");
   });
 });

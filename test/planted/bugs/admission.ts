@@ -6,13 +6,7 @@ import { money, type PlantedBug, statement } from "../planted-bug.ts";
 export const ADMISSION_BUGS: readonly PlantedBug[] = [
   {
     name: "a request alone is admitted without a look at the balance",
-    edits: [
-      statement(
-        "admit_request",
-        "IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;",
-        "",
-      ),
-    ],
+    edits: [statement("admit_request", "IF other < least_amount THEN", "IF false THEN")],
     noticedBy: money("admission", "holds the available amount when it is still useful, and refuses one unit below"),
   },
   {
@@ -67,8 +61,8 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "commit_requests",
-        "ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP",
-        "ORDER BY k.account_id, k.id LOOP",
+        "AND k.id = ANY (a_key)\n               ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP",
+        "AND k.id = ANY (a_key)\n               ORDER BY k.account_id, k.id LOOP",
       ),
     ],
     noticedBy: money("races", "all are counted in its window"),

@@ -44,7 +44,13 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a hold is extended beyond the budget",
-    edits: [statement("commit_requests", "room := greatest(0, least(room, budgeted));", "")],
+    edits: [
+      statement(
+        "commit_requests",
+        "room := greatest(0, least(room, budget_left(",
+        "room := greatest(0, least(room, 9e17::bigint + budget_left(",
+      ),
+    ],
     noticedBy: budget("extends a hold by what is left of it, and no further"),
   },
   {
@@ -89,7 +95,7 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "admit_request",
-        "IF NOT is_model_allowed(allowed, model) THEN outcome := 'not_allowed'; RETURN; END IF;",
+        "IF NOT is_model_allowed(allowed, model) THEN outcome := 'revoked'; wait_ms := 4; RETURN; END IF;",
         "",
       ),
     ],

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/errors/v1/errors.proto.
  */
 export const file_saldo_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEi/QIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkSEgoKYnVkZ2V0X2lkchgYIAEoCRIXCg9idWRnZXRfbGVmdF9pZHIYGSABKAkSNAoQYnVkZ2V0X3Jlc2V0c19hdBgaIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPAoMRmllbGRQcm9ibGVtEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEi6QIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkSFwoPYnVkZ2V0X2xlZnRfaWRyGBggASgJEjQKEGJ1ZGdldF9yZXNldHNfYXQYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjwKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAliBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * The facts of an error, attached to every RPC error as a detail. REST bodies are made from the same facts.
@@ -104,23 +104,16 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
   differingFields: string[];
 
   /**
-   * The budget of the key in rupiah, a decimal string. Only with `key_budget_exceeded` before an answer began; else empty.
+   * Rupiah that are neither spent nor held of the key's budget, a decimal string. Only with `key_budget_exceeded`; else empty.
    *
-   * @generated from field: string budget_idr = 24;
-   */
-  budgetIdr: string;
-
-  /**
-   * Rupiah that are neither spent nor held of that budget, a decimal string. Only with `key_budget_exceeded`; else empty.
-   *
-   * @generated from field: string budget_left_idr = 25;
+   * @generated from field: string budget_left_idr = 24;
    */
   budgetLeftIdr: string;
 
   /**
    * When that budget begins again. Unset: never, or the error is another one.
    *
-   * @generated from field: google.protobuf.Timestamp budget_resets_at = 26;
+   * @generated from field: google.protobuf.Timestamp budget_resets_at = 25;
    */
   budgetResetsAt?: Timestamp | undefined;
 };

@@ -18,7 +18,7 @@ import { Snippets } from "../../snippets/snippets.tsx";
 import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
 import { FirstRequest, useFirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
-import { limitsOf, NO_LIMITS, problemsOf } from "./key-limits.ts";
+import { isAllowed, limitsOf, NO_LIMITS, problemsOf } from "./key-limits.ts";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { LimitFieldset } from "./limit-fields.tsx";
 import { useRefreshKeys } from "./refresh-keys.ts";
@@ -95,7 +95,7 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
         <CopyButton text={made.secret} what={messages.secret} />
       </div>
       <FirstRequest {...first} />
-      <TryIt secret={made.secret} />
+      <TryIt secret={made.secret} allowed={made.key?.limits?.allowedModels ?? []} />
       <div className="sticky -bottom-5 -mx-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-card px-5 py-3">
         {/* The link leaves the page that shows the secret, so it confirms the copy as the button does. */}
         {record === undefined ? null : (
@@ -115,13 +115,13 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
   );
 }
 
-function TryIt({ secret }: { readonly secret: string }) {
+function TryIt({ secret, allowed }: { readonly secret: string; readonly allowed: readonly string[] }) {
   const messages = useMessages(KEYS_MESSAGES);
   const [modelId, setModelId] = useState<string | null>(null);
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
   if (data === undefined)
     return error === null ? <SkeletonLines /> : <Failed error={error} retry={() => void refetch()} />;
-  const chatModels = chatModelsOf(data.data);
+  const chatModels = chatModelsOf(data.data).filter(({ id }) => isAllowed(allowed, id));
   const model = chatModels.find(({ id }) => id === modelId) ?? firstModelOf(chatModels);
   if (model === undefined) return null;
   return (

@@ -29,10 +29,10 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
     event.preventDefault();
     setTried(true);
     // A key that has ended keeps its end where only its name is changed.
-    const isLimited = fields !== present;
-    if (!isKeyName(name) || (isLimited && problemsOf(fields, today).length > 0)) return;
+    const isLimited = JSON.stringify(fields) !== JSON.stringify(present);
+    if (!isKeyName(name) || (isLimited && problemsOf(fields, today, present).length > 0)) return;
     try {
-      const limits = isLimited ? { limits: limitsOf(fields) } : {};
+      const limits = isLimited ? { limits: limitsOf(fields, apiKey.limits) } : {};
       await mutateAsync({ keyId: apiKey.id, name: name.trim(), ...limits });
       await refresh();
       notify(messages.edited);
@@ -45,7 +45,7 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
     <Dialog open onClose={onClose} title={messages.edit} about={maskedKey(apiKey)}>
       <form onSubmit={(event) => void save(event)} noValidate className="flex flex-col gap-4">
         <KeyNameField value={name} onChange={setName} isWrong={isTried && !isKeyName(name)} />
-        <LimitFieldset value={fields} onChange={setFields} isTried={isTried} />
+        <LimitFieldset value={fields} present={present} onChange={setFields} isTried={isTried} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{messages.cancel}</Button>
           <Button type="submit" variant="action" busy={isPending}>

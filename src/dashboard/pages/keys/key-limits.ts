@@ -1,9 +1,9 @@
 // The limits of a key, as a form has them and as the server takes them.
 
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod, type KeyLimits } from "#gen/saldo/keys/v1/key_pb.ts";
 import { beginOf, type Day, dayOf, daysLater, isDay } from "../../i18n/days.ts";
-import { amountOf, asTyped, RUPIAH } from "../../i18n/read-amount.ts";
+import { type AmountRules, amountOf, asTyped, RUPIAH } from "../../i18n/read-amount.ts";
 
 /** The fields as typed. Empty: no limit. */
 export type LimitFields = {
@@ -30,26 +30,44 @@ export function fieldsOf(limits: KeyLimits | undefined): LimitFields {
 }
 
 const MOST_MODELS = 100;
+/** A budget of nothing stops a key that is to work again. */
+export const BUDGET: AmountRules = { ...RUPIAH, zero: true };
 
-/** Which fields have no sound value. */
-export function problemsOf({ budget, lastDay, models }: LimitFields, today: Day): readonly (keyof LimitFields)[] {
+/** Which fields have no sound value. A last day that was set before may be over. */
+export function problemsOf(
+  { budget, lastDay, models }: LimitFields,
+  today: Day,
+  present = NO_LIMITS,
+): readonly (keyof LimitFields)[] {
   const isSound = {
-    budget: budget.trim() === "" || amountOf(budget, RUPIAH) !== null,
-    lastDay: lastDay === "" || (isDay(lastDay) && lastDay >= today),
+    budget: budget.trim() === "" || amountOf(budget, BUDGET) !== null,
+    lastDay: lastDay === present.lastDay || lastDay === "" || (isDay(lastDay) && lastDay >= today),
     models: namesIn(models).length <= MOST_MODELS,
   };
   return (["budget", "lastDay", "models"] as const).filter((field) => !isSound[field]);
 }
 
-/** What the server takes. The fields have no problem. */
-export function limitsOf({ budget, period, lastDay, models }: LimitFields) {
-  const budgetIdr = amountOf(budget, RUPIAH) ?? "";
+/** What the server takes. The fields have no problem. An end that was set to the second stays where its day does. */
+export function limitsOf({ budget, period, lastDay, models }: LimitFields, present?: KeyLimits) {
+  const isKept = present?.expiresAt !== undefined && fieldsOf(present).lastDay === lastDay;
+  const expiresAt = isKept ? present.expiresAt : endOf(lastDay);
+  const budgetIdr = amountOf(budget, BUDGET) ?? "";
   return {
     budgetIdr,
     budgetPeriod: budgetIdr === "" ? BudgetPeriod.UNSPECIFIED : period,
     allowedModels: namesIn(models),
-    ...(lastDay === "" ? {} : { expiresAt: timestampFromDate(beginOf(daysLater(lastDay, 1))) }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+function endOf(lastDay: string): Timestamp | undefined {
+  return lastDay === "" ? undefined : timestampFromDate(beginOf(daysLater(lastDay, 1)));
+}
+
+/** Whether a key may ask a model, by the server's rule. */
+export function isAllowed(models: readonly string[], id: string): boolean {
+  if (models.length === 0) return true;
+  return models.some((text) => (text.endsWith("*") ? id.startsWith(text.slice(0, -1)) : text === id));
 }
 
 function namesIn(text: string): string[] {

@@ -4,7 +4,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { useToday } from "../../i18n/today.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { SelectField, TextArea, TextField } from "../../components/field.tsx";
-import { type LimitFields, problemsOf } from "./key-limits.ts";
+import { BUDGET, type LimitFields, problemsOf } from "./key-limits.ts";
 import { LIMIT_MESSAGES } from "./limit-messages.ts";
 
 const PERIODS = [
@@ -16,16 +16,19 @@ const PERIODS = [
 /** What a key may do: folded away where it is open to everything. */
 export function LimitFieldset({
   value,
+  present,
   onChange,
   isTried,
 }: {
   readonly value: LimitFields;
+  /** What the key has. Absent: it is being made. */
+  readonly present?: LimitFields;
   readonly onChange: (fields: LimitFields) => void;
   /** Whether sending the form was tried: wrong values are then reported. */
   readonly isTried: boolean;
 }) {
   const messages = useMessages(LIMIT_MESSAGES);
-  const wrong = problemsOf(value, useToday());
+  const wrong = problemsOf(value, useToday(), present);
   const problem = (field: "lastDay" | "models") =>
     isTried && wrong.includes(field) ? { problem: messages[`${field}Problem`] } : {};
   const [isOpen, setOpen] = useState(value.budget !== "" || value.lastDay !== "" || value.models !== "");
@@ -42,6 +45,7 @@ export function LimitFieldset({
             label={messages.budget}
             hint={messages.budgetHint}
             value={value.budget}
+            rules={BUDGET}
             onChange={(budget) => onChange({ ...value, budget })}
             isTried={isTried}
           />
