@@ -116,7 +116,7 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
   {
     name: "hidden pages of a document are not held for",
     edits: [gateway(DOCUMENTS, "pages === null ? MOST_OF_A_DOCUMENT", "pages === null ? TOKENS_OF_A_PAGE")],
-    noticedBy: documents("is held at the whole context window where packed objects may hide pages"),
+    noticedBy: documents("is held at the whole context window where"),
   },
   {
     name: "a page that is in a document more than once is held for once",
