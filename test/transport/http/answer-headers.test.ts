@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
   ["life", { path: "/healthz" }, 200],
   ["readiness", { path: "/readyz" }, 200],
   ["the agents' package", { path: "/saldo-agents.tgz" }, 200],
-  ["llms.txt", { path: "/llms.txt" }, 200, "no-cache"],
+  ["llms.txt", { path: "/llms.txt" }, 200, "public, max-age=60"],
   ["documentation", { path: "/docs/errors.md" }, 200, "no-cache"],
   ["no such documentation", { path: "/docs/none.md" }, 404, "no-cache"],
   ["a page", { path: "/" }, 200, "no-cache", "same-origin"],

@@ -71,7 +71,7 @@ function Moment({ record: { createdAt, model, basis } }: RecordProps) {
 
 function KeyName({ name }: { readonly name: string }) {
   return (
-    <span className="block max-w-28 truncate" title={name}>
+    <span className="block max-w-26 truncate" title={name}>
       {name}
     </span>
   );
