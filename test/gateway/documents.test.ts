@@ -82,25 +82,17 @@ function planOf({ protocol, bodyOf }: Client, data: string): HoldPlan {
 }
 
 describe.each(Object.entries(CLIENTS))("a document of a client of %s", (_name, client) => {
-  it("is held by its pages, each with its text and a picture", () => {
-    // Anthropic charges up to 3 000 tokens for the text of a page, and 4 784 for its picture.
-    const [one, ten] = [planOf(client, pdf(1)), planOf(client, pdf(10))];
-    expect(one.inputTokens).toBeGreaterThanOrEqual(7_784);
-    expect(one.inputTokens).toBeLessThan(9_000);
-    expect(ten.inputTokens - one.inputTokens).toBeGreaterThanOrEqual(9 * 7_784);
-    // Its bytes are no text.
-    const long = planOf(client, pdf(1, `% ${"a".repeat(100_000)}\n`));
-    expect(long.inputTokens - one.inputTokens).toBeLessThan(100);
-    expect(usageBounds(ten, null).input).toBeGreaterThanOrEqual(ten.inputTokens);
-  });
-
   it.each([
+    ["a page of much text", ""],
     ["packed objects", "9 0 obj\n<< /Type /ObjStm /N 4 >>\nstream\nx\nendstream\nendobj\n"],
-    ["a packed table", "9 0 obj\n<< /Type /XRef >>\nendobj\n"],
     ["encryption", "trailer << /Encrypt 4 0 R >>\n"],
     ["names in escapes", "9 0 obj\n<< /Typ#65 /Pag#65 >>\nendobj\n"],
-  ])("is held at the whole context window where %s may hide pages", (_what, more) => {
-    expect(planOf(client, pdf(1, more)).inputTokens).toBe(MODEL.contextLength);
+    ["comments within names", "9 0 obj\n<< /Type % a\n/Page >>\nendobj\n"],
+  ])("is held and bounded at the whole context window: it may have %s", (_what, more) => {
+    const plan = planOf(client, pdf(1, more));
+    expect(plan.inputTokens).toBe(MODEL.contextLength);
+    // What an upstream honestly reports is billed, however few bytes the page has.
+    expect(usageBounds(plan, null).input).toBeGreaterThanOrEqual(MODEL.contextLength);
   });
 
   it("is read in little time, whatever it repeats", () => {
@@ -110,13 +102,6 @@ describe.each(Object.entries(CLIENTS))("a document of a client of %s", (_name, c
       heldDocuments([{ kind: "document", mediaType: "application/pdf", data, name: null, where: "" }]);
       expect(performance.now() - startedAt, again).toBeLessThan(1_500);
     }
-    const long = pdf(1, `% ${"a".repeat(4_000_000)}\n`);
-    expect(planOf(client, long).inputTokens).toBe(MODEL.contextLength);
-  });
-
-  it("is held for the pages that its tree counts, where objects are in it more than once", () => {
-    const data = pdf(2, "9 0 obj\n<< /Type /Pages /Kids [3 0 R 3 0 R] /Count 20 >>\nendobj\n");
-    expect(planOf(client, data).inputTokens).toBeGreaterThanOrEqual(20 * 7_784);
   });
 
   it("is billed at what pages usually have where no upstream counts it", () => {

@@ -200,7 +200,11 @@ function wav(bytes: number, claimed: number): string {
   return file.toString("base64");
 }
 const sound = (data: string, format: string) => chat({ type: "input_audio", input_audio: { data, format } });
-const mp3 = (bytes: number) => Buffer.concat([Buffer.from("ID3"), Buffer.alloc(bytes)]).toString("base64");
+const FRAME = Buffer.from([0xff, 0xfb, 0x14, 0xc4]);
+/** A tag of 200 bytes, and what is behind it. */
+const tagged = (...parts: Buffer[]) =>
+  Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\x01\x48", "latin1"), Buffer.alloc(200), ...parts]).toString("base64");
+const mp3 = (bytes: number) => tagged(FRAME, Buffer.alloc(bytes));
 const video = (url: string) => chat({ type: "video_url", video_url: { url } });
 
 describe("sound and video are held by how long they can be", () => {
@@ -220,15 +224,16 @@ describe("sound and video are held by how long they can be", () => {
     [
       "a format that may write silence in few bytes",
       sound(Buffer.alloc(2_000).toString("base64"), "flac"),
-      65_536,
-      66_000,
+      1_048_576,
+      Infinity,
     ],
     [
       "another format under the name of a known one",
       sound(Buffer.alloc(2_000).toString("base64"), "mp3"),
-      65_536,
-      66_000,
+      1_048_576,
+      Infinity,
     ],
+    ["another format behind the tag of one", sound(tagged(Buffer.from("fLaC")), "mp3"), 1_048_576, Infinity],
     ["video", video(`data:video/mp4;base64,${Buffer.alloc(90_000).toString("base64")}`), 90_000, 91_000],
     ["video behind an address", video("https://example.com/a.mp4"), 1_048_576, 1_050_000],
   ])("%s", (_name, asked, least, most) => {

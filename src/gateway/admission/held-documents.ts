@@ -1,10 +1,9 @@
-// The tokens that are held for documents. Providers read a page as its text and as a picture, and charge for both.
+// The tokens that are held for documents. Providers read a page as its text and as a picture, and charge for both. A page may have any
+// text, packed in few bytes, so a hold with a document is the context window: no input is longer.
 
 import type { DocumentPart, Conversation, Part } from "../conversation/conversation.ts";
 
-/** The most tokens of a page: 3 000 of text by Anthropic's guide, and a picture. */
-const TOKENS_OF_A_PAGE = 8_192;
-/** More than any model reads: a hold ends at the context window. */
+/** More than any model reads. */
 const MOST_OF_A_DOCUMENT = 16_777_216;
 /** About the tokens of a page with its picture, which are billed where no upstream counts them. */
 const LIKELY_TOKENS_OF_A_PAGE = 2_300;
@@ -16,7 +15,7 @@ const MOST_READ_CHARACTERS = 4 * 1_024 * 1_024;
 
 /** What the documents of a conversation come to. */
 export type HeldDocuments = {
-  /** The most tokens that they are charged as. */
+  /** The most tokens that they are charged as; 0: there is none. */
   readonly tokens: number;
   /** What is billed where no upstream counts them. */
   readonly likelyTokens: number;
@@ -36,46 +35,23 @@ function documentsIn(part: Part): readonly DocumentPart[] {
   return part.kind === "result" ? part.parts.filter((each) => each.kind === "document") : [];
 }
 
-/** The tokens of documents by their pages. */
+/** The tokens of documents. Those that are billed without a count of an upstream's are by their pages. */
 export function heldDocuments(documents: readonly DocumentPart[]): HeldDocuments {
   let { tokens, likelyTokens, characters } = NO_DOCUMENTS;
   for (const { mediaType, data } of documents) {
     characters += data.length;
     const isRead = mediaType === PDF && characters <= MOST_READ_CHARACTERS;
     const pages = isRead ? pagesOf(Buffer.from(data, "base64")) : null;
-    tokens += pages === null ? MOST_OF_A_DOCUMENT : pages * TOKENS_OF_A_PAGE;
+    tokens = MOST_OF_A_DOCUMENT;
     likelyTokens += (pages ?? Math.ceil(data.length / CHARACTERS_OF_A_PAGE)) * LIKELY_TOKENS_OF_A_PAGE;
   }
   return { tokens, likelyTokens, characters };
 }
 
-/** Objects in packed streams, encrypted files, and names that are written with escapes may hide pages. */
-const HIDING = /\/ObjStm|\/XRef|\/Encrypt/;
-const ESCAPED_NAME = /\/[A-Za-z]*#/;
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g;
-const COUNT = /\/Count\s+(\d{1,9})/g;
 
-/** The pages of a PDF; null: they cannot be counted without reading it as its readers do. */
+/** The pages of a PDF that are seen without reading it as its readers do. Null: none is, as where its objects are packed. */
 export function pagesOf(file: Buffer): number | null {
   const text = file.toString("latin1");
-  if (!text.startsWith("%PDF-") || HIDING.test(text) || ESCAPED_NAME.test(outsideOfStreams(text))) return null;
-  const objects = text.match(PAGE)?.length ?? 0;
-  let counted = 0;
-  for (const [, count] of text.matchAll(COUNT)) counted = Math.max(counted, Number(count));
-  // A page that is in the tree twice is one object, and a page without a type is only counted.
-  const pages = Math.max(objects, counted);
-  return pages === 0 ? null : pages;
-}
-
-/** The text without what is packed in its streams. An end is searched for once, so a text full of beginnings is read once. */
-function outsideOfStreams(text: string): string {
-  const parts: string[] = [];
-  let from = 0;
-  for (;;) {
-    const start = text.indexOf("stream", from);
-    const end = start < 0 ? -1 : text.indexOf("endstream", start + "stream".length);
-    if (end < 0) return parts.join("") + text.slice(from);
-    parts.push(text.slice(from, start));
-    from = end + "endstream".length;
-  }
+  return (text.startsWith("%PDF-") && text.match(PAGE)?.length) || null;
 }

@@ -21,7 +21,7 @@ export type MediaReaders = {
 export const MOST_OF_A_PICTURE = 65_536;
 /** An hour of video has a million tokens. */
 export const MOST_OF_A_VIDEO = 1_048_576;
-const MOST_OF_A_SOUND = 65_536;
+const MOST_OF_A_SOUND = 16_777_216;
 
 /** The most that Anthropic charges for a picture, whose longer side it scales to 2 576 pixels. */
 const PICTURE_AT_ANTHROPIC = 4_784;
@@ -100,20 +100,30 @@ function ofTime(item: MediaItem, body: Buffer): number {
   const head = headOf(item, body);
   const rate = isMp3(head) ? LEAST_MP3_BYTES : bytesOfASecond(head);
   if (rate !== null) return secondsOf(dataBytes, rate) * TOKENS_OF_A_SECOND;
-  // Other formats may write a long silence in few bytes.
-  return Math.max(MOST_OF_A_SOUND, dataBytes);
+  // Other formats may write hours of silence in few bytes: a hold ends at the context window.
+  return MOST_OF_A_SOUND;
 }
 
 function secondsOf(bytes: number, rate: number): number {
   return Math.ceil(bytes / rate);
 }
 
-/** By its first bytes: a tag, or the mark of a frame. What a client calls its format decides nothing. */
+/** By the mark of its first frame, behind a tag. What a client calls its format decides nothing. */
 function isMp3(file: Buffer): boolean {
-  if (file.toString("latin1", 0, 3) === "ID3") return true;
-  const [first = 0, second = 0] = file;
+  const at = tagLength(file);
+  const [first = 0, second = 0] = file.subarray(at, at + 2);
   return first === 0xff && (second & 0xe6) === 0xe2;
 }
+
+/** The length of a tag with a title or a picture, which any format may have before it. */
+function tagLength(file: Buffer): number {
+  if (file.length < TAG_HEAD_BYTES || file.toString("latin1", 0, 3) !== "ID3") return 0;
+  // Seven bits of each byte count.
+  const [a = 0, b = 0, c = 0, d = 0] = file.subarray(6, TAG_HEAD_BYTES);
+  return TAG_HEAD_BYTES + ((a << 21) | (b << 14) | (c << 7) | d);
+}
+
+const TAG_HEAD_BYTES = 10;
 
 /** The rate in the head of a WAV file; null: it has none, or one of data that is packed. */
 function bytesOfASecond(file: Buffer): number | null {

@@ -109,24 +109,33 @@ export const HOLD_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "src/gateway/request/read-request.test.ts", test: "an answer in sound that the provider keeps" },
   },
   {
-    name: "a page is held without its picture",
-    edits: [gateway(DOCUMENTS, "TOKENS_OF_A_PAGE = 8_192", "TOKENS_OF_A_PAGE = 3_000")],
-    noticedBy: documents("is held by its pages, each with its text and a picture"),
+    name: "a document is held by what it shows of its pages",
+    edits: [gateway(DOCUMENTS, "tokens = MOST_OF_A_DOCUMENT;", "tokens += (pages ?? 1) * 8_192;")],
+    noticedBy: documents("is held and bounded at the whole context window"),
   },
   {
-    name: "hidden pages of a document are not held for",
-    edits: [gateway(DOCUMENTS, "pages === null ? MOST_OF_A_DOCUMENT", "pages === null ? TOKENS_OF_A_PAGE")],
-    noticedBy: documents("is held at the whole context window where"),
+    name: "a sound behind a tag is held as MP3, whatever it is",
+    edits: [
+      gateway(
+        MEDIA,
+        "const at = tagLength(file);",
+        'if (file.toString("latin1", 0, 3) === "ID3") return true;\nconst at = 0;',
+      ),
+    ],
+    noticedBy: media("sound and video are held by how long they can be"),
   },
   {
-    name: "a page that is in a document more than once is held for once",
-    edits: [gateway(DOCUMENTS, "Math.max(objects, counted)", "objects")],
-    noticedBy: documents("is held for the pages that its tree counts"),
+    name: "a tool that may not be called now is held as half of its text",
+    edits: [gateway("conversation/responses/unseen-text.ts", "isOfSome(choice) ? bytesOf : ofTool", "ofTool")],
+    noticedBy: {
+      file: "src/gateway/conversation/responses/unseen-text.test.ts",
+      test: "has every tool beside a choice of some",
+    },
   },
   {
     name: "documents are not in the hold",
     edits: [gateway("admission/hold.ts", "if (documents.tokens > 0) media", "if (documents.tokens < 0) media")],
-    noticedBy: documents("is held by its pages, each with its text and a picture"),
+    noticedBy: documents("is held and bounded at the whole context window"),
   },
   {
     name: "an upstream that speaks chat gets a conversation without its document",

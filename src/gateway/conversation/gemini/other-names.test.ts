@@ -66,6 +66,12 @@ describe.each(REFUSED)("the member %s", (field, name, value, around) => {
   });
 });
 
+it("sound within the answer of a function is refused: it has no form in other protocols, and no hold", () => {
+  const sound = { inlineData: { mimeType: "audio/flac", data: "AAAA" } };
+  expect(wrongFields(result([sound]))).toEqual(["contents[2].parts[0].functionResponse.parts[0].inlineData"]);
+  expect(wrongFields(result([{ inlineData: IMAGE }]))).toEqual([]);
+});
+
 it.each([
   ["generationConfig.max_Output_Tokens", config({ max_Output_Tokens: 9 })],
   ["generationConfig.MaxOutputTokens", config({ maxOutputTokens: 9, MaxOutputTokens: 10_000 })],

@@ -91,6 +91,9 @@ function readResult(result: Members): UnmatchedResult {
     const data = part.object("inlineData");
     const read = data === null ? [] : readData(data);
     if (data === null) part.refuse("inlineData", "required", "must be sent");
+    if (read.some(({ kind }) => kind === "audio")) {
+      part.refuse("inlineData", "modality", "must be a picture or a document within the answer of a function");
+    }
     return read.filter((each) => each.kind !== "audio");
   });
   const { text, isError } = readResponse(response ?? {});

@@ -37,8 +37,8 @@ function hasInputText({ content }: JsonObject): boolean {
   return Array.isArray(content) && content.some((part) => isObject(part) && part["type"] === "input_text");
 }
 
-/** The edits of the items of a list, for the upstream of this id. */
-export function itemEdits(body: Buffer, list: Span, items: readonly JsonObject[], origin: string): Edit[] {
+/** The edits of the items of a list, for the upstream of this id. Null: the model does not think, and takes nobody's thoughts. */
+export function itemEdits(body: Buffer, list: Span, items: readonly JsonObject[], origin: string | null): Edit[] {
   const spans = objectsIn(body, list);
   const stays = staying(items, origin);
   return [
@@ -60,13 +60,13 @@ function isFree({ type, execution }: JsonObject): boolean {
 }
 
 /** Which items go on. Read from behind: a provider refuses reasoning without the output that followed it, as in an answer that was cut. */
-function staying(items: readonly JsonObject[], origin: string): readonly boolean[] {
+function staying(items: readonly JsonObject[], origin: string | null): readonly boolean[] {
   const stays: boolean[] = [];
   let leadsToOutput = false;
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at] ?? {};
     if (item["type"] === "reasoning") {
-      stays[at] = leadsToOutput && opaqueOf(item)?.origin === origin;
+      stays[at] = origin !== null && leadsToOutput && opaqueOf(item)?.origin === origin;
       continue;
     }
     stays[at] = isReadAgain(item);

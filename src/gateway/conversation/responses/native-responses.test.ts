@@ -192,6 +192,13 @@ describe("the items", () => {
     expect(parsedOf({ input: JSON.parse(`[${own}]`) })).toMatchObject({ input: [] });
   });
 
+  it("have no reasoning for a model that does not think, though its upstream has made it", () => {
+    const input = JSON.parse(`[${MINE},${thought("openai.gAAA")},${SAID}]`) as JsonObject[];
+    expect(parsedOf({ input }, { canThink: false })).toMatchObject({
+      input: [{ role: "user" }, { type: "message", role: "assistant" }],
+    });
+  });
+
   it("name calls as every provider takes them: ids of other protocols are longer", () => {
     const long = `call_1.saldo.google.${"x".repeat(90)}`;
     expect(nativeOf(bodyOf(callOf(long), resultOf(long)))).toBe(bodyOf(callOf("call_1"), resultOf("call_1")));

@@ -85,7 +85,8 @@ function nativeBody({ json, body, members }: ScannedBody, items: readonly JsonOb
   // Models that do not think refuse the member.
   if (!facts.canThink) out.add("reasoning");
   const input = members.get("input");
-  if (input !== undefined && items.length > 0) edits.push(...itemEdits(body, input, items, facts.origin));
+  if (input !== undefined && items.length > 0)
+    edits.push(...itemEdits(body, input, items, facts.canThink ? facts.origin : null));
   edits.push(...toolEdits(body, members.get("tools"), json["tools"]));
   // In front of what is taken out at the same place.
   if (added.length > 0) edits.unshift(insertMembers(body.indexOf("{"), added.join(","), false));

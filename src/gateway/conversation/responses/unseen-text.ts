@@ -10,19 +10,30 @@ const OF_TOOLS = namesIn("type name description parameters strict format tools e
 const OF_ITEMS = namesIn(
   "type role content id status phase call_id name namespace arguments input output summary encrypted_content tools execution",
 );
-const OF_PARTS = namesIn("type text refusal image_url detail file_data filename logprobs");
+const OF_PARTS = namesIn("type text refusal image_url detail file_data logprobs");
 const OF_FORMATS = namesIn("type name schema strict");
 const SEARCHES: ReadonlySet<unknown> = new Set(["tool_search_call", "tool_search_output"]);
 
 /** Its bytes, at most: no tokenizer makes more tokens of a text. */
-export function unseenTokens({ input, tools, text }: JsonObject): number {
+export function unseenTokens({ input, tools, text, tool_choice: choice }: JsonObject): number {
   const format = isObject(text) ? text["format"] : null;
-  return sumOver(input, ofItem) + sumOver(tools, ofTool) + (isObject(format) ? bytesBeside(format, OF_FORMATS) : 0);
+  // The chat form has none of the tools that may not be called now; the client's bytes have all.
+  return (
+    sumOver(input, ofItem) +
+    sumOver(tools, isOfSome(choice) ? bytesOf : ofTool) +
+    (isObject(format) ? bytesBeside(format, OF_FORMATS) : 0)
+  );
+}
+
+function isOfSome(choice: unknown): boolean {
+  return isObject(choice) && choice["type"] === "allowed_tools";
 }
 
 function ofItem(item: JsonObject): number {
   const { type, content, output, summary, tools } = item;
   if (SEARCHES.has(type)) return bytesOf(item);
+  // Servers other than OpenAI's read what a model has thought.
+  if (type === "reasoning") return bytesOf(item);
   return (
     bytesBeside(item, OF_ITEMS) + [content, output, summary].reduce<number>(sumOfParts, 0) + sumOver(tools, ofTool)
   );
