@@ -37,7 +37,7 @@ function hasInputText({ content }: JsonObject): boolean {
   return Array.isArray(content) && content.some((part) => isObject(part) && part["type"] === "input_text");
 }
 
-/** The edits of the items of a list, for the upstream of this id. Null: the model does not think, and takes nobody's thoughts. */
+/** The edits of the items of a list, for the upstream of this id. Null: the model does not think, and takes no thoughts. */
 export function itemEdits(body: Buffer, list: Span, items: readonly JsonObject[], origin: string | null): Edit[] {
   const spans = objectsIn(body, list);
   const stays = staying(items, origin);
