@@ -2,7 +2,7 @@
 // (database/functions/admit_request.sql); here they are checked and shown.
 
 import { ValidationError } from "../kernel/errors.ts";
-import { BUDGET_PERIODS, budgetResetMs, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
+import { budgetResetMs, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import { startOfBillingPeriod } from "../kernel/clock.ts";
 
 /** Amounts are micro-rupiah. */
@@ -36,25 +36,22 @@ const MAX_MODEL_LENGTH = 200;
 /** Errors: ValidationError. */
 export function requireKeyLimits({ budget, expiresAt, allowedModels }: KeyLimits): void {
   if (budget !== null && (budget.amount < 0n || budget.amount > MAX_BUDGET)) {
-    throw problem("limits.budgetIdr", "budget.range", "must be an amount from 0 on");
-  }
-  if (budget !== null && !BUDGET_PERIODS.includes(budget.period)) {
-    throw problem("limits.budgetPeriod", "budget_period.known", "must be total, day or month");
+    throw wrongLimit("budgetIdr", "budget.range", "must be an amount from 0 on");
   }
   if (expiresAt !== null && !(expiresAt.getTime() <= LAST_END_MS)) {
-    throw problem("limits.expiresAt", "expires_at.range", "must be in the year 9999 or before");
+    throw wrongLimit("expiresAt", "expires_at.range", "must be in the year 9999 or before");
   }
   if (allowedModels === null) return;
   if (allowedModels.length === 0 || allowedModels.length > MAX_MODELS || !allowedModels.every(isSoundModel)) {
     const message = `must be 1 to ${MAX_MODELS} ids of models, or beginnings with an asterisk behind them`;
-    throw problem("limits.allowedModels", "allowed_models.shape", message);
+    throw wrongLimit("allowedModels", "allowed_models.shape", message);
   }
 }
 
 /** A key that has ended keeps its end while other limits change; a new end is in the future. Errors: ValidationError. */
 export function requireFutureEnd({ expiresAt }: KeyLimits, present: Date | null, nowMs: number): void {
   if (expiresAt === null || expiresAt.getTime() > nowMs || expiresAt.getTime() === present?.getTime()) return;
-  throw problem("limits.expiresAt", "expires_at.future", "must be in the future");
+  throw wrongLimit("expiresAt", "expires_at.future", "must be in the future");
 }
 
 /** The columns of a budget, as they were written last. */
@@ -90,6 +87,7 @@ function isSoundModel(text: string): boolean {
   return text !== "" && text.length <= MAX_MODEL_LENGTH;
 }
 
-function problem(field: string, rule: string, message: string): ValidationError {
-  return new ValidationError([{ field, rule, message }]);
+/** One wrong field of the limits. */
+export function wrongLimit(field: string, rule: string, message: string): ValidationError {
+  return new ValidationError([{ field: `limits.${field}`, rule, message }]);
 }

@@ -2,11 +2,10 @@
 
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod as ProtoPeriod, type KeyLimits as ProtoLimits } from "#gen/saldo/keys/v1/key_pb.ts";
-import { ValidationError } from "../kernel/errors.ts";
 import type { BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
 import type { ApiKey } from "./api-key.ts";
-import type { KeyBudgetState, KeyLimits } from "./key-limits.ts";
+import { type KeyBudgetState, type KeyLimits, wrongLimit } from "./key-limits.ts";
 
 const PERIODS = { total: ProtoPeriod.TOTAL, day: ProtoPeriod.DAY, month: ProtoPeriod.MONTH } as const satisfies Record<
   BudgetPeriod,
@@ -59,7 +58,7 @@ function toProtoBudget({ spent, held, left, resetsAt }: KeyBudgetState) {
 export function fromProtoLimits({ budgetIdr, budgetPeriod, expiresAt, allowedModels }: ProtoLimits): KeyLimits {
   const period = NAMES[budgetPeriod];
   if ((budgetIdr === "") !== (period === undefined)) {
-    throw problem("limits.budgetPeriod", "budget_period.required", "must be set exactly where a budget is set");
+    throw wrongLimit("budgetPeriod", "budget_period.required", "must be set exactly where a budget is set");
   }
   return {
     budget: period === undefined ? null : { amount: amountOf(budgetIdr), period },
@@ -72,10 +71,6 @@ function amountOf(text: string): bigint {
   try {
     return parseMoney(text, IDR).units;
   } catch {
-    throw problem("limits.budgetIdr", "budget.decimal", "must be a decimal number with up to six decimals");
+    throw wrongLimit("budgetIdr", "budget.decimal", "must be a decimal number with up to six decimals");
   }
-}
-
-function problem(field: string, rule: string, message: string): ValidationError {
-  return new ValidationError([{ field, rule, message }]);
 }

@@ -1,34 +1,17 @@
 // The catalog for everyone: the same models and prices as for keys, without a session and without work for each call.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CatalogModel, CatalogSnapshot } from "../../src/catalog/catalog-model.ts";
+import type { CatalogSnapshot } from "../../src/catalog/catalog-model.ts";
 import { createPublicCatalogService } from "../../src/gateway/public-catalog-service.ts";
 import { type Running, startServers } from "../transport/fakes.ts";
+import { modelOf } from "./support.ts";
 
 const METHOD = "/saldo.gateway.v1.PublicCatalogService/ListPublicModels";
-
-const model = (id: string): CatalogModel => ({
-  id,
-  name: id,
-  description: "",
-  badge: null,
-  inputModalities: ["text"],
-  contextLength: 131_072,
-  maxOutputTokens: 16_384,
-  mediaTokens: { image: 1, audio: 1, video: 1 },
-  kind: "chat",
-  hiddenOutput: false,
-  inputPrice: 4_000_000_000n,
-  outputPrice: 16_000_000_000n,
-  cacheHitPrice: null,
-  routes: [],
-  createdAt: new Date(0),
-});
 
 /** A snapshot that counts how often its models are read. */
 function snapshotOf(ids: readonly string[]): { readonly snapshot: CatalogSnapshot; readonly reads: () => number } {
   let reads = 0;
-  const models = new Map(ids.map((id) => [id, model(id)]));
+  const models = new Map(ids.map((id) => [id, modelOf(id)]));
   const snapshot = {
     takenAtMs: 0,
     upstreams: new Map(),
@@ -64,8 +47,8 @@ describe("the catalog without credentials", () => {
     const { status, cache, models } = await list();
     expect([status, cache]).toEqual([200, "public, max-age=30"]);
     expect(models.map(({ id, pricing }) => [id, pricing.input])).toEqual([
-      ["acme/large", "4000"],
-      ["acme/small", "4000"],
+      ["acme/large", "5000"],
+      ["acme/small", "5000"],
     ]);
   });
 

@@ -134,10 +134,11 @@ describe("the answer", () => {
     expect(shown.find(({ type }) => type === "response.output_item.done")).toMatchObject({ item, ...changed });
     expect(shown.find(({ type }) => type === "response.output_text.done")).toMatchObject({ text: said, ...changed });
     expect(bytes).not.toContain(TAG);
-    upstreams.raw.run(json(JSON.stringify({ ...RESPONSE, output })));
+    const diagnostics = { prompt_cache_diagnostics: { key: `${TAG}.mine` } };
+    upstreams.raw.run(json(JSON.stringify({ ...RESPONSE, output, ...diagnostics })));
     const whole = new PassedBytes();
     expect(await send(upstreams.open(["raw"]), HI, whole)).toBe("answered");
-    expect(whole.wholeAnswer).toMatchObject({ output: [item] });
+    expect(whole.wholeAnswer).toMatchObject({ output: [item], prompt_cache_diagnostics: null });
   });
 
   it("has none of the upstream's names where its members come twice", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { costOf } from "../../billing/cost.ts";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { estimateInput } from "../metering/estimate.ts";
-import { amountCovering, coveredOutput, outputCap, planHold, SLAB_TOKENS } from "./hold.ts";
+import { amountCovering, coveredOutput, NO_ADDITIONS, outputCap, planHold, SLAB_TOKENS } from "./hold.ts";
 import { type ChatRequest, readRequest } from "../request/read-request.ts";
 
 const MODEL: CatalogModel = {
@@ -98,17 +98,6 @@ const requests = fc
   .map(read);
 
 const partOf = (part: string | object) => (typeof part === "string" ? { type: "text", text: part } : part);
-const PLAIN = {
-  documents: { tokens: 0, likelyTokens: 0, characters: 0 },
-  readers: [],
-  pictureTokens: null,
-  perToken: 1,
-  inputTokens: 0,
-  bytes: 0,
-  writesForLong: false,
-  thoughtBudget: 0,
-  thinksUnseen: false,
-};
 const imageTokens = (bytes: number) =>
   planHold(read({ messages: [{ role: "user", content: [image(bytes)] }] }), MODEL).inputTokens;
 
@@ -245,7 +234,7 @@ describe("planHold", () => {
   it("has a fifth more for models whose tokenizer makes more tokens, and no more than a token for each byte", () => {
     const textOf = (content: string, perToken: number) => {
       const request = read({ messages: [{ role: "user", content }] });
-      return planHold(request, MODEL, { ...PLAIN, perToken }).inputTokens;
+      return planHold(request, MODEL, { ...NO_ADDITIONS, perToken }).inputTokens;
     };
     const prose = "the rest of the text ".repeat(1_000);
     expect(textOf(prose, 1.2) / textOf(prose, 1)).toBeCloseTo(1.2, 2);

@@ -83,7 +83,7 @@ export type HoldAdditions = MediaReaders & {
   readonly thinksUnseen: boolean;
 };
 
-const NO_ADDITIONS: HoldAdditions = {
+export const NO_ADDITIONS: HoldAdditions = {
   documents: NO_DOCUMENTS,
   readers: [],
   pictureTokens: null,

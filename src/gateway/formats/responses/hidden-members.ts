@@ -10,11 +10,11 @@ const HIDDEN: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** The members that responses have, at the time of writing. */
+/** The members that responses have, and that a client or the model writes. Others are searched for what is hidden. */
 const KNOWN: ReadonlySet<string> = new Set(
   (
     "id object created_at completed_at status background error incomplete_details instructions max_output_tokens max_tool_calls metadata " +
-    "model moderation image output output_text parallel_tool_calls previous_response_id prompt prompt_cache_diagnostics " +
+    "model moderation image output output_text parallel_tool_calls previous_response_id prompt " +
     "prompt_cache_options prompt_cache_retention reasoning service_tier store temperature text tool_choice tool_usage tools top_logprobs " +
     "top_p truncation usage"
   ).split(" "),
@@ -55,7 +55,7 @@ export function replacedMembers(
   return replaced;
 }
 
-/** The same for the members of an event beside its response, or of an item. No known one has any. Null: all stay. */
+/** The same for the members of an item, or of an event outside its response. Known members never differ. Null: none differs. */
 export function replacedWithin(object: JsonObject, { names, native }: ShownAs): ReadonlyMap<string, unknown> | null {
   let replaced: Map<string, unknown> | null = null;
   for (const name in object) {
