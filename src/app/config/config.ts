@@ -118,6 +118,8 @@ export type Config = {
   readonly variable: (name: string) => string | undefined;
   /** The variables that settings were read from, for the workers of this node. */
   readonly variables: () => Record<string, string>;
+  /** What is better changed about the files that settings were read from, a sentence for each. */
+  readonly fileAdvice: () => readonly string[];
 };
 
 export { ConfigError };
@@ -130,8 +132,7 @@ export function takeConfig(): Config {
 }
 
 /** Reads the configuration. Errors: ConfigError. */
-export function readConfig(environment: Environment = process.env): Config {
-  const settings = openSettings(environment);
+export function readConfig(environment: Environment = process.env, settings = openSettings(environment)): Config {
   const read = readersOf(settings);
   const { text, integer, choice, choices, hostPatterns, url, databaseUrl, secrets, failpoint, providerUrl } = read;
   const port = { min: 0, max: 65_535 };
@@ -204,6 +205,7 @@ export function readConfig(environment: Environment = process.env): Config {
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
     variables: () => settings.variables(),
+    fileAdvice: () => settings.advice(),
     callbackHosts: hostPatterns("SALDO_CALLBACK_HOSTS"),
   };
 }

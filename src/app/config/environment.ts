@@ -1,7 +1,7 @@
 // The environment as settings read it: a value is in the variable of its name, or in the file that `NAME_FILE` names, as vaults
 // and orchestrators hand secrets out.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,6 +13,8 @@ export type Settings = {
   valueOf(name: string): string | null;
   /** The variables of the settings that were asked for, and of keys of upstreams: what another process of this node needs. */
   variables(): Record<string, string>;
+  /** What is better changed about the files that were read. */
+  advice(): readonly string[];
 };
 
 /** Opens the settings of an environment. What is taken out of the environment later is still read. */
@@ -20,6 +22,7 @@ export function openSettings(environment: Environment): Settings {
   const values = { ...environment };
   const names = new Set<string>();
   const files = new Map<string, string>();
+  const advice: string[] = [];
 
   function valueOf(name: string): string | null {
     names.add(name);
@@ -31,12 +34,15 @@ export function openSettings(environment: Environment): Settings {
     if (known !== undefined) return known;
     const read = readValue(name, file);
     files.set(name, read);
+    if (isOpenToOthers(file))
+      advice.push(`${name}_FILE names a file that other users of this machine can use. ${SHUT}`);
     return read;
   }
 
   const isSetting = (name: string): boolean => names.has(name.replace(/_FILE$/, "")) || UPSTREAM_KEY.test(name);
   return {
     valueOf,
+    advice: () => advice,
     variables: () =>
       Object.fromEntries(
         Object.entries(values).flatMap(([name, value]) =>
@@ -44,6 +50,15 @@ export function openSettings(environment: Environment): Settings {
         ),
       ),
   };
+}
+
+const SHUT = "Its mode should be 0600, or 0440 with a group of the service alone.";
+/** Writing by the group, and anything by others. */
+const OPEN_MODES = 0o027;
+
+function isOpenToOthers(file: string): boolean {
+  const { mode } = statSync(file);
+  return (mode & OPEN_MODES) !== 0;
 }
 
 function readValue(name: string, file: string): string {

@@ -45,6 +45,7 @@ export async function startNode(
   await using stack = new AsyncDisposableStack();
   output.onLog(logger);
   stack.defer(flush);
+  for (const advice of config.fileAdvice()) logger.warn({ event: "config.file.open" }, advice);
   const database = await openServiceDatabase(config, { onPrimary: primaryLog(logger) });
   stack.defer(() => database.close());
   await claimPurpose(database.pool, config.demo ? "demo" : "production");

@@ -27,6 +27,7 @@ import { PROTOCOL_BUGS } from "./protocols.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { REQUEST_BUGS } from "./requests.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
+import { SECRET_BUGS } from "./secrets.ts";
 import { SECURITY_LOG_BUGS } from "./security-log.ts";
 import { STANDBY_BUGS } from "./standby.ts";
 import { SEPARATION_BUGS } from "./separation.ts";
@@ -70,6 +71,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SECURITY_LOG_BUGS,
   ...PROCESS_BUGS,
   ...SEPARATION_BUGS,
+  ...SECRET_BUGS,
   ...LIMIT_BUGS,
   ...GATE_BUGS,
   ...FLOOR_BUGS,
