@@ -15,6 +15,7 @@ import { chat, newCustomer } from "./customer.ts";
 
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 const ALARMS = new URL("../../src/app/observability/README.md", import.meta.url);
+const ROOM_ALARMS = new URL("../../src/app/observability/DATABASE-ROOM.md", import.meta.url);
 
 describe("operating the service", () => {
   let opened: TestDatabase;
@@ -41,7 +42,8 @@ describe("operating the service", () => {
   };
 
   it("shows every metric that the list of alarms names", async () => {
-    const named = new Set((await readFile(ALARMS, "utf8")).match(/\b(?:saldo|nodejs)_[a-z0-9_]+/g));
+    const text = (await readFile(ALARMS, "utf8")) + (await readFile(ROOM_ALARMS, "utf8"));
+    const named = new Set(text.match(/\b(?:saldo|nodejs)_[a-z0-9_]+/g));
     expect(named.size).toBeGreaterThan(15);
     const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
     // workers.test.ts checks the metrics of a node with several workers.

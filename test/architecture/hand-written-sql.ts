@@ -3,6 +3,7 @@
 /** Files below `src/`, entities left out, that have a statement or run one, by why an entity manager would not do. */
 export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "The database itself: sessions, transactions, changes of the schema, bounded reads.": [
+    "app/observability/database-room.ts",
     "app/observability/database-watch.ts",
     "database/backup/base-backup.ts",
     "database/backup/replication-command.ts",

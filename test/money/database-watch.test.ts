@@ -1,8 +1,10 @@
 // Each metric of the database changes with the event that it is for.
 
+import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { watchDatabase, type DatabaseFacts, type DatabaseWatch } from "../../src/app/observability/database-watch.ts";
+import { watchRoom } from "../../src/app/observability/database-room.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneySetup } from "./money-setup.ts";
 
@@ -11,7 +13,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
   let watch: DatabaseWatch;
   beforeAll(async () => {
     setup = await MoneySetup.create(backend);
-    watch = watchDatabase(setup.pool);
+    watch = watchDatabase(setup.pool, tmpdir());
   });
   afterAll(() => setup.close());
 
@@ -30,6 +32,29 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
       defaultPartitionRows: 0,
       audits: { incremental: { lagSeconds: null, violations: 0 }, full: { lagSeconds: null, violations: 0 } },
     });
+  });
+
+  it("sees the room that is used: on the disk, in the log, of connections and of transaction ids", async () => {
+    const { room } = await look();
+    expect(room.bytes).toBeGreaterThan(1_000_000);
+    expect(room.walBytes).toBeGreaterThan(1_000_000);
+    expect(room.slotWalBytes).toBe(0);
+    expect(room.wraparoundShare).toBeGreaterThan(0);
+    expect(room.wraparoundShare).toBeLessThan(0.1);
+    expect(room.connectionsShare).toBeGreaterThan(0);
+    expect(room.connectionsShare).toBeLessThanOrEqual(1);
+    expect(Object.keys(room.deadRows).toSorted()).toEqual(["account", "api_key", "hold", "process"]);
+    expect(room.diskFreeBytes).toBeGreaterThan(0);
+    expect(room.diskFreeShare).toBeGreaterThan(0);
+    expect(room.diskFreeShare).toBeLessThan(1);
+  });
+
+  it("has no figures of a data folder that is not there, nor of a log that the owner may not see", async () => {
+    const room = await watchRoom(setup.pool, "/no/such/folder")();
+    expect([room.diskFreeBytes, room.diskFreeShare]).toEqual([null, null]);
+    await setup.asOwner("ALTER FUNCTION write_ahead_log_bytes SECURITY INVOKER");
+    expect((await watchRoom(setup.pool, tmpdir())()).walBytes).toBeNull();
+    await setup.asOwner("ALTER FUNCTION write_ahead_log_bytes SECURITY DEFINER");
   });
 
   it("sees the oldest hold, the oldest lease and usage outside every month", async () => {

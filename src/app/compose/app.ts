@@ -144,7 +144,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   await standby.watch.look();
   const events = createGatewayEvents(logger);
   const watched = watchUpstreams(ledger, events.report);
-  const watch = options.worksForNode ? watchDatabase(database.pool) : null;
+  const watch = options.worksForNode ? watchDatabase(database.pool, config.dataDir) : null;
   let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
   const people = createAppPeople({ config, database, logger, baseUrl: () => baseUrl });
   stack.defer(() => people.securityLog.close());

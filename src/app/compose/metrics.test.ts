@@ -91,8 +91,31 @@ describe("the metrics of a process", () => {
       oldestSnapshotSeconds: 13,
       defaultPartitionRows: 14,
       audits,
+      room: {
+        bytes: 15,
+        walBytes: null,
+        slotWalBytes: 16,
+        wraparoundShare: 0.17,
+        connectionsShare: 0.18,
+        deadRows: { account: 19, api_key: 20, hold: 21, process: 22 },
+        diskFreeBytes: 23,
+        diskFreeShare: 0.24,
+      },
     };
     const seen = await scrape({ database: () => facts });
+    expect(seen.get("saldo_database_bytes")).toBe(15);
+    expect(seen.get("saldo_database_slot_wal_bytes")).toBe(16);
+    expect(seen.get("saldo_database_wraparound_share")).toBe(0.17);
+    expect(seen.get("saldo_database_connections_share")).toBe(0.18);
+    expect(seen.get('saldo_database_dead_rows{table="account"}')).toBe(19);
+    expect(seen.get('saldo_database_dead_rows{table="hold"}')).toBe(21);
+    expect(seen.get("saldo_data_disk_free_bytes")).toBe(23);
+    expect(seen.get("saldo_data_disk_free_share")).toBe(0.24);
+    // What this login may not see, or what was not read yet, has no series: a 0 would alarm.
+    expect(seen.has("saldo_database_wal_bytes")).toBe(false);
+    expect(
+      [...(await scrape({ database: () => null })).keys()].filter((name) => /disk|share|bytes/.test(name)),
+    ).toEqual([]);
     expect(seen.get("saldo_oldest_hold_seconds")).toBe(11);
     expect(seen.get("saldo_lease_age_seconds")).toBe(12);
     expect(seen.get("saldo_oldest_snapshot_seconds")).toBe(13);

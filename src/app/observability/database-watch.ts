@@ -3,6 +3,7 @@
 import type { Pool } from "pg";
 import { type AuditKind, type AuditState, readAuditStates } from "../../ledger/audit/run.ts";
 import type { Tick } from "../../workers/tick.ts";
+import { type DatabaseRoom, watchRoom } from "./database-room.ts";
 
 const WATCH_MS = 10_000;
 /** Counting on would cost, and any is too many. */
@@ -21,6 +22,8 @@ export type DatabaseFacts = {
   /** Usage records outside every month's partition, counted up to a thousand. */
   readonly defaultPartitionRows: number;
   readonly audits: Readonly<Record<AuditKind, AuditState>>;
+  /** Room, connections and ids. */
+  readonly room: DatabaseRoom;
 };
 
 const FACTS = `
@@ -37,12 +40,13 @@ export type DatabaseWatch = {
 };
 
 /** Makes the watch; its tick does the reading. */
-export function watchDatabase(pool: Pool): DatabaseWatch {
+export function watchDatabase(pool: Pool, dataDir: string): DatabaseWatch {
+  const room = watchRoom(pool, dataDir);
   let facts: DatabaseFacts | null = null;
   const look = async (): Promise<void> => {
-    const { rows } = await pool.query<Omit<DatabaseFacts, "seenAtMs" | "audits">>(FACTS);
+    const { rows } = await pool.query<Omit<DatabaseFacts, "seenAtMs" | "audits" | "room">>(FACTS);
     const audits = await readAuditStates(pool);
-    if (rows[0] !== undefined) facts = { ...rows[0], audits, seenAtMs: performance.now() };
+    if (rows[0] !== undefined) facts = { ...rows[0], audits, room: await room(), seenAtMs: performance.now() };
   };
   return { tick: { name: "watch the database", everyMs: WATCH_MS, run: look }, facts: () => facts };
 }

@@ -7,6 +7,7 @@ import type { GroupCommitLedger, LedgerStatistics } from "../../ledger/group-com
 import type { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import type { Database } from "../../database/database.ts";
 import type { StandbyWatch } from "../../database/standby-watch.ts";
+import { type DatabaseRoom, HOT_TABLES } from "./database-room.ts";
 import type { DatabaseFacts } from "./database-watch.ts";
 
 export type MetricSources = {
@@ -29,6 +30,8 @@ export type StreamFacts = {
 };
 
 type Series<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number]>>;
+/** A value of null leaves the gauge without a series. */
+type OptionalSeries<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number | null]>>;
 
 const MICRO = 1_000_000;
 
@@ -69,6 +72,28 @@ const DATABASE_GAUGES: Series<DatabaseFacts> = {
     (now) => now.oldestSnapshotSeconds,
   ],
   default_partition_rows: ["Usage records outside every month's partition", (now) => now.defaultPartitionRows],
+};
+
+const ROOM_GAUGES: OptionalSeries<Partial<DatabaseRoom>> = {
+  database_bytes: ["Size of the database", (now) => now.bytes ?? null],
+  database_wal_bytes: [
+    "Size of the write-ahead log on the server, where this login may see it",
+    (now) => now.walBytes ?? null,
+  ],
+  database_slot_wal_bytes: [
+    "The most log that one replication slot keeps on the server",
+    (now) => now.slotWalBytes ?? null,
+  ],
+  database_wraparound_share: [
+    "Share of the transaction ids used since the last freeze; at 1 nothing can be written",
+    (now) => now.wraparoundShare ?? null,
+  ],
+  database_connections_share: [
+    "Share of the server's connections that is in use",
+    (now) => now.connectionsShare ?? null,
+  ],
+  data_disk_free_bytes: ["Free room on the disk of SALDO_DATA_DIR", (now) => now.diskFreeBytes ?? null],
+  data_disk_free_share: ["Free share of the disk of SALDO_DATA_DIR", (now) => now.diskFreeShare ?? null],
 };
 
 /** Makes the registry. */
@@ -147,6 +172,8 @@ export function addPortMetric(registry: Registry, { counts }: Pick<PortRefusals,
 
 function addDatabase(registry: Registry, facts: () => DatabaseFacts | null): void {
   addGauges(registry, "saldo_", DATABASE_GAUGES, facts);
+  addGauges(registry, "saldo_", ROOM_GAUGES, () => facts()?.room ?? {});
+  addDeadRows(registry, facts);
   const kinds = ["incremental", "full"] as const;
   const add = (
     name: string,
@@ -176,6 +203,19 @@ function addDatabase(registry: Registry, facts: () => DatabaseFacts | null): voi
   add("saldo_audit_violations", "Violations that the last audit found", ({ audits }, kind) => audits[kind].violations);
 }
 
+function addDeadRows(registry: Registry, facts: () => DatabaseFacts | null): void {
+  const gauge: Gauge<"table"> = new Gauge({
+    name: "saldo_database_dead_rows",
+    help: "Rows of a hot table that are dead and not removed yet",
+    labelNames: ["table"],
+    registers: [registry],
+    collect() {
+      const deadRows = facts()?.room.deadRows;
+      if (deadRows !== undefined) for (const table of HOT_TABLES) gauge.set({ table }, deadRows[table]);
+    },
+  });
+}
+
 function addCounters<Source>(registry: Registry, prefix: string, series: Series<Source>, source: () => Source): void {
   for (const [name, [help, read]] of Object.entries(series)) {
     addCounter(registry, { name: prefix + name, help, labelNames: [], read: () => [[{}, read(source())]] });
@@ -186,7 +226,7 @@ function addCounters<Source>(registry: Registry, prefix: string, series: Series<
 function addGauges<Source>(
   registry: Registry,
   prefix: string,
-  series: Series<Source>,
+  series: OptionalSeries<Source>,
   source: () => Source | null,
 ): void {
   for (const [name, [help, read]] of Object.entries(series)) {
@@ -196,7 +236,10 @@ function addGauges<Source>(
       registers: [registry],
       collect() {
         const now = source();
-        if (now !== null) gauge.set(read(now));
+        if (now === null) return;
+        const value = read(now);
+        if (value === null) gauge.remove(); // reset would leave a 0, which alarms
+        else gauge.set(value);
       },
     });
   }
