@@ -110,13 +110,43 @@ export function dockerInstructions(): { readonly name: string; readonly words: s
   return Array.from(text.matchAll(/^([A-Z]+) (.*)$/gm), ([, name = "", words = ""]) => ({ name, words }));
 }
 
-/** The queries of every Grafana dashboard. */
-export function dashboardExpressions(): string[] {
+export type AlertRule = {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+};
+
+/** The alert rules for Prometheus. */
+export function alertRules(): AlertRule[] {
+  const { groups } = parse(read("deploy/prometheus/alerts.yml")) as { groups: { rules: AlertRule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+type Sourced = { readonly datasource: { readonly type: string; readonly uid: string } };
+export type Dashboard = {
+  readonly id?: number;
+  readonly uid: string;
+  readonly title: string;
+  readonly schemaVersion: number;
+  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] };
+  readonly panels: readonly (Sourced & {
+    readonly id: number;
+    readonly title: string;
+    readonly gridPos: { readonly x: number; readonly y: number };
+    readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+    readonly targets: readonly (Sourced & { readonly expr: string })[];
+  })[];
+};
+
+/** The Grafana dashboards. */
+export function dashboards(): Dashboard[] {
   const folder = join(DEPLOY, "grafana/dashboards");
-  return readdirSync(folder).flatMap((name) => {
-    const { panels } = JSON.parse(readFileSync(join(folder, name), "utf8")) as {
-      panels: { targets: { expr: string }[] }[];
-    };
-    return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
-  });
+  return readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Dashboard);
+}
+
+/** The queries of every Grafana dashboard and every alert rule. */
+export function expressions(): string[] {
+  const queries = dashboards().flatMap(({ panels }) => panels.flatMap(({ targets }) => targets));
+  return [...queries, ...alertRules()].map(({ expr }) => expr);
 }

@@ -48,6 +48,7 @@ it("has the objects of a service: pods, their service, disruptions, the migratio
     `Job saldo-migrate-${packageVersion()}`,
     "NetworkPolicy saldo",
     "PodDisruptionBudget saldo",
+    "PrometheusRule saldo",
     "Service saldo",
     "ServiceMonitor saldo",
     "StatefulSet saldo",

@@ -316,7 +316,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   addPrimaryMetric(registry, database);
   addLogMetric(registry, options.linesLost);
   addPortMetric(registry, refusals);
-  addIntakeMetrics(registry, servers);
+  addIntakeMetrics(registry, servers, config);
   if (options.worksForNode) {
     addPayoutMetrics(registry, payouts);
     addBackupMetric(registry, receiving);

@@ -15,7 +15,17 @@ export function intakeSettings({ bodyBudgetMib, uploadsPerKey, maxConnections }:
 }
 
 /** Adds the metrics of what is received. */
-export function addIntakeMetrics(registry: Registry, servers: Pick<Servers, "intake" | "droppedConnections">): void {
+export function addIntakeMetrics(
+  registry: Registry,
+  servers: Pick<Servers, "intake" | "droppedConnections">,
+  { bodyBudgetMib }: Pick<Config, "bodyBudgetMib">,
+): void {
+  const budget = new Gauge({
+    name: "saldo_request_body_budget_bytes",
+    help: "How many bytes of request bodies may be received at a time",
+    registers: [registry],
+  });
+  budget.set(bodyBudgetMib * MIB);
   const gauge: Gauge = new Gauge({
     name: "saldo_request_body_bytes",
     help: "Bytes of request bodies that are being received",

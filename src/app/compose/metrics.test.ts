@@ -18,7 +18,7 @@ function gatewayOf(outcome: Error | ChatOutcome = "answered"): Gateway {
     },
   };
 }
-const STREAMS = { drains: { running: 3, unanswered: 2 }, waiting: { size: 4 } };
+const STREAMS = { drains: { running: 3, most: 9, unanswered: 2 }, waiting: { size: 4 } };
 const LEDGER = {
   groups: 2,
   members: 7,
@@ -63,6 +63,7 @@ describe("the metrics of a process", () => {
     const text = await registry.metrics();
     for (const line of [
       "saldo_drains 3",
+      "saldo_drains_limit 9",
       "saldo_unanswered_departures 2",
       "saldo_waiting_streams 4",
       "saldo_ledger_groups_total 2",

@@ -234,7 +234,7 @@ function logTrouble(logger: Pick<EventLogger, "error" | "warn">, trouble: Payout
   logger[level](err === undefined ? facts : { ...facts, err }, message);
 }
 
-/** Adds the metrics of payouts; the alarms on them are in app/observability/README.md. */
+/** Adds the metrics of payouts; the alarms on them are in deploy/ALARMS.md. */
 export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<Payouts, "facts" | "troubles">): void {
   const gauge = <Label extends string>(
     name: string,

@@ -1,4 +1,4 @@
-// The metrics of a process, read from memory when they are asked for. The alarms on them are in README.md.
+// The metrics of a process, read from memory when they are asked for. The alarms on them are in deploy/ALARMS.md.
 
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { GatewayEventCount } from "./events.ts";
@@ -25,7 +25,7 @@ export type MetricSources = {
 
 /** Streams in a state that is bounded, or better short. */
 export type StreamFacts = {
-  readonly drains: { readonly running: number; readonly unanswered: number };
+  readonly drains: { readonly running: number; readonly most: number; readonly unanswered: number };
   readonly waiting: { readonly size: number };
 };
 
@@ -56,6 +56,7 @@ const LEDGER_GAUGES: Series<LedgerStatistics> = {
 
 const STREAM_GAUGES: Series<StreamFacts> = {
   drains: ["Answers without a client that are read on for their usage", (now) => now.drains.running],
+  drains_limit: ["How many of them are read on at a time", (now) => now.drains.most],
   unanswered_departures: [
     "Requests whose client left before they were answered, within the time of a drain",
     (now) => now.drains.unanswered,

@@ -38,6 +38,11 @@ export class Drains {
     return this.#running.size;
   }
 
+  /** How many may run at once. */
+  get most(): number {
+    return this.#limits.most;
+  }
+
   /** How many requests were left before they were answered, as far as their time is not over. */
   get unanswered(): number {
     return this.#unanswered.values().reduce((sum, count) => sum + count, 0);

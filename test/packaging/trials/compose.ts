@@ -8,7 +8,7 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { packageVersion } from "../../../src/kernel/version.ts";
-import { compose, dashboardExpressions, DEPLOY } from "../deployed.ts";
+import { compose, expressions, DEPLOY } from "../deployed.ts";
 import { Engine, eventually, type Outcome, run, runWell } from "../engine.ts";
 
 const STARTED = ["postgres", "gateway", "prometheus"];
@@ -105,7 +105,7 @@ describe("compose.yaml", () => {
     );
     expect((await query("saldo_audit_violations")).length).toBeGreaterThan(0);
     // Grafana would ask the same.
-    for (const expression of dashboardExpressions()) expect(await query(expression), expression).toBeInstanceOf(Array);
+    for (const expression of expressions()) expect(await query(expression), expression).toBeInstanceOf(Array);
   });
 
   it("ends the gateway with 0 within its grace", async () => {
