@@ -74,6 +74,11 @@ function compareFields(before: object, after: object): FieldChange[] {
     .map((field) => ({ field, before: was.get(field) ?? null, after: is.get(field) ?? null }));
 }
 
+/** What changes of a model name: its fields by their paths. */
+export function fieldsOfModel(model: FileModel): Map<string, unknown> {
+  return flatten(writeWithNamedTiers(model));
+}
+
 /** Fields by their paths: `price.input`. A list is one field, for its order has a meaning. */
 function flatten(value: object, prefix = ""): Map<string, unknown> {
   return new Map(

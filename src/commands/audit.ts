@@ -1,5 +1,6 @@
 import type { AuditKind } from "../ledger/audit/run.ts";
 import { audit, type AuditReport } from "../ledger/audit/audit.ts";
+import { presetCatalog } from "../app/compose/catalog.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Command } from "./command.ts";
 
@@ -14,10 +15,11 @@ export const auditCommands: readonly Command[] = [
       full: { required: false, value: null, about: "reads everything from its beginning" },
       hurry: { required: false, value: null, about: "makes no pauses; for a service that is stopped" },
     },
-    async run(values, { database }) {
+    async run(values, { config, database }) {
       const kind = values.has("full") ? "full" : "incremental";
       const share = values.has("hurry") ? 1 : GENTLE_SHARE;
-      const report = await audit((await database()).pool, { kind, share, topics: topicAudits });
+      const topics = topicAudits(presetCatalog(config).presetModels);
+      const report = await audit((await database()).pool, { kind, share, topics });
       return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, realpath, rename, rm } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
+import { presetCatalog } from "../app/compose/catalog.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
@@ -29,7 +30,7 @@ export const backupCommands: readonly Command[] = [
       const within = await mkdtemp(join(tmpdir(), "saldo-verify-"));
       try {
         const restored = await restoreCluster({ root: resolve(root), keys, until: null, within });
-        const report = await inRestored(config, restored, ({ pool }) => auditAll(pool));
+        const report = await inRestored(config, restored, ({ pool }) => auditAll(config, pool));
         return { json: { ok: report.ok, ...found(report) }, ok: report.ok };
       } finally {
         await rm(within, { recursive: true, force: true });
@@ -77,7 +78,7 @@ export const backupCommands: readonly Command[] = [
       try {
         const report = await inRestored(config, restored, async (database) => {
           await closeRestored(await operatorHere(async () => database), restored);
-          return auditAll(database.pool);
+          return auditAll(config, database.pool);
         });
         await restored.claimTimeline();
         await rename(join(restored.dataDir, "postgres"), join(dataDir, "postgres"));
@@ -122,8 +123,8 @@ async function inRestored<T>(config: Config, restored: Restored, work: (database
   }
 }
 
-function auditAll(pool: Database["pool"]): Promise<AuditReport> {
-  return audit(pool, { kind: "full", topics: topicAudits });
+function auditAll(config: Config, pool: Database["pool"]): Promise<AuditReport> {
+  return audit(pool, { kind: "full", topics: topicAudits(presetCatalog(config).presetModels) });
 }
 
 function found({ ok, violations, hasMore }: AuditReport) {

@@ -13,6 +13,9 @@ const READ = `SELECT purpose FROM database_purpose`;
 const LOCK = `SELECT purpose FROM database_purpose FOR UPDATE`;
 const END_DEMO = `
 UPDATE database_purpose SET purpose = 'production', since = clock_timestamp(), demo_credentials = NULL WHERE purpose = 'demo'`;
+/** Since when a database is production's, in milliseconds of Unix time; no row: it is none. */
+export const PRODUCTION_SINCE = `
+SELECT extract(epoch FROM since)::float8 * 1000 AS "sinceMs" FROM database_purpose WHERE purpose = 'production'`;
 const READ_CREDENTIALS = `SELECT demo_credentials AS credentials FROM database_purpose WHERE purpose = 'demo'`;
 const WRITE_CREDENTIALS = `UPDATE database_purpose SET demo_credentials = $1 WHERE purpose = 'demo'`;
 

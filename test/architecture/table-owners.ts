@@ -129,6 +129,24 @@ export const grants: readonly Grant[] = [
     reason: "roll-ups, summaries and statements are read from the ledger's rows",
   },
   {
+    files: "billing/usage/audit-records.ts",
+    tables: ["api_key"],
+    access: "read",
+    reason: "the audit compares the key of a record with the keys of its account",
+  },
+  {
+    files: "billing/audit-gifts.ts",
+    tables: ["posting", "database_purpose"],
+    access: "read",
+    reason: "the audit compares what was given away with the settings, and with the purpose of the database",
+  },
+  {
+    files: "operator/audit-postings.ts",
+    tables: ["posting"],
+    access: "read",
+    reason: "the audit compares what operators posted with their log",
+  },
+  {
     files: "billing/top-ups/",
     tables: ["posting", "receivable"],
     access: "read",

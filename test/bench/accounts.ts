@@ -11,7 +11,7 @@ WITH new AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS t (id, posting_id))
      opened AS (INSERT INTO account (id, posted) SELECT id, $3::bigint FROM new),
      posted AS (
        INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
-       SELECT id, posting_id, posting_id, 'IDR/6', $4::uuid, id, $3::bigint, 'bench' FROM new)
+       SELECT id, posting_id, posting_id, 'IDR/6', $4::uuid, id, $3::bigint, 'demo_credit' FROM new)
 SELECT 1`;
 
 const ISSUE_KEYS = `

@@ -6,10 +6,10 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { costOf } from "../../src/billing/cost.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditUsage } from "../../src/ledger/credit-note.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import type { PriceSnapshot, Settlement, TokenCounts } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
+import { creditUsageByOperator } from "../setup/operator-credit.ts";
 
 export const RICH_PRICES: PriceSnapshot = {
   input: 40_000_000_000n,
@@ -99,6 +99,6 @@ export async function billRichRequest(database: Database, accountId: string, cou
     delivered: true,
   });
   const note = { requestId, amount: 1_000_000n, note: "test", name: null };
-  await withTransaction(database, (client) => creditUsage(client, note));
+  await withTransaction(database, (client) => creditUsageByOperator(client, note));
   return requestId;
 }

@@ -10,10 +10,9 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import { type AccountBalance, openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { creditAccount } from "../../src/ledger/credits.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
+import { creditByOperator } from "../setup/operator-credit.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
@@ -98,10 +97,9 @@ export class Service {
   /** An account with so many micro-rupiah and a key without a limit. */
   async customer(balance: bigint): Promise<Customer> {
     const accountId = uuidv7();
-    const from = systemAccounts.operatorAdjustments;
     await withTransaction(this.database, async (client) => {
       await openAccount(client, accountId);
-      await creditAccount(client, { accountId, amount: balance, from, reason: "operator_credit" });
+      await creditByOperator(client, { accountId, amount: balance });
     });
     const { secret } = await issueKey(this.database, { accountId, name: "test", rateLimit: 0 });
     return { accountId, key: secret };

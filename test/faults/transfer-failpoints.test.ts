@@ -65,6 +65,6 @@ describe("a process that dies while it takes an order at", () => {
     expect(await listBalances(opened.database, merchantId)).toEqual([
       { currencyCode: "TRX", available: "78.3", held: "21.7" },
     ]);
-    expect(await audit(opened.database.pool, { topics: topicAudits })).toEqual(SOUND);
+    expect(await audit(opened.database.pool, { topics: topicAudits() })).toEqual(SOUND);
   });
 });

@@ -30,6 +30,7 @@ describe.each(testBackends())("the audit of postings, on the %s database", (back
     expect(await found(put(other), put(owner))).toEqual([
       ["posted = sum of postings, held = sum of open holds, available >= 0", owner],
       ["every posting is under the account that it is about", id],
+      ["money that an operator moved has its line in the operators' log", id],
     ]);
   });
 

@@ -160,14 +160,15 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
 
   it("finds postings, holds and usage of accounts that do not exist", async () => {
     const [nobody, id] = [uuidv7(), uuidv7()];
+    const keyId = await setup.key(nobody);
     const damage = () =>
       setup.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
-          VALUES ('${nobody}', '${id}', '${id}', 'IDR/6', '${systemAccounts.promotions}', '${nobody}', 5, 'lost');
+          VALUES ('${nobody}', '${id}', '${id}', 'IDR/6', '${systemAccounts.promotions}', '${nobody}', 5, 'demo_credit');
         INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
-          SELECT '${nobody}', '${id}', id, 0, '${id}', 'm', 1, 1 FROM process LIMIT 1;
+          SELECT '${nobody}', '${id}', id, 0, '${keyId}', 'm', 1, 1 FROM process LIMIT 1;
         INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
           input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
-          VALUES ('${nobody}', '${id}', '${id}', 'm', 0, 0, 0, 1, 1, 0, 0, 'free', now()::date, false, 0)`);
+          VALUES ('${nobody}', '${id}', '${keyId}', 'm', 0, 0, 0, 1, 1, 0, 0, 'free', now()::date, false, 0)`);
     const repair = async () => {
       await setup.asOwner(`DELETE FROM hold WHERE id = '${id}'`);
       await unguarded("posting", `DELETE FROM posting WHERE id = '${id}'`);
@@ -245,6 +246,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     expect(await found(damage, repair)).toEqual([
       [check, note],
       [check, other],
+      ["money that an operator moved has its line in the operators' log", note],
     ]);
   });
 

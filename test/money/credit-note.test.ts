@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { LimitExceeded, NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type CreditNote, creditUsage, readCredited } from "../../src/ledger/credit-note.ts";
+import { type CreditNote, readCredited } from "../../src/ledger/credit-note.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
+import { creditUsageByOperator } from "../setup/operator-credit.ts";
 
 const BALANCE = 1_000_000n;
 /** Three tokens of input. */
@@ -28,7 +29,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
   }
   const credit = (note: Pick<CreditNote, "requestId"> & Partial<CreditNote>) =>
     withTransaction(process.database, (client) =>
-      creditUsage(client, { amount: null, note: "wrong answer", name: null, ...note }),
+      creditUsageByOperator(client, { amount: null, note: "wrong answer", name: null, ...note }),
     );
   const posted = async (account: string) => (await setup.balance(account)).posted;
 

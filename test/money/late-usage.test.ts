@@ -2,13 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { creditUsage } from "../../src/ledger/credit-note.ts";
 import type { Settlement } from "../../src/ledger/ledger.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
+import { creditUsageByOperator } from "../setup/operator-credit.ts";
 
 const UNIT = 5_000n; // micro-rupiah of one input token
 const HOLD = 100n * UNIT;
@@ -147,7 +147,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
     await sleeper.ledger.settle(settlement(account, id, 30));
     const credit = (amount: bigint | null, name: string) =>
       withTransaction(setup.opened.database, (client) =>
-        creditUsage(client, { requestId: id, amount, note: "", name }),
+        creditUsageByOperator(client, { requestId: id, amount, note: "", name }),
       );
     await expect(credit(31n * UNIT, "too much")).rejects.toThrow("left to credit");
     expect(await credit(null, "all")).toMatchObject({ amount: 30n * UNIT, left: 0n });

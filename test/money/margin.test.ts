@@ -4,10 +4,10 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { startOfBillingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
 import { postLateUsage } from "../../src/ledger/late-usage.ts";
-import { creditUsage } from "../../src/ledger/credit-note.ts";
 import type { Settlement } from "../../src/ledger/ledger.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
+import { creditUsageByOperator } from "../setup/operator-credit.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -53,7 +53,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     await use(second, "a", { at: dayMs - 1, tokens: 7, upstreamCost: 1n });
     await use(second, "c", { at: nextMs, tokens: 8, upstreamCost: 1n, upstream: "other" });
     await withTransaction(process.database, (client) =>
-      creditUsage(client, { requestId: credited, amount: 40_000n, note: "test", name: null }),
+      creditUsageByOperator(client, { requestId: credited, amount: 40_000n, note: "test", name: null }),
     );
 
     const byModel = await report(today, today, "model");

@@ -11,13 +11,12 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
 import { type AccountBalance, openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { creditAccount } from "../../src/ledger/credits.ts";
 import { audit, type AuditOptions } from "../../src/ledger/audit/audit.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
-import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { topicAudits } from "../../src/app/compose/topic-audits.ts";
+import { creditByOperator } from "../setup/operator-credit.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
@@ -92,14 +91,14 @@ export class MoneySetup {
     const accountId = uuidv7();
     await withTransaction(this.opened.database, async (client) => {
       await openAccount(client, accountId);
-      if (balance > 0n) await creditAccount(client, operatorCredit(accountId, balance));
+      if (balance > 0n) await creditByOperator(client, { accountId, amount: balance });
     });
     return accountId;
   }
 
   /** Puts so many micro-rupiah more on an account. */
   async credit(accountId: string, amount: bigint): Promise<void> {
-    await withTransaction(this.opened.database, (client) => creditAccount(client, operatorCredit(accountId, amount)));
+    await withTransaction(this.opened.database, (client) => creditByOperator(client, { accountId, amount }));
   }
 
   async key(accountId: string, rateLimit = 0): Promise<string> {
@@ -168,7 +167,7 @@ export class MoneySetup {
   }
 
   audit(options: AuditOptions = {}) {
-    return audit(this.pool, { topics: topicAudits, ...options });
+    return audit(this.pool, { topics: topicAudits(), ...options });
   }
 
   async close(): Promise<void> {
@@ -179,10 +178,6 @@ export class MoneySetup {
     }
     await this.opened.drop();
   }
-}
-
-function operatorCredit(accountId: string, amount: bigint) {
-  return { accountId, amount, from: systemAccounts.operatorAdjustments, reason: "operator_credit" };
 }
 
 export function admission(accountId: string, keyId: string, amount: bigint, leastAmount = amount): AdmissionRequest {

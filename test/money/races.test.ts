@@ -132,8 +132,8 @@ describe.each(testBackends())("races on the %s database", (backend) => {
             creditOnce(client, {
               accountId: accounts[index % accounts.length] ?? "",
               amount: BigInt(1_000 + index),
-              from: systemAccounts.operatorAdjustments,
-              reason: "operator_credit",
+              from: systemAccounts.promotions,
+              reason: "demo_credit",
               reference,
             }),
           ),
@@ -159,11 +159,11 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     async (round) => {
       const accountId = await setup.account(0n);
       const reference = `credit:${backend}:${round}`;
-      const from = systemAccounts.operatorAdjustments;
+      const from = systemAccounts.promotions;
       const credits = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           withTransaction(processOf(index).database, (client) =>
-            creditAccount(client, { accountId, amount: BigInt(1_000 + index), from, reason: "top_up", reference }),
+            creditAccount(client, { accountId, amount: BigInt(1_000 + index), from, reason: "demo_credit", reference }),
           ),
         ),
       );
@@ -195,7 +195,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     await lock.queued(1);
     await lock.release(`
       INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
-        VALUES ('${account}', '${admission(account, key, 0n).requestId}', '${account}', 'IDR/6', '${systemAccounts.promotions}', '${account}', 5000, 'race');
+        VALUES ('${account}', '${admission(account, key, 0n).requestId}', '${account}', 'IDR/6', '${systemAccounts.promotions}', '${account}', 5000, 'demo_credit');
       UPDATE account SET posted = posted + 5000 WHERE id = '${account}'`);
     expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual(waiting.map(() => "granted"));
     expect(await setup.balance(account)).toMatchObject({ posted: 5_100n, held: 500n * BigInt(parallel) });

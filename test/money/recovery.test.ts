@@ -144,8 +144,8 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     await setup.asOwner("ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only");
     // As after a lost admission: on the account, and in no process's memory.
     await setup.pool.query(
-      `INSERT INTO hold SELECT $1, $2, owner, amount, key_id, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
-      [forgotten.account, forgotten.request.requestId, known.request.requestId],
+      `INSERT INTO hold SELECT $1, $2, owner, amount, $4, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
+      [forgotten.account, forgotten.request.requestId, known.request.requestId, forgotten.request.keyId],
     );
     await setup.pool.query("UPDATE account SET held = held + 400000, open_holds = open_holds + 1 WHERE id = $1", [
       forgotten.account,

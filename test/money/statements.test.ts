@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditUsage } from "../../src/ledger/credit-note.ts";
 import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { readCsv } from "../dashboard/csv-file.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { allPages, chance, factsOf, micro, type UsageClient, UsageSetup } from "./usage-setup.ts";
 import { admission, settlement, SOUND, type TestProcess } from "./money-setup.ts";
+import { creditUsageByOperator } from "../setup/operator-credit.ts";
 
 const ORDER = `
 INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at)
@@ -95,7 +95,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
           const requestId = take(settled);
           if (requestId === undefined) return;
           const { rows } = await tx.query("SELECT FROM usage_record WHERE request_id = $1 AND charge > 0", [requestId]);
-          if (rows.length > 0) await creditUsage(tx, { requestId, amount: null, note: "test", name: null });
+          if (rows.length > 0) await creditUsageByOperator(tx, { requestId, amount: null, note: "test", name: null });
         }),
       // As a process that was paused while another one recovered its request.
       "charge late": async () => {

@@ -116,7 +116,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
           accountId: account,
           amount: 50_000n,
           from: systemAccounts.promotions,
-          reason: "promotion",
+          reason: "demo_credit",
           reference,
         }),
       );

@@ -21,7 +21,7 @@ export async function billRequest(
   const nowMs = Date.now();
   const requestId = uuidv7(nowMs);
   await withTransaction(database, async (client) => {
-    await creditAccount(client, { accountId, amount: charge, from: systemAccounts.promotions, reason: "test_credit" });
+    await creditAccount(client, { accountId, amount: charge, from: systemAccounts.promotions, reason: "demo_credit" });
     await client.query(RECORD, [accountId, requestId, charge, billingDay(nowMs)]);
     await client.query("UPDATE account SET posted = posted - $2 WHERE id = $1", [accountId, charge]);
   });

@@ -80,7 +80,7 @@ describe("the books", () => {
       "operator_credit 3",
       "operator_credit 2",
       "operator_credit 1",
-      "test_credit 5",
+      "demo_credit 5",
       "usage 5",
     ];
     expect((await find({ accountId })).toSorted()).toEqual(all.toSorted());

@@ -126,7 +126,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
 
   let audits = 0;
   const auditNow = async (kind: AuditKind, after: string): Promise<void> => {
-    const { violations } = await patiently(() => audit(pool, { kind, topics: topicAudits }));
+    const { violations } = await patiently(() => audit(pool, { kind, topics: topicAudits() }));
     audits += 1;
     for (const { check, subject, detail } of violations)
       violate(`audit after ${after}: ${check}: ${subject} ${detail}`);

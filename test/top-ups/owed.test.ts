@@ -8,13 +8,13 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { InsufficientBalance } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { Admission } from "../../src/ledger/ledger.ts";
-import { creditUsage } from "../../src/ledger/credit-note.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { adjustAccount, creditAccount } from "../../src/operator/commands/accounts.ts";
 import { updateSettings } from "../../src/operator/commands/settings.ts";
 import { admission, settlement, type TestProcess } from "../money/money-setup.ts";
 import { one, useTwoProcesses, setup } from "./two-processes.ts";
 import { MICRO, RUPIAH } from "./top-up-setup.ts";
+import { creditUsageByOperator } from "../setup/operator-credit.ts";
 
 useTwoProcesses();
 
@@ -191,7 +191,7 @@ describe("a debt is paid first", () => {
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 15_000 });
     const note = (name: string) =>
       withTransaction(one.database, (client) =>
-        creditUsage(client, { requestId, amount: rupiah(7_500), note: "it failed", name }),
+        creditUsageByOperator(client, { requestId, amount: rupiah(7_500), note: "it failed", name }),
       );
     await note("one");
     expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 7_500 });

@@ -348,6 +348,6 @@ function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger"
     }),
     retriesTick(pool),
     usageTick(pool, onMissed),
-    ...auditTicks({ pool, onViolations }),
+    ...auditTicks({ pool, presetModels: presetCatalog(config).presetModels, onViolations }),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import { audit, type AuditReport } from "../../ledger/audit/audit.ts";
 import { type AuditKind, claimAudit } from "../../ledger/audit/run.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { topicAudits } from "./topic-audits.ts";
 import type { Tick } from "../../workers/tick.ts";
 
@@ -17,12 +18,14 @@ const SHARE = 0.1;
 
 export type AuditWork = {
   readonly pool: Pool;
+  /** The models of a demo, which no change of the catalog has. */
+  readonly presetModels: readonly CatalogModel[];
   /** Called with the findings of an audit, when there are any. */
   readonly onViolations: (kind: AuditKind, report: AuditReport) => void;
 };
 
 /** Audits what is new every minute and everything once a day; processes on one database take turns. */
-export function auditTicks({ pool, onViolations }: AuditWork): Tick[] {
+export function auditTicks({ pool, presetModels, onViolations }: AuditWork): Tick[] {
   const tickOf = (kind: AuditKind, name: string): Tick => ({
     name,
     everyMs: MINUTE_MS,
@@ -30,7 +33,7 @@ export function auditTicks({ pool, onViolations }: AuditWork): Tick[] {
       // A tick comes a little sooner or later than its minute.
       const everyMs = EVERY_MS[kind] * 0.9;
       if (!(await claimAudit(pool, { kind, everyMs, retryAfterMs: RETRY_AFTER_MS[kind] }))) return;
-      const report = await audit(pool, { kind, share: SHARE, topics: topicAudits, signal });
+      const report = await audit(pool, { kind, share: SHARE, topics: topicAudits(presetModels), signal });
       if (!report.ok) onViolations(kind, report);
     },
   });

@@ -148,7 +148,7 @@ describe("a key with models", () => {
       const { data } = (await answer.json()) as { data: { id: string }[] };
       return data.map(({ id }) => id).filter((id) => !id.startsWith("demo/"));
     };
-    await expect.poll(models, { timeout: 10_000, interval: 500 }).toEqual(["local/small"]);
+    await expect.poll(models, { timeout: 30_000, interval: 500 }).toEqual(["local/small"]);
     await limit(customer, "--models", "all");
     served.upstream.run(json(completion({ usage: USAGE })));
     expect(
@@ -176,7 +176,7 @@ test("a key gets another rate limit by command, and keeps what the command does 
 describe("a key with an end", () => {
   test("is refused from then on, whatever this node remembers of it", async () => {
     const customer = await served.customer();
-    await limit(customer, "--expires", new Date(Date.now() + 1_500).toISOString());
+    await limit(customer, "--expires", new Date(Date.now() + 8_000).toISOString());
     expect((await keyOf(customer))["name"]).toBe("test");
     await expect
       .poll(async () => (await post("/v1/chat/completions", customer, { model, messages: MESSAGES })).status)

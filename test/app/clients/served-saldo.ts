@@ -12,11 +12,10 @@ import { formatMoney, IDR, idr, parseMoney } from "../../../src/kernel/money.ts"
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { openAccount, readBalance } from "../../../src/ledger/accounts.ts";
-import { creditAccount } from "../../../src/ledger/credits.ts";
 import type { Environment } from "../../../src/identity/principal.ts";
 import { createMerchant, creditMerchant } from "../../../src/merchant/merchants/merchants.ts";
-import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
+import { creditByOperator } from "../../setup/operator-credit.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
 import { SaldoHere } from "../../setup/saldo-here.ts";
 import { SaldoProcess } from "../../setup/saldo-process.ts";
@@ -93,14 +92,7 @@ export async function serveSaldo({
       );
       const amount = parseMoney(credit, IDR).units;
       if (amount > 0n) {
-        await withTransaction(database, (client) =>
-          creditAccount(client, {
-            accountId,
-            amount,
-            from: systemAccounts.operatorAdjustments,
-            reason: "operator_credit",
-          }),
-        );
+        await withTransaction(database, (client) => creditByOperator(client, { accountId, amount }));
       }
       const limit = rateLimit === undefined ? {} : { rateLimit };
       const { keyId, secret } = await issueKey(database, { accountId, name: "test", ...limit });

@@ -109,5 +109,5 @@ export function hasEnded({ status }: Transfer): boolean {
 
 /** The books are in order, and no payment was posted that the chain has not seen. */
 export async function expectSoundBooks({ pool }: Database): Promise<void> {
-  expect(await audit(pool, { topics: topicAudits })).toEqual(SOUND);
+  expect(await audit(pool, { topics: topicAudits() })).toEqual(SOUND);
 }

@@ -7,8 +7,6 @@ import { insertTopUp } from "../../../src/billing/top-ups/store.ts";
 import { withRetry, withTransaction } from "../../../src/database/transactions.ts";
 import { DomainError } from "../../../src/kernel/errors.ts";
 import { InvariantError } from "../../../src/kernel/invariant.ts";
-import { creditAccount } from "../../../src/ledger/credits.ts";
-import { creditUsage } from "../../../src/ledger/credit-note.ts";
 import { GroupCommitLedger } from "../../../src/ledger/group-commit/group-commit.ts";
 import type { AdmissionRequest, Ledger, PriceSnapshot, SettledUsage } from "../../../src/ledger/ledger.ts";
 import { recoverHolds } from "../../../src/ledger/recovery.ts";
@@ -16,6 +14,7 @@ import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { sweepOwnHolds } from "../../../src/ledger/jobs/holds.ts";
 import { type MoneySetup, settlement, type TestProcess } from "../money-setup.ts";
 import type { Action, Answer, Books } from "./actions.ts";
+import { creditByOperator, creditUsageByOperator } from "../../setup/operator-credit.ts";
 
 const BURY = "UPDATE process SET dead_at = clock_timestamp() WHERE id = $1";
 const LEAVE_FOR_A_MINUTE = "UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1";
@@ -172,11 +171,12 @@ export class RealLedger {
   }
 
   async #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Promise<Answer> {
-    const from = systemAccounts.operatorAdjustments;
-    const credit = { accountId, amount, from, reason: "operator_credit", reference };
+    const credit = { accountId, amount, reference };
     const { database } = this.#setup.opened;
     // As every caller of the ledger: a deadlock has written nothing.
-    const { available } = await withRetry(() => withTransaction(database, (client) => creditAccount(client, credit)));
+    const { available } = await withRetry(() =>
+      withTransaction(database, (client) => creditByOperator(client, credit)),
+    );
     return { available };
   }
 
@@ -193,7 +193,7 @@ export class RealLedger {
     const note = { requestId, amount, name, note: "the model gives it back" };
     try {
       const { database } = this.#setup.opened;
-      const written = await withRetry(() => withTransaction(database, (client) => creditUsage(client, note)));
+      const written = await withRetry(() => withTransaction(database, (client) => creditUsageByOperator(client, note)));
       const { credited, left, isNew } = written;
       return { amount: written.amount, credited, left, isNew };
     } catch (error) {

@@ -8,6 +8,7 @@ import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { BACKUP_BUGS } from "./backups.ts";
 import { CALLER_BUGS } from "./callers.ts";
 import { EMBEDDINGS_BUGS } from "./embeddings.ts";
+import { FORGERY_BUGS } from "./forgeries.ts";
 import { FORMAT_BUGS } from "./formats.ts";
 import { FLOOR_BUGS } from "./floor.ts";
 import { GATE_BUGS } from "./gate.ts";
@@ -60,6 +61,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...EMBEDDINGS_BUGS,
   ...PROTOCOL_BUGS,
   ...NATIVE_RESPONSES_BUGS,
+  ...FORGERY_BUGS,
   ...FORMAT_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,

@@ -1,0 +1,26 @@
+// The audit of money that operators moved: each posting is what a line of their log orders.
+
+import type { AuditPlugin } from "../ledger/audit/plugin.ts";
+import { systemAccounts } from "../ledger/system-accounts.ts";
+
+export const operatorPostingAudit: AuditPlugin = {
+  postings: {
+    // Lines have rupiah, postings micro-rupiah; a correction that takes money off is negative in its line.
+    "money that an operator moved has its line in the operators' log": `
+    SELECT p.id AS subject, format('%s of %s for %s', p.reason, p.amount, p.account_id) AS detail
+    FROM posting p
+    CROSS JOIN LATERAL (
+      SELECT CASE p.reason
+        WHEN 'operator_credit' THEN 'account credit' WHEN 'operator_adjustment' THEN 'account adjust' WHEN 'credit_note' THEN 'usage credit'
+      END AS action, CASE WHEN p.reason = 'credit_note' THEN p.group_id ELSE p.account_id END::text AS subject,
+      CASE WHEN p.debit = p.account_id THEN -p.amount ELSE p.amount END AS amount
+    ) l
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid
+      AND ('${systemAccounts.operatorAdjustments}' IN (p.debit, p.credit) OR p.reason = 'credit_note')
+      AND NOT (p.reason = 'operator_adjustment' AND starts_with(p.reference, 'demo-clear:') AND p.debit = p.account_id)
+      AND NOT EXISTS (
+        SELECT FROM operator_action o
+        WHERE o.subject = l.subject AND o.action = l.action AND o.facts ->> 'postingId' = p.id::text
+          AND (o.facts ->> 'amount')::numeric * 1000000 = l.amount)`,
+  },
+};

@@ -1,0 +1,66 @@
+// Checks of the audit that compare the books with what other topics recorded.
+
+import type { PlantedBug } from "../planted-bug.ts";
+
+const forgeries = (test: string) => ({ file: "test/money/forgeries.test.ts", test });
+const POSTINGS = "src/operator/audit-postings.ts";
+const RECORDS = "src/billing/usage/audit-records.ts";
+const GIFTS = "src/billing/audit-gifts.ts";
+
+/** Each with the test that must notice it. */
+export const FORGERY_BUGS: readonly PlantedBug[] = [
+  {
+    name: "the audit takes a line of operators for a posting of another amount",
+    edits: [{ file: POSTINGS, find: "(o.facts ->> 'amount')::numeric * 1000000 = l.amount", replace: "true" }],
+    noticedBy: forgeries("finds a posting that takes another amount"),
+  },
+  {
+    name: "the audit takes a line of operators for a posting to another account",
+    edits: [{ file: POSTINGS, find: "o.subject = l.subject AND", replace: "" }],
+    noticedBy: forgeries("finds a posting that takes another amount"),
+  },
+  {
+    name: "the audit looks for operators' postings by their reason alone",
+    edits: [
+      {
+        file: POSTINGS,
+        find: "('${systemAccounts.operatorAdjustments}' IN (p.debit, p.credit) OR p.reason = 'credit_note')",
+        replace: "p.reason IN ('operator_credit', 'operator_adjustment', 'credit_note')",
+      },
+    ],
+    noticedBy: forgeries("out of operators' adjustments that no operator ordered"),
+  },
+  {
+    name: "the audit takes a welcome credit of any time",
+    edits: [{ file: GIFTS, find: "next.set_at >= p.posted_at - interval '1 minute'", replace: "true" }],
+    noticedBy: forgeries("finds a welcome credit that no setting gave"),
+  },
+  {
+    name: "the audit takes a gift of any reason",
+    edits: [{ file: GIFTS, find: "ELSE true END", replace: "ELSE false END" }],
+    noticedBy: forgeries("finds a welcome credit that no setting gave"),
+  },
+  {
+    name: "the audit takes a price of any time",
+    edits: [{ file: RECORDS, find: "if (isDemo) return", replace: "if (isDemo || right.length > 0) return" }],
+    noticedBy: forgeries("finds a price of another time"),
+  },
+  {
+    name: "the audit does not compare prices of less common kinds",
+    edits: [
+      { file: RECORDS, find: "prices.cacheHit, otherPricesColumn(prices)].join", replace: "prices.cacheHit].join" },
+    ],
+    noticedBy: forgeries("finds a price of another time"),
+  },
+  {
+    name: "the audit takes any price in a demo",
+    edits: [
+      {
+        file: RECORDS,
+        find: "return right.length === 0 ? [] : [{ fromMs: 0, untilMs: Infinity }];",
+        replace: "return [{ fromMs: 0, untilMs: Infinity }];",
+      },
+    ],
+    noticedBy: forgeries("counts every price of a demo at any time"),
+  },
+];
