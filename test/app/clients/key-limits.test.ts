@@ -183,7 +183,9 @@ describe("a key with an end", () => {
       .toBe(200);
     await expect
       .poll(async () => (await post("/v1/chat/completions", customer, { model, messages: MESSAGES })).status, {
-        timeout: 10_000,
+        timeout: 30_000,
+        // Faster it would use up the rate of the key before its end.
+        interval: 500,
       })
       .toBe(401);
     expect(await served.usage(customer.accountId)).not.toEqual([]);
