@@ -3,6 +3,7 @@ import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { ClientRequest } from "./conversation/client-request.ts";
 import type { ShownFormat } from "./formats/shown-format.ts";
+import type { JsonObject } from "./request/field-rules.ts";
 
 /** What a request asks for: an answer of a conversation, or the vectors of texts. */
 export type Endpoint = "chat" | "embeddings";
@@ -17,6 +18,8 @@ export type ChatCall = {
   readonly endpoint?: Endpoint;
   /** The JSON body as the client sent it, bounded by its endpoint. The gateway may write over it. */
   readonly body: Buffer;
+  /** What the body holds, where it was written here. Absent: the client wrote it. */
+  readonly json?: JsonObject;
   /** The request in its client's own protocol; `body` is its chat form. Absent: the client's protocol is chat. */
   readonly client?: ClientRequest;
   /** The client's headers that belong to its protocol, by their names in small letters. Absent: none. */

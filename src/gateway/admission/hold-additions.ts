@@ -36,7 +36,8 @@ export function holdAdditions(
     pictureTokens: native?.pictureTokens ?? null,
     perToken: routes.some(({ model }) => hasDenseTokenizer(model)) ? DENSE_TOKENS_PER_TOKEN : 1,
     inputTokens:
-      (protocols.has("messages") && mayHaveTools(request) ? TOOLS_PROMPT_TOKENS : 0) + (native?.unseenTokens ?? 0),
+      (protocols.has("messages") && mayHaveTools(request, client) ? TOOLS_PROMPT_TOKENS : 0) +
+      (native?.unseenTokens ?? 0),
     // The chat form has no thoughts of earlier turns. An upstream that made them reads them, and charges for them.
     bytes:
       leavesChat && client !== null ? Math.max(0, client.body.length - documents.characters - request.body.length) : 0,
@@ -50,8 +51,9 @@ export function holdAdditions(
 }
 
 /** Calls of earlier turns are sent with their tools, also where the client sends no tools. */
-function mayHaveTools({ members, messageCount }: ChatRequest): boolean {
-  return members.has("tools") || messageCount >= LEAST_MESSAGES_WITH_A_CALL;
+function mayHaveTools(request: ChatRequest, client: ClientRequest | null): boolean {
+  if (request.messageCount >= LEAST_MESSAGES_WITH_A_CALL) return true;
+  return client === null ? request.members.has("tools") : client.conversation.tools.length > 0;
 }
 
 /** Anthropic's models think where they are asked to; those that always do are marked in the catalog. */

@@ -8,7 +8,7 @@ import type { ChatCall, ChatSink, Endpoint, Gateway } from "../chat.ts";
 import { readEmbeddingsCall } from "../embeddings/answer-embeddings.ts";
 import { estimateInput } from "../metering/estimate.ts";
 import { routesThatMayTake } from "../request/cache-marks.ts";
-import { readRequest, requireFits } from "../request/read-request.ts";
+import { readRequest, readWrittenRequest, requireFits } from "../request/read-request.ts";
 import { protocolOf } from "../formats/formats.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
 import { LearnedModels } from "../upstreams/learned-models.ts";
@@ -46,7 +46,8 @@ export function createGateway(given: GatewayDeps): Gateway {
 }
 
 function readChatCall({ learned, health, clock }: ServeDeps, call: ChatCall, snapshot: CatalogSnapshot): ReadRequest {
-  const request = readRequest(call.body, snapshot.models);
+  const { body, json } = call;
+  const request = json === undefined ? readRequest(body, snapshot.models) : readWrittenRequest(body, json);
   const model = learned.apply(soldModel(request.model, snapshot, "chat"));
   requireFits(request, model);
   const requests = new RouteRequests(call, request, model);

@@ -5,8 +5,9 @@ import type { Keys } from "../../keys/keys.ts";
 import { countLargeRefusal } from "../admission/count-large-refusal.ts";
 import type { ChatCall, ChatOutcome, Gateway } from "../chat.ts";
 import { countNonAscii } from "../request/count-bytes.ts";
+import type { JsonObject } from "../request/field-rules.ts";
 import { likelyTokens } from "../request/unasked-bound.ts";
-import { writeChatRequest } from "./chat/write-chat-request.ts";
+import { chatRequestOf } from "./chat/write-chat-request.ts";
 import type { Conversation, Part } from "./conversation.ts";
 import type { ClientProtocol, ProtocolRequest } from "./protocol.ts";
 import { type ProtocolOutput, TranslatedSink } from "./translated-sink.ts";
@@ -24,19 +25,20 @@ export async function answerConversation(
   output: ProtocolOutput,
 ): Promise<ChatOutcome> {
   let request: ProtocolRequest;
-  let body: Buffer;
+  let json: JsonObject;
   try {
     request = protocol.read(call.body);
-    body = writeChatRequest(await withoutVainEffort(gateway, request.conversation));
+    json = chatRequestOf(await withoutVainEffort(gateway, request.conversation));
   } catch (error) {
     await countLargeRefusal(keys, call, error);
     throw error;
   }
+  const body = Buffer.from(JSON.stringify(json));
   const inputTokens = estimatedInput(body, request.conversation);
   const { conversation, native = null } = request;
   const client = { protocol: protocol.name, body: call.body, conversation, native };
   const sink = new TranslatedSink({ protocol: protocol.name, request, requestId: call.requestId, inputTokens, output });
-  return gateway.answerChat({ ...call, body, client }, sink);
+  return gateway.answerChat({ ...call, body, json, client }, sink);
 }
 
 /** Coding agents always send an effort, and most upstreams refuse it for a model that does not think. */

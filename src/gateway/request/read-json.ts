@@ -53,6 +53,21 @@ function scanBody(body: Buffer, mostTokens: number): ObjectScan {
   }
 }
 
+/** Refuses what is as deep or as complex as no body may be that is scanned. Errors: ValidationError. */
+export function requireJsonBounds(value: JsonObject, mostTokens = MAX_JSON_TOKENS): void {
+  if (tokensWithin(value, 1) > mostTokens) throw refuse(tooComplex(mostTokens));
+}
+
+/** The brackets, commas and colons of a value as JSON. `depth`: how deep it lies. */
+function tokensWithin(value: object, depth: number): number {
+  if (depth > MAX_JSON_DEPTH) throw refuse(SCAN_PROBLEMS.too_deep);
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  const separators = Array.isArray(value) ? items.length - 1 : 2 * items.length - 1;
+  let tokens = 2 + Math.max(0, separators);
+  for (const item of items) if (typeof item === "object" && item !== null) tokens += tokensWithin(item, depth + 1);
+  return tokens;
+}
+
 const SCAN_PROBLEMS: Readonly<Record<Exclude<JsonScanError["reason"], "too_complex">, FieldProblem>> = {
   not_an_object: problem("", "object", "The body must be a JSON object"),
   too_deep: problem("", "depth", `The body must not be nested deeper than ${MAX_JSON_DEPTH}`),

@@ -8,8 +8,8 @@ import { checkMessages, MAX_PROBLEMS, type MediaFacts } from "./check-messages.t
 import { checkParameters } from "./check-parameters.ts";
 import { countNonAscii } from "./count-bytes.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
-import type { MemberSpan, ObjectScan } from "./json-scan.ts";
-import { parseStrictly, refuse, scanStrictly } from "./read-json.ts";
+import { type MemberSpan, type ObjectScan, scanObject } from "./json-scan.ts";
+import { parseStrictly, refuse, requireJsonBounds, scanStrictly } from "./read-json.ts";
 import { skeletonOf } from "./skeleton.ts";
 
 /** A chat request that was read and found well-formed. */
@@ -61,8 +61,32 @@ const NO_MODELS: SoldModels = new Map();
 export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatRequest {
   const scan = scanStrictly(body);
   refuseUnfit(body, scan, models);
-  const parsed = parseStrictly(skeletonOf(body, scan.longStrings), scan);
+  return checkedRequest({
+    body,
+    parsed: parseStrictly(skeletonOf(body, scan.longStrings), scan),
+    members: scan.members,
+  });
+}
 
+/**
+ * Reads and checks a body that was written here, by what it holds: it is sound JSON. Its members are looked for where they are
+ * needed. Errors: ValidationError naming each field that is wrong.
+ */
+export function readWrittenRequest(body: Buffer, json: JsonObject): ChatRequest {
+  requireJsonBounds(json);
+  const request = checkedRequest({ body, parsed: json, members: null });
+  // Only a scan shows where the data of media lies in the body.
+  return request.media.items.length === 0 ? request : readRequest(body);
+}
+
+type ParsedBody = {
+  readonly body: Buffer;
+  readonly parsed: JsonObject;
+  /** Null: the body was not scanned. */
+  readonly members: ReadonlyMap<string, MemberSpan> | null;
+};
+
+function checkedRequest({ body, parsed, members }: ParsedBody): ChatRequest {
   const problems: FieldProblem[] = [];
   checkParameters(parsed, problems);
   const marks = new CacheMarks();
@@ -74,7 +98,10 @@ export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatR
   const otherBytes = countNonAscii(body);
   return {
     body,
-    members: scan.members,
+    get members() {
+      members ??= scanObject(body).members;
+      return members;
+    },
     model: String(parsed["model"]),
     stream: parsed["stream"] === true,
     streamOptions,

@@ -13,6 +13,33 @@ const DENSE = "request/dense-text.ts";
 /** Each with the test that must notice it. */
 export const HOLD_BUGS: readonly PlantedBug[] = [
   {
+    name: "the data of a picture is held as a text where another protocol than chat was translated",
+    edits: [
+      gateway(
+        "request/read-request.ts",
+        "return request.media.items.length === 0 ? request : readRequest(body);",
+        "return request;",
+      ),
+    ],
+    noticedBy: { file: "src/gateway/request/written-request.test.ts", test: "leaves the data of pictures" },
+  },
+  {
+    name: "a request that was translated may have any depth and size",
+    edits: [gateway("request/read-request.ts", "requireJsonBounds(json);", "")],
+    noticedBy: { file: "src/gateway/request/written-request.test.ts", test: "has at most as many brackets" },
+  },
+  {
+    name: "a request that was translated is not checked",
+    edits: [
+      gateway(
+        "request/read-request.ts",
+        "if (problems.length > 0) throw new ValidationError(problems.slice(0, MAX_PROBLEMS));",
+        "if (problems.length > 0 && members !== null) throw new ValidationError(problems.slice(0, MAX_PROBLEMS));",
+      ),
+    ],
+    noticedBy: { file: "src/gateway/request/written-request.test.ts", test: "is sized, bounded and refused" },
+  },
+  {
     name: "a hold is sized by the bytes of a text, two for a token",
     edits: [
       gateway(

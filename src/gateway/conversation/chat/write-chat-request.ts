@@ -2,7 +2,7 @@
 // that `request/` checks.
 
 import { ValidationError } from "../../../kernel/errors.ts";
-import { problem } from "../../request/field-rules.ts";
+import { type JsonObject, problem } from "../../request/field-rules.ts";
 import { shortCacheKey } from "../cache-key.ts";
 import {
   type Conversation,
@@ -17,8 +17,13 @@ import { chatMessages } from "./write-chat-messages.ts";
 
 /** The body of a chat request. Errors: ValidationError where the conversation cannot be written as one. */
 export function writeChatRequest(conversation: Conversation): Buffer {
+  return Buffer.from(JSON.stringify(chatRequestOf(conversation)));
+}
+
+/** What the body of a chat request holds. Errors: those of `writeChatRequest`. */
+export function chatRequestOf(conversation: Conversation): JsonObject {
   const { model, outputCap, stop, temperature, topP, effort, outputFormat, cacheKey, stream } = conversation;
-  const body = {
+  return {
     model,
     messages: chatMessages(conversation),
     ...toolMembers(conversation),
@@ -33,7 +38,6 @@ export function writeChatRequest(conversation: Conversation): Buffer {
     // The billed usage is a part of every other protocol's answer.
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
   };
-  return Buffer.from(JSON.stringify(body));
 }
 
 /** Without tools upstreams refuse the members that are about them. */
