@@ -1,3 +1,4 @@
+import type { TraceSpan } from "../kernel/tracing.ts";
 import type { DomainError, ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
@@ -26,6 +27,8 @@ export type ChatCall = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The client's name for the request, from its header `Idempotency-Key`. Null or absent: it sent none. */
   readonly idempotencyKey?: string | null;
+  /** Its trace. Null or absent: it has none. */
+  readonly span?: TraceSpan | null;
 };
 
 /** The facts of an answer before its first byte is sent. */

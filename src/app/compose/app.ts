@@ -26,6 +26,7 @@ import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { watchStandby } from "./standby.ts";
+import { traceFrom } from "./traces.ts";
 import { watchRequests } from "../observability/requests.ts";
 import { createTopUpParts } from "./top-ups.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
@@ -110,12 +111,15 @@ const LAST_SETTLE_MS = 3_000;
 const TOKENIZER_AFTER_MS = 1_000;
 
 /** Serves from this process. Errors: those of a part that does not start; nothing is left running then. */
-export async function startServing(options: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
-  const { config, database, logger } = options;
+export async function startServing(given: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
+  const { config, database } = given;
   // Request bodies lie outside V8's heap. Counted on their own they made it collect everything every thirty large requests.
   setFlagsFromString("--external-memory-accounted-in-global-limit");
   // Taken down in the opposite order: the servers first, the lease last, each even if another fails.
   await using stack = new AsyncDisposableStack();
+  const { logger, tracing, tracedTick } = await traceFrom(given);
+  stack.defer(() => tracing?.stop());
+  const options = { ...given, logger };
   if (config.failpoint !== null) {
     logger.warn(
       { event: "process.failpoint.armed", ...config.failpoint },
@@ -184,7 +188,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
             ...nodeTicks(database.pool, options),
             ...payouts.ticks.map(standby.whileConfirmed),
           ]),
-    ],
+    ].map(tracedTick),
     (tick, err) =>
       logger[isDatabaseAway(err) ? "warn" : "error"]({ event: "job.failed", job: tick, err }, "job failed"),
   );
@@ -274,6 +278,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     tls: config.httpTls,
+    tracing: tracing ?? undefined,
     mayServe: () => !standby.watch.isMissing,
     ready: async () => !standby.watch.isMissing && (await reachability.isReachable()),
     grpc: {

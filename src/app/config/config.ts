@@ -8,6 +8,7 @@ import { type ChainConfig, readChains } from "./chains.ts";
 import { ConfigError, type Environment, forgetSettings, openSettings } from "./environment.ts";
 import { type PaymentSettings, readPayments } from "./payments.ts";
 import { readersOf, type SettingReaders } from "./setting-readers.ts";
+import { readTraces, type TraceSettings } from "./traces.ts";
 import type { FailpointSetting } from "./failpoint-setting.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
@@ -91,6 +92,8 @@ export type Config = {
   /** Milliseconds between two pieces of a streamed demo answer. */
   readonly demoPaceMs: number;
   readonly logLevel: LogLevel;
+  /** Where traces go. Null: there are none. */
+  readonly traces: TraceSettings | null;
   /** How long a stop waits for running requests. */
   readonly drainMs: number;
   /** How many answers whose client has left are read to their end at once. */
@@ -192,6 +195,7 @@ export function readConfig(environment: Environment = process.env, settings = op
     unverifiedDays: integer("SALDO_UNVERIFIED_DAYS", 7, { min: 1, max: 365 }),
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
+    traces: readTraces(read),
     drainMs: integer("SALDO_DRAIN_SECONDS", 20, { min: 0, max: 3_600 }) * 1_000,
     maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
     keepAliveMs: integer("SALDO_KEEP_ALIVE_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,

@@ -1,5 +1,7 @@
 // One admitted request, of whichever endpoint, with all facts that its answer needs.
 
+import type { TraceSpan } from "../../kernel/tracing.ts";
+import { attemptFacts } from "./span-attributes.ts";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { RateState } from "../../kernel/rate.ts";
@@ -107,6 +109,8 @@ const LEASE_OVER: UpstreamFailure = {
   isOurs: true,
 };
 
+const NO_TRACE: { readonly traceparent?: string } = {};
+
 type AnyEnd = { readonly kind: string };
 
 /** The listener of a call from its start to its end. */
@@ -143,9 +147,13 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   if (client.isGone) listener.onGivenUp();
   const request = exchange.requestFor(route, exchange.outputCap ?? exchange.plan.outputBound);
   const facts = callFactsOf(exchange, route, number);
+  const span = call.span ? beginAttempt(call.span, exchange, route, number) : null;
   const upstreamCall = client.isGone
     ? null
-    : route.upstream.call({ requestId: call.requestId, attempt: number, ...request, ...facts }, listener);
+    : route.upstream.call(
+        { requestId: call.requestId, attempt: number, ...request, ...facts, ...traceOf(span) },
+        listener,
+      );
   if (upstreamCall !== null) listener.attach?.(upstreamCall, facts.idleTimeoutMs);
   const drain: { end: (() => void) | null; tooMany: boolean } = { end: null, tooMany: false };
   client.whenGone(() => {
@@ -173,7 +181,9 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
 
   noteHealth(exchange, route.upstream.id, end);
   const { upstreamRequestId } = listener;
+  endAttempt(span, end);
   bill.answeredBy({
+    span: isFailed(end) ? null : span,
     upstream: route.upstream.id,
     upstreamModel: route.model,
     upstreamRequestId,
@@ -231,6 +241,23 @@ export async function learnFrom(
   if (plan.thinksUnseen && protocolOf(route.upstream.kind) === "messages") return;
   if (!(await learned.learn({ ...facts, ...ids, model }))) return;
   report({ kind: "hidden_output_learned", ...ids, model: model.id });
+}
+
+function beginAttempt(parent: TraceSpan, exchange: Exchange, route: OpenRoute, number: number): TraceSpan {
+  const { endpoint, stream, outputCap, plan } = exchange;
+  const outputBound = outputCap ?? plan.outputBound;
+  const { name, attributes } = attemptFacts({ endpoint, stream, outputBound, number, route });
+  return parent.begin(name, "client", attributes);
+}
+
+function traceOf(span: TraceSpan | null): typeof NO_TRACE {
+  return span === null ? NO_TRACE : { traceparent: span.traceparent };
+}
+
+/** The bill sets the counts of an attempt that did not fail, and ends its span. */
+function endAttempt(span: TraceSpan | null, end: AnyEnd): void {
+  if (isFailed(end)) span?.end(end.failure.kind);
+  else span?.stop(end.kind === "broken" ? "stream_broken" : undefined);
 }
 
 /** A refusal is an answer. */

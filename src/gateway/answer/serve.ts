@@ -1,6 +1,7 @@
 // What every request has in common, from its body to its settlement: it asks keys, catalog and ledger, calls an upstream, and
 // completes no answer before it is billed. It depends on neither HTTP nor RPC.
 
+import { traced } from "../../kernel/tracing.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { CatalogModel, CatalogSnapshot, ModelKind, Route } from "../../catalog/catalog-model.ts";
 import { nearestModel } from "../../catalog/nearest-model.ts";
@@ -106,7 +107,7 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
   const { model, billed, endpoint, requestFor } = request;
   const plan = request.planHold(routes);
   const term = deps.term?.() ?? ENDLESS_TERM;
-  const admission = await admit(deps, call, model, plan);
+  const admission = await traced(call.span, "admit", () => admit(deps, call, model, plan));
   if ("answer" in admission) {
     sendReplay(admission, sink);
     return "answered";

@@ -8,6 +8,8 @@ import { failpoint } from "../../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Extension, Ledger, SettledUsage, Settlement, UsageBasis } from "../../ledger/ledger.ts";
+import { traced, type TraceSpan } from "../../kernel/tracing.ts";
+import { firstChunkAttributes, usageAttributes } from "../answer/span-attributes.ts";
 import type { ChatCall } from "../chat.ts";
 import type { BilledRequest } from "./billed-request.ts";
 import { CHAT_USAGE } from "./chat-usage.ts";
@@ -28,6 +30,8 @@ export type AnsweredBy = {
   readonly upstreamRequestId: string | null;
   /** What the upstream charges us per 1M tokens; null where the catalog has no cost. */
   readonly cost: RouteCost | null;
+  /** The attempt in the trace of its request. Null or absent: there is none. */
+  readonly span?: TraceSpan | null;
 };
 
 /** The bill as the last usage object of an answer shows it. */
@@ -279,7 +283,7 @@ export class Bill {
     };
     try {
       failpoint?.("before-settle");
-      const settled = await ledger.settle(settlement);
+      const settled = await traced(call.span, "settle", () => ledger.settle(settlement));
       failpoint?.("after-settle");
       this.#rememberPrompt(metered);
       if (metered.isUnpriced) this.#facts.onUnpriced?.(this.#answeredBy?.upstream ?? "");
@@ -287,7 +291,15 @@ export class Bill {
     } catch (error) {
       this.#hasFailed = true;
       throw error;
+    } finally {
+      if (call.span) this.#trace(counts);
     }
+  }
+
+  #trace(counts: TokenCounts): void {
+    const span = this.#answeredBy?.span;
+    span?.set({ ...usageAttributes(counts), ...firstChunkAttributes(this.#firstByteMs) });
+    span?.end();
   }
 
   #elapsedMs(): number {

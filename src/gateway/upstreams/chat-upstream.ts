@@ -16,6 +16,8 @@ export type UpstreamRequest = {
   readonly stream: boolean;
   /** Headers of the client's that belong to its protocol: names and values in turn. Absent: none. */
   readonly headers?: readonly string[];
+  /** Where the call is in its trace, which the upstream gets as a header. Absent: it has no trace. */
+  readonly traceparent?: string;
   /** What the body asks for. Absent: chat. */
   readonly endpoint?: Endpoint;
   /** How long the head of the answer may take, and each silence behind it. Absent: the upstream's own limits. */

@@ -1,6 +1,7 @@
 // The facts of a call besides its message. A transport (h2c, Connect, REST) sets these values once, before any interceptor runs;
 // services read them through the functions here.
 
+import type { TracedCall, TracedPort, TraceSpan } from "../../kernel/tracing.ts";
 import { createContextKey, createContextValues, type ContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Message } from "@bufbuild/protobuf";
 import type { Environment, Principal } from "../../identity/principal.ts";
@@ -38,12 +39,17 @@ type CallFacts = {
   readonly environment: Environment | null;
   /** Whether the call came to a REST path. Left out: it came over RPC. */
   readonly isRest?: boolean;
+  /** The port that it came to. Left out: HTTP. */
+  readonly port?: TracedPort;
+  /** The header of that name, where the call has not its own headers. */
+  readonly traceparent?: string;
 };
 
 const factsKey = createContextKey<CallFacts>(
   { requestId: "", receivedAtMs: 0, credentials: NOBODY, environment: null },
   { description: "the facts that the transport has about the call" },
 );
+const spanKey = createContextKey<TraceSpan | null>(null, { description: "the trace of the call" });
 /** Reads the message of a call. Its body waits until the caller is known. */
 export type MessageReader = () => Message | Promise<Message>;
 
@@ -73,6 +79,22 @@ export function environmentOf(call: Pick<HandlerContext, "values">): Environment
 /** Whether the call came to a REST path. */
 export function isRestCall(call: Pick<HandlerContext, "values">): boolean {
   return call.values.get(factsKey).isRest ?? false;
+}
+
+/** What the trace of a call begins with. */
+export function tracedCallOf(call: Pick<HandlerContext, "values" | "requestHeader">, method: string): TracedCall {
+  const { requestId, port = "http", traceparent } = call.values.get(factsKey);
+  return { method, requestId, port, traceparent: traceparent ?? call.requestHeader.get("traceparent") };
+}
+
+/** The trace of the call, or null where it has none. */
+export function spanOf(call: Pick<HandlerContext, "values">): TraceSpan | null {
+  return call.values.get(spanKey);
+}
+
+/** Sets the trace. Only the tracing interceptor calls it. */
+export function setSpan(call: Pick<HandlerContext, "values">, span: TraceSpan): void {
+  call.values.set(spanKey, span);
 }
 
 /** The credentials of the call. */

@@ -1,6 +1,8 @@
 // The account or person that a service acts for, read from the principal of a call. The authorising interceptor has refused all
 // kinds of caller that the method does not name; one that does not fit here is our fault in the contracts.
 
+import type { TraceSpan } from "../../kernel/tracing.ts";
+import { spanOf } from "./call.ts";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
@@ -64,6 +66,7 @@ export type KeyCall = {
   readonly requestId: string;
   readonly receivedAtMs: number;
   readonly idempotencyKey: string | null;
+  readonly span: TraceSpan | null;
 };
 
 /**
@@ -75,7 +78,12 @@ export function createKeyCallOf(
   return async (context) => {
     const principal = principalOf(context);
     const idempotencyKey = readIdempotencyKey(context.requestHeader.get(IDEMPOTENCY_HEADER));
-    const facts = { requestId: requestIdOf(context), receivedAtMs: receivedAtMsOf(context), idempotencyKey };
+    const facts = {
+      requestId: requestIdOf(context),
+      receivedAtMs: receivedAtMsOf(context),
+      idempotencyKey,
+      span: spanOf(context),
+    };
     if (principal.kind === "api_key") return { key: principal, ...facts };
     invariant(principal.kind === "session", "a chat method is called with a key or by a person");
     return { key: await playgroundKeyOf(principal.accountId), ...facts };

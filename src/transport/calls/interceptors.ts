@@ -1,14 +1,10 @@
 // The interceptors of every call, in the order of `createInterceptors`. The transport has set the request id. REST runs the same
 // chain in process, so that every rule holds on every transport.
 
-import type {
-  HandlerContext,
-  Interceptor,
-  StreamRequest,
-  StreamResponse,
-  UnaryRequest,
-  UnaryResponse,
-} from "@connectrpc/connect";
+import type { Tracing } from "../../kernel/tracing.ts";
+import { traceCalls } from "./trace-calls.ts";
+import { watch } from "./watch-call.ts";
+import type { HandlerContext, Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
@@ -53,6 +49,8 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   /** Counts a count of tokens against the window of its key. Errors: RateLimited. */
   readonly takeCountSlot: (keyId: string) => void;
   readonly logger: CallLogger;
+  /** Traces calls. Absent: there are no traces. */
+  readonly tracing?: Tracing;
   /** Whether anything may be answered now. Absent: always. */
   readonly mayServe?: () => boolean;
   /** Records an operator's command on another account before it runs. */
@@ -75,7 +73,6 @@ type CallOnAccount = {
 };
 
 type Request = UnaryRequest | StreamRequest;
-type Response = UnaryResponse | StreamResponse;
 
 /** The chain of our own services, outermost first. */
 export function createInterceptors(ports: CallPorts): Interceptor[] {
@@ -90,6 +87,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     return next(req);
   };
   return [
+    ...traceCalls(ports.tracing),
     ...createOpenInterceptors(ports),
     refuseUnlessServing(ports),
     authenticateCall,
@@ -284,37 +282,6 @@ function limitRate(keys: CallPorts["keys"]): Interceptor {
     for (const [name, value] of Object.entries(rateHeaders(rate))) res.header.set(name, value);
     return res;
   };
-}
-
-type Watcher = {
-  ended(): void;
-  /** Returns the error that is thrown instead. */
-  failed(thrown: unknown): unknown;
-};
-
-/** Runs a call and reports its end; a stream ends with its last message, not with its first. */
-async function watch(next: (req: Request) => Promise<Response>, req: Request, watcher: Watcher): Promise<Response> {
-  try {
-    const res = await next(req);
-    if (res.stream) return { ...res, message: watchStream(res.message, watcher) };
-    watcher.ended();
-    return res;
-  } catch (thrown) {
-    throw watcher.failed(thrown);
-  }
-}
-
-async function* watchStream<T>(messages: AsyncIterable<T>, watcher: Watcher): AsyncGenerator<T> {
-  let hasFailed = false;
-  try {
-    yield* messages;
-  } catch (thrown) {
-    hasFailed = true;
-    throw watcher.failed(thrown);
-  } finally {
-    // Also reached when the client leaves between two messages.
-    if (!hasFailed) watcher.ended();
-  }
 }
 
 /** The result, or the reason of the abort if that comes first: a deadline is answered even by a method that ignores it. */

@@ -96,6 +96,7 @@ function createAdapter(
         receivedAtMs: Date.now(),
         credentials: readCredentials(request.rawHeaders, { rawHeaders: [], socket: request.socket }),
         environment: null,
+        port: "grpc",
       }),
     routes: (router) => {
       const reflected = [...Object.values(services), Health];

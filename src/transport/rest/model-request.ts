@@ -1,6 +1,7 @@
 // Requests that a model answers, in any protocol: the caller is known before the body is read, and the answer is written to the
 // raw response. This is the hot path: nothing is parsed here and Connect is not involved.
 
+import { errorTypeOf, type TracedCall, type Tracing } from "../../kernel/tracing.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -31,6 +32,8 @@ export type ModelPorts = {
   readonly intake: BodyIntake;
   readonly headers: AnswerHeaders;
   readonly logger: CallLogger;
+  /** Traces calls. Absent: there are no traces. */
+  readonly tracing?: Tracing | undefined;
 };
 
 /** One route of a protocol. */
@@ -91,6 +94,8 @@ export async function answerModelRequest(
   const headers = { ...ports.headers.of(raw), ...route.headersOf(requestId) };
   const response = new AnswerResponse({ response: rawResponse, requestId, headers });
   let principal: Principal = known ?? PUBLIC;
+  const methodName = `${method.parent.typeName}/${method.name}`;
+  const span = ports.tracing?.receive(tracedRequest(raw, methodName, requestId)) ?? null;
   let error: unknown;
   try {
     if (known === null) principal = await route.authenticate(ports.verifiers, raw);
@@ -101,7 +106,7 @@ export async function answerModelRequest(
     if (received === null) ports.keys.refuseWhileLimited(key);
     const rules = { limit: requestLimitOf(method), caller: key.keyId };
     const body = requireBody(received ?? (await receiveJson(ports.intake, raw, rules)));
-    await route.answer(ports, { requestId, receivedAtMs, key, body, idempotencyKey }, response, raw);
+    await route.answer(ports, { requestId, receivedAtMs, key, body, idempotencyKey, span }, response, raw);
   } catch (thrown) {
     error = thrown;
     logFault(logger, requestId, thrown);
@@ -117,7 +122,13 @@ export async function answerModelRequest(
       rawResponse.end(answer.body);
     }
   }
-  logCall(logger, { method: `${method.parent.typeName}/${method.name}`, requestId, receivedAtMs, principal, error });
+  logCall(logger, { method: methodName, requestId, receivedAtMs, principal, error });
+  span?.end(error === undefined ? undefined : errorTypeOf(toDomainError(error)));
+}
+
+function tracedRequest({ headers }: IncomingMessage, method: string, requestId: string): TracedCall {
+  const { traceparent } = headers;
+  return { method, requestId, port: "http", traceparent: typeof traceparent === "string" ? traceparent : null };
 }
 
 function requireKey(principal: Principal): ApiKeyPrincipal {

@@ -1,6 +1,7 @@
 // The REST routes of the contracts. A route calls its method in process, which reads the body once the caller may call it, and
 // writes the answer. It does not depend on what the method does. A request is handled as soon as its headers are there.
 
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
@@ -102,6 +103,7 @@ async function answer(
     credentials: protocolCredentials(readWebCredentials(request.raw, isSameOrigin), request.raw),
     environment: mounted.environment,
     isRest: true,
+    ...traceparentOf(request.raw),
   });
   const [path, query] = splitOnce(request.url, "?");
   const { message, header } = await call({
@@ -120,6 +122,11 @@ async function answer(
   header.forEach((value, name) => reply.header(name, value));
   reply.type("application/json; charset=utf-8");
   return reply.send(writeAnswer(route, message));
+}
+
+/** The header of a call that is passed on without its headers. */
+function traceparentOf({ headers: { traceparent } }: IncomingMessage): { readonly traceparent?: string } {
+  return typeof traceparent === "string" ? { traceparent } : {};
 }
 
 function readFields(route: HttpRoute, body: Buffer | null) {

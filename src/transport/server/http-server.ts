@@ -177,7 +177,15 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
 
   const verifiers = verifiersOf(options.ports);
   const { keys, logger } = options.ports;
-  const models: ModelPorts = { gateway: options.gateway, verifiers, keys, intake, headers, logger };
+  const models: ModelPorts = {
+    gateway: options.gateway,
+    verifiers,
+    keys,
+    intake,
+    headers,
+    logger,
+    tracing: options.ports.tracing,
+  };
   listenForRequests(app, { headers, takePlainChat: createPlainChat(models), readsItself: isRpcPath });
   registerRest(app, bindServices(options.implementations), {
     interceptors,

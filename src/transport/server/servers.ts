@@ -44,6 +44,8 @@ export type ServersOptions = {
   readonly trustedProxies: number;
   /** The public address of the HTTP port. Null: the host of each request. */
   readonly publicUrl: string | null;
+  /** Traces calls. Absent: there are no traces. */
+  readonly tracing?: CallPorts["tracing"] | undefined;
   /** Whether calls may be answered now. Absent: always. */
   readonly mayServe?: CallPorts["mayServe"];
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
@@ -103,6 +105,7 @@ export function createServers(options: ServersOptions): Servers {
     trustedProxies: options.trustedProxies,
     ...(refusedCredentials === undefined ? {} : { refusedCredentials }),
     ...(recordSecurityEvent === undefined ? {} : { recordSecurityEvent }),
+    ...(options.tracing === undefined ? {} : { tracing: options.tracing }),
     ...(options.mayServe === undefined ? {} : { mayServe: options.mayServe }),
   };
   const { docs, payments, signIn, trustedProxies } = options;

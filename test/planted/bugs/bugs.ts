@@ -34,6 +34,7 @@ import { STANDBY_BUGS } from "./standby.ts";
 import { SEPARATION_BUGS } from "./separation.ts";
 import { SECOND_PERSON_BUGS } from "./second-person.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
+import { TRACE_BUGS } from "./traces.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
 import { UNSOUND_ANSWER_BUGS } from "./unsound-answers.ts";
@@ -79,4 +80,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...FLOOR_BUGS,
   ...INTAKE_BUGS,
   ...SCHEMA_BUGS,
+  ...TRACE_BUGS,
 ];

@@ -91,7 +91,7 @@ export function createHttpUpstream(
         const options = {
           path: `${root}${wire.path(request)}`,
           method: "POST",
-          headers: request.headers === undefined ? own : [...own, ...request.headers],
+          headers: headersOfCall(own, request),
           body: request.body,
           headersTimeout: request.firstByteTimeoutMs ?? config.firstByteTimeoutMs,
           bodyTimeout: request.idleTimeoutMs ?? config.idleTimeoutMs,
@@ -104,6 +104,12 @@ export function createHttpUpstream(
     close: () => connections.close(),
     destroy: () => connections.destroy(),
   };
+}
+
+/** Of a trace an upstream gets its place alone: nothing of a client's `tracestate` or `baggage`. */
+function headersOfCall(own: string[], { headers, traceparent }: UpstreamRequest): string[] {
+  if (headers === undefined && traceparent === undefined) return own;
+  return [...own, ...(headers ?? []), ...(traceparent === undefined ? [] : ["traceparent", traceparent])];
 }
 
 type HttpCallParts = {
