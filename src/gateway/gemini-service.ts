@@ -16,7 +16,7 @@ import { UpstreamBusy } from "../kernel/errors.ts";
 import { soldModel } from "./answer/serve.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
-import { slotsOfSize, type TakeCountSlot } from "./conversation/count-window.ts";
+import type { CountWindows } from "./conversation/count-window.ts";
 import { countContents } from "./conversation/gemini/count-contents.ts";
 import { geminiProtocol } from "./conversation/gemini/gemini-protocol.ts";
 import { RpcOutput } from "./conversation/rpc-output.ts";
@@ -27,7 +27,7 @@ export type GeminiServiceDependencies = {
   readonly keys: ConversationDeps["keys"];
   readonly catalog: Pick<Catalog, "snapshot">;
   /** Takes a slot of a key for a count. Errors: RateLimited. */
-  readonly takeCountSlot: TakeCountSlot;
+  readonly takeCountedBytes: CountWindows["takeCountedBytes"];
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<Omit<ChatCall, "body">>;
 };
@@ -37,7 +37,7 @@ export function createGeminiService({
   gateway,
   keys,
   catalog,
-  takeCountSlot,
+  takeCountedBytes,
   caller,
 }: GeminiServiceDependencies): ServiceImpl<typeof GeminiService> {
   const depsFor = (model: string, stream: boolean) => ({ gateway, keys, protocol: geminiProtocol({ model, stream }) });
@@ -66,7 +66,7 @@ export function createGeminiService({
       const { key } = await caller(context);
       soldModel(request.model, await catalog.snapshot(), "chat");
       const body = Buffer.from(JSON.stringify(toJson(CountContentTokensRequestSchema, request)));
-      takeCountSlot(key.keyId, slotsOfSize(body.length));
+      takeCountedBytes(key.keyId, body.length);
       return { totalTokens: await countContents(body, request.model) };
     },
   };

@@ -23,7 +23,7 @@ import { InternalError } from "../kernel/errors.ts";
 import { soldModel } from "./answer/serve.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
-import { slotsOfSize, type TakeCountSlot } from "./conversation/count-window.ts";
+import type { CountWindows } from "./conversation/count-window.ts";
 import { countMessages } from "./conversation/messages/count-tokens.ts";
 import { messagesProtocol } from "./conversation/messages/messages-protocol.ts";
 import { protocolHeaders } from "./conversation/protocol-headers.ts";
@@ -35,7 +35,7 @@ export type MessagesServiceDependencies = {
   readonly keys: ConversationDeps["keys"];
   readonly catalog: Pick<Catalog, "snapshot">;
   /** Takes a slot of a key for a count. Errors: RateLimited. */
-  readonly takeCountSlot: TakeCountSlot;
+  readonly takeCountedBytes: CountWindows["takeCountedBytes"];
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<Omit<ChatCall, "body">>;
 };
@@ -45,7 +45,7 @@ export function createMessagesService({
   gateway,
   keys,
   catalog,
-  takeCountSlot,
+  takeCountedBytes,
   caller,
 }: MessagesServiceDependencies): ServiceImpl<typeof MessagesService> {
   const deps = { gateway, keys, protocol: messagesProtocol };
@@ -76,7 +76,7 @@ export function createMessagesService({
       const { key } = await caller(context);
       soldModel(request.model, await catalog.snapshot(), "chat");
       const body = Buffer.from(JSON.stringify(toJson(CountTokensRequestSchema, request)));
-      takeCountSlot(key.keyId, slotsOfSize(body.length));
+      takeCountedBytes(key.keyId, body.length);
       return { inputTokens: await countMessages(body) };
     },
   };

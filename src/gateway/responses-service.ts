@@ -12,7 +12,7 @@ import {
 import { InternalError } from "../kernel/errors.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
-import { slotsOfSize, type TakeCountSlot } from "./conversation/count-window.ts";
+import type { CountWindows } from "./conversation/count-window.ts";
 import { countResponsesInput } from "./conversation/responses/count-input.ts";
 import { responsesProtocol } from "./conversation/responses/responses-protocol.ts";
 import { RpcOutput } from "./conversation/rpc-output.ts";
@@ -21,7 +21,7 @@ import { isObject } from "./request/field-rules.ts";
 export type ResponsesServiceDependencies = {
   readonly gateway: Gateway;
   readonly keys: ConversationDeps["keys"];
-  readonly takeCountSlot: TakeCountSlot;
+  readonly takeCountedBytes: CountWindows["takeCountedBytes"];
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<Omit<ChatCall, "body">>;
 };
@@ -30,7 +30,7 @@ export type ResponsesServiceDependencies = {
 export function createResponsesService({
   gateway,
   keys,
-  takeCountSlot,
+  takeCountedBytes,
   caller,
 }: ResponsesServiceDependencies): ServiceImpl<typeof ResponsesService> {
   const deps = { gateway, keys, protocol: responsesProtocol };
@@ -58,7 +58,7 @@ export function createResponsesService({
     async countInputTokens(request, context) {
       const { key } = await caller(context);
       const body = toResponsesBody(request, false);
-      takeCountSlot(key.keyId, slotsOfSize(body.length));
+      takeCountedBytes(key.keyId, body.length);
       const { object, input_tokens: inputTokens } = await countResponsesInput(body);
       return { object, inputTokens };
     },

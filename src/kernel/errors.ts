@@ -212,8 +212,8 @@ export class TooManyAtOnce extends DomainError {
 export class TooManyRequests extends DomainError {
   readonly code = "rate_limit";
   readonly retryAfterSeconds: number;
-  constructor(retryAfterSeconds: number) {
-    super(`Too many requests. Try again in ${retryAfterSeconds} seconds.`);
+  constructor(retryAfterSeconds: number, reason = "Too many requests.") {
+    super(`${reason} Try again in ${retryAfterSeconds} seconds.`);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

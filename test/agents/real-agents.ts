@@ -12,6 +12,8 @@ import { parseArgs } from "node:util";
 import { type RealAgent, realAgents } from "./real/agent-list.ts";
 import { execute, expectDone } from "./real/execute.ts";
 import { startOwnGateway } from "./real/own-gateway.ts";
+import { startNativeModels } from "./real/native-models.ts";
+import { Script } from "./real/script.ts";
 import { startScriptedModel } from "./real/scripted-model.ts";
 import { line, type Outcome, tryAgent } from "./real/try-agent.ts";
 
@@ -93,15 +95,18 @@ function aloneWords(): string[] | null {
 
 async function tryAll(chosen: readonly RealAgent[], programs: string): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), "saldo-real-agents-"));
-  const model = await startScriptedModel();
-  const gateway = await startOwnGateway(model.url);
+  const script = new Script();
+  const model = await startScriptedModel(script);
+  const natives = await startNativeModels(script);
+  const gateway = await startOwnGateway({ chat: model.url, ...natives.urls });
   const outcomes: Outcome[] = [];
   try {
     // One at a time: two would take the time of each other.
-    for (const agent of chosen) outcomes.push(...(await tryAgent(agent, { gateway, model, programs, scratch })));
+    for (const agent of chosen) outcomes.push(...(await tryAgent(agent, { gateway, script, programs, scratch })));
   } finally {
     await gateway.close();
     await model.close();
+    await natives.close();
     await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
   const failed = outcomes.filter(({ problem }) => problem !== null).length;

@@ -19,7 +19,7 @@ function clientOf({ gateway }: Bench) {
     gateway,
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: MODELS, upstreams: new Map(), takenAtMs: 0 }) },
-    takeCountSlot: createCountWindows(),
+    ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });
   const router = createRouterTransport(({ service }) => service(GeminiService, implementation, { interceptors }));

@@ -21,7 +21,7 @@ function serviceOf({ gateway }: Bench, requestId: string) {
     gateway,
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: MODELS, upstreams: new Map(), takenAtMs: 0 }) },
-    takeCountSlot: createCountWindows(),
+    ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });
 }

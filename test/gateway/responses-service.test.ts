@@ -22,7 +22,7 @@ function serviceOf({ gateway }: Bench, requestId: string) {
   return createResponsesService({
     gateway,
     keys,
-    takeCountSlot: createCountWindows(),
+    ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });
 }

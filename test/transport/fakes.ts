@@ -144,7 +144,7 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     agentsPackage: async () => Buffer.from("a package"),
     recordCall: async () => undefined,
     takeCallerSlot: async () => undefined,
-    takeCountSlot: createCountWindows(),
+    ...createCountWindows(),
     dashboard: null,
     logger: createLogMemory().logger,
     host: "127.0.0.1",

@@ -233,7 +233,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   stack.defer(() => reachability.close());
   const refusals = new PortRefusals();
   const caller = createKeyCallOf(createPlaygroundKeys(requests));
-  const takeCountSlot = createCountWindows();
+  const { takeCountSlot, takeCountedBytes } = createCountWindows();
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
@@ -248,14 +248,14 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
         gateway: running.gateway,
         keys,
         catalog,
-        takeCountSlot,
+        takeCountedBytes,
         caller,
       }),
-      gemini: createGeminiService({ gateway: running.gateway, keys, catalog, takeCountSlot, caller }),
+      gemini: createGeminiService({ gateway: running.gateway, keys, catalog, takeCountedBytes, caller }),
       responses: createResponsesService({
         gateway: running.gateway,
         keys,
-        takeCountSlot,
+        takeCountedBytes,
         caller,
       }),
       embeddings: createEmbeddingsService({ gateway: running.gateway, caller }),

@@ -1,43 +1,45 @@
-// Counting is free and asks no database, so a window of its own bounds it: one process, one minute, one key.
+// Counting is free and asks no database, so two windows of one process bound it, each of one key and one minute: the calls, and
+// the bytes that are counted. The second is for the processor alone, and 300 calls of an agent's usual size have room in it.
 
-import { LRUCache } from "lru-cache";
-import { RateLimited } from "../../kernel/errors.ts";
+import { RateLimited, TooManyRequests } from "../../kernel/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import { MinuteWindows } from "../../kernel/minute-windows.ts";
 
 /** Claude Code counts 25 times at once for one overview. */
 export const COUNTS_IN_A_MINUTE = 300;
-const WINDOW_MS = 60_000;
-const MOST_REMEMBERED = 10_000;
+/** A MiB takes about a tenth of a second: a tenth of a core for each key at most, and 218 KiB for each of its calls. */
+export const COUNTED_BYTES_IN_A_MINUTE = 64 * 1_024 * 1_024;
 
-type Window = { readonly endsAtMs: number; taken: number };
+/** The windows of counts. */
+export type CountWindows = {
+  /** Takes a call of a key, before its body is read. Errors: RateLimited; TooManyRequests where its bytes are used up. */
+  readonly takeCountSlot: (keyId: string) => void;
+  /** Takes the bytes that are counted, before they are. Errors: TooManyRequests. */
+  readonly takeCountedBytes: (keyId: string, bytes: number) => void;
+};
 
-/** What is counted costs by its size: a slot more for each of so many bytes. */
-const BYTES_PER_SLOT = 16 * 1_024;
-
-/** Takes slots of a key, one unless more are asked for. Errors: RateLimited where too few are left in its minute. */
-export type TakeCountSlot = (keyId: string, slots?: number) => void;
-
-/** The slots that a body costs beside the one that is taken before it is read. */
-export function slotsOfSize(bytes: number): number {
-  return Math.floor(bytes / BYTES_PER_SLOT);
-}
+export type CountWindowOptions = { readonly bytesInAMinute?: number; readonly clock?: Clock };
 
 /** Makes the windows of one process. The clock must never go back. */
-export function createCountWindows(clock: Clock = { now: () => performance.now() }): TakeCountSlot {
-  const windows = new LRUCache<string, Window>({ max: MOST_REMEMBERED });
-  return (keyId, slots = 1) => {
-    const now = clock.now();
-    let window = windows.get(keyId);
-    if (window === undefined || window.endsAtMs <= now) {
-      window = { endsAtMs: now + WINDOW_MS, taken: 0 };
-      windows.set(keyId, window);
-    }
-    const isFull = window.taken + slots > COUNTS_IN_A_MINUTE;
-    // One that is refused for its size leaves nothing for the next, which is then refused before it is read.
-    window.taken = isFull ? COUNTS_IN_A_MINUTE : window.taken + slots;
-    if (isFull) {
-      const retryAfterSeconds = Math.ceil((window.endsAtMs - now) / 1_000);
-      throw new RateLimited({ retryAfterSeconds, limit: COUNTS_IN_A_MINUTE });
-    }
+export function createCountWindows({
+  bytesInAMinute = COUNTED_BYTES_IN_A_MINUTE,
+  clock,
+}: CountWindowOptions = {}): CountWindows {
+  const calls = new MinuteWindows(COUNTS_IN_A_MINUTE, clock);
+  const bytes = new MinuteWindows(bytesInAMinute, clock);
+  return {
+    takeCountSlot(keyId) {
+      const retryAfterSeconds = calls.take(keyId);
+      if (retryAfterSeconds > 0) throw new RateLimited({ retryAfterSeconds, limit: COUNTS_IN_A_MINUTE });
+      refuseFor(bytes.waitOf(keyId));
+    },
+    takeCountedBytes(keyId, size) {
+      refuseFor(bytes.take(keyId, size));
+    },
   };
+}
+
+function refuseFor(waitSeconds: number): void {
+  if (waitSeconds === 0) return;
+  throw new TooManyRequests(waitSeconds, "Too many large prompts were counted with this key.");
 }

@@ -46,7 +46,7 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly keys: Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited">;
   /** Counts a call of a person, merchant pair or service token against its window. */
   readonly takeCallerSlot: TakeCallerSlot;
-  /** Counts a count of tokens against the window of its key. Errors: RateLimited. */
+  /** Counts a count of tokens against the window of its key. Errors: RateLimited, TooManyRequests. */
   readonly takeCountSlot: (keyId: string) => void;
   readonly logger: CallLogger;
   /** Traces calls. Absent: there are no traces. */

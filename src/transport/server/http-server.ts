@@ -27,6 +27,7 @@ import { type DocsOptions, registerDocs } from "../web/docs.ts";
 import { answerErrorsIn, refuseMalformed } from "./error-handler.ts";
 import { listenForRequests } from "./request-listener.ts";
 import { addFactsToDecodeErrors } from "../calls/decode-errors.ts";
+import { registerHello } from "./hello.ts";
 import { KnownPaths, PLAIN_PATHS, ROUTER_OPTIONS } from "../rest/allowed-methods.ts";
 import { prepareToLeave } from "./graceful-shutdown.ts";
 import { createSameOriginCheck, readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
@@ -259,12 +260,12 @@ function registerModelRoute(app: FastifyInstance, ports: ModelPorts, route: Mode
 }
 
 /** Routes without a method: the OpenAPI document, the probes and the agents' package. */
-function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServerOptions): void {
+function registerPlain(app: FastifyInstance, { ready, agentsPackage, trustedProxies }: HttpServerOptions): void {
   const document = readFileSync(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
   app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
+  registerHello(app, trustedProxies);
   const version = packageVersion();
-  app.get(PLAIN_PATHS.hello, (_request, reply) => reply.code(204).send());
   app.get(PLAIN_PATHS.lives, () => ({ status: "ok", version }));
   app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();

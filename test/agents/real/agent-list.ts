@@ -1,6 +1,7 @@
 // The coding agents, each with the version that is tried and the words that let it answer without a person.
 
-import type { CaseName } from "./scripted-model.ts";
+import type { NativeKind } from "./native-models.ts";
+import type { CaseName } from "./script.ts";
 
 /** A case for the agent alone, which the model does not see. */
 export type OwnCase = "BALANCE" | "RATE";
@@ -14,6 +15,8 @@ export type RealAgent = {
   readonly after?: readonly string[];
   /** More than a text and a call of a tool. */
   readonly cases?: readonly (CaseName | OwnCase)[];
+  /** The protocol of its own: it is tried at an upstream that speaks it, too, in the same cases but `FULL` and `RATE`. */
+  readonly native?: NativeKind;
   /** The model in whose context a conversation of two answers has no room. */
   readonly shortModel?: string;
   /** Whether it gives up an answer that broke off. */
@@ -31,6 +34,7 @@ export const realAgents: readonly RealAgent[] = [
     package: "@anthropic-ai/claude-code@2.1.330",
     words: (prompt) => ["claude", "-p", prompt, "--allowedTools", "Bash(printf:*)"],
     cases: EVERY_CASE,
+    native: "anthropic",
     shortModel: "local/short",
     // A cut answer is continued up to three times; a refusal for the balance is not repeated.
     most: { CUT: 4, OVERFLOW: 6, BALANCE: 1, RATE: 4 },
@@ -40,6 +44,7 @@ export const realAgents: readonly RealAgent[] = [
     package: "@openai/codex@0.169.0",
     words: (prompt) => ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
     cases: EVERY_CASE,
+    native: "openai-responses",
     shortModel: "local/shortest",
     // Saldo has charged what came before the cut: it answers so that Codex does not repeat it, with each time a charge.
     stopsAtCut: true,
@@ -58,6 +63,7 @@ export const realAgents: readonly RealAgent[] = [
     id: "gemini",
     package: "@google/gemini-cli@0.61.0",
     words: (prompt) => ["gemini", "--skip-trust", "--yolo", "-p", prompt],
+    native: "gemini",
     // It shortens a conversation before a prompt and not between the calls of one, so one prompt cannot show it.
     cases: EVERY_CASE.filter((name) => name !== "FULL"),
     // A cut answer is asked for once more, and a refusal for the rate until the window is open again.

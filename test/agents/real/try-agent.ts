@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { type Counter, startCounter } from "./counter.ts";
 import type { OwnCase, RealAgent } from "./agent-list.ts";
 import { type Ended, execute, expectDone } from "./execute.ts";
-import { chargeFor, MODEL, type OwnGateway, type UsageRecord } from "./own-gateway.ts";
-import { type CaseName, LAST_WORD, type ScriptedModel, type Seen } from "./scripted-model.ts";
+import { chargeFor, MODEL, nativeModel, type OwnGateway, type UsageRecord } from "./own-gateway.ts";
+import { type CaseName, LAST_WORD, type Script, type Seen } from "./script.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../src/agents/main.ts", import.meta.url));
 const WITHIN_MS = 240_000;
@@ -31,12 +31,14 @@ export type Outcome = {
 /** `programs`: the folder of the agents' programs, each in a folder of its id. `scratch`: where each gets its home and its project. */
 type Place = {
   readonly gateway: OwnGateway;
-  readonly model: ScriptedModel;
+  readonly script: Script;
   readonly programs: string;
   readonly scratch: string;
 };
 type Setup = Place & { readonly agent: RealAgent; readonly folder: string; readonly env: Record<string, string> };
 type AnyCase = CaseName | OwnCase;
+/** A case, and the model it is tried with. */
+type Trial = { readonly name: AnyCase; readonly model: string; readonly isNative: boolean };
 
 /** Tries an agent. */
 export async function tryAgent(agent: RealAgent, place: Place): Promise<Outcome[]> {
@@ -50,48 +52,61 @@ export async function tryAgent(agent: RealAgent, place: Place): Promise<Outcome[
   const env = { PATH: tools, HOME: home, CI: "1", NO_COLOR: "1", ...agent.env };
   const setup = { ...place, agent, folder, env };
   const outcomes: Outcome[] = [];
-  for (const name of ["TEXT", "TOOL", ...(agent.cases ?? [])] as const) {
-    const outcome = await tryCase(setup, name).catch((error: unknown) => ({ problem: String(error), about: "" }));
-    outcomes.push({ agent: agent.id, name, ...outcome });
-    process.stdout.write(`${line({ agent: agent.id, name, ...outcome })}\n`);
+  for (const trial of trialsOf(agent)) {
+    const result = await tryCase(setup, trial).catch((error: unknown) => ({ problem: String(error), about: "" }));
+    const outcome = { agent: agent.id, name: `${trial.name}${trial.isNative ? " native" : ""}`, ...result };
+    outcomes.push(outcome);
+    process.stdout.write(`${line(outcome)}\n`);
   }
   return outcomes;
 }
 
+/** The cases at an upstream of chat, then those at one of the agent's own protocol. */
+function trialsOf({ cases = [], native, shortModel = MODEL }: RealAgent): Trial[] {
+  const names: readonly AnyCase[] = ["TEXT", "TOOL", ...cases];
+  const trials = names.map((name) => ({ name, model: name === "FULL" ? shortModel : MODEL, isNative: false }));
+  if (native === undefined) return trials;
+  // The room of a model and the window of a key are the same in every protocol.
+  const own = names.filter((name) => name !== "FULL" && name !== "RATE");
+  return [...trials, ...own.map((name) => ({ name, model: nativeModel(native), isNative: true }))];
+}
+
 /** An outcome as a line of a table. */
 export function line({ agent, name, problem, about }: Outcome): string {
-  return `${agent.padEnd(10)} ${name.padEnd(10)} ${problem === null ? "ok    " : "FAILED"} ${about}${problem === null ? "" : `\n${problem}`}`;
+  return `${agent.padEnd(10)} ${name.padEnd(15)} ${problem === null ? "ok    " : "FAILED"} ${about}${problem === null ? "" : `\n${problem}`}`;
 }
 
 type Result = Pick<Outcome, "problem" | "about">;
 
-async function tryCase(setup: Setup, name: AnyCase): Promise<Result> {
-  const { gateway, model, agent, folder, env } = setup;
+async function tryCase(setup: Setup, trial: Trial): Promise<Result> {
+  const { gateway, script, agent, folder, env } = setup;
+  const { name } = trial;
   const { accountId, key } = await gateway.customer(
     name === "BALANCE" ? "0" : CREDIT,
     name === "RATE" ? RATE_LIMIT : 0,
   );
   const running = { cwd: folder, env, withinMs: WITHIN_MS };
-  const target = ["-m", name === "FULL" ? (agent.shortModel ?? MODEL) : MODEL, "--agents", agent.id, "-y"];
+  const target = ["-m", trial.model, "--agents", agent.id, "-y"];
   await using counter = await openCounter(gateway.url);
   const own = (words: readonly string[]) => [process.execPath, PROGRAM, ...words, "--base-url", counter.url];
-  model.seen.length = 0;
+  script.seen.length = 0;
   await expectDone(own(["apply", ...target]), { ...running, env: { ...env, SALDO_API_KEY: key } });
   if (name === "RATE") await useUp(gateway.url, key);
   const probes = counter.statuses.length;
-  const interrupted = name === "CANCEL" ? model.begun() : undefined;
+  const interrupted = name === "CANCEL" ? script.begun() : undefined;
   const ended = await execute(agent.words(`CASE-${name}: answer me, please.`), {
     ...running,
     ...(interrupted === undefined ? {} : { interrupted }),
   });
   if (agent.after !== undefined) await expectDone(agent.after, running);
   await expectDone(own(["reset", "-y", "--agents", agent.id]), running);
-  const seen = [...model.seen];
+  const seen = [...script.seen];
   const records = await settledRecords(gateway, { accountId, count: seen.filter(isCharged).length });
   const problems = [
     ...shownProblems(agent, { name, ended, seen }),
     ...mostProblems(setup, name, counter.statuses.slice(probes)),
     ...billProblems(seen, records),
+    ...(trial.isNative ? nativeProblems(trial, seen) : []),
   ];
   const held = await gateway.held(accountId);
   if (Number(held) !== 0) problems.push(`Rp ${held} are still held`);
@@ -155,8 +170,8 @@ function shownProblems({ stopsAtCut = false }: RealAgent, { name, ended, seen }:
 }
 
 /** Whether a request asks for a summary of the conversation. */
-function isShortening({ body }: Seen): boolean {
-  return /summar/i.test(JSON.stringify(body.messages.at(-1)));
+function isShortening({ asked }: Seen): boolean {
+  return /summar/i.test(asked.lastTurn);
 }
 
 function mostProblems({ agent }: Setup, name: AnyCase, statuses: readonly number[]): string[] {
@@ -166,7 +181,7 @@ function mostProblems({ agent }: Setup, name: AnyCase, statuses: readonly number
 
 /** Every answer whose counts the model reported is charged for these counts, and nothing else is charged but by an estimate. */
 function billProblems(seen: readonly Seen[], records: readonly UsageRecord[]): string[] {
-  const expected = seen.flatMap(({ truth, body }) => (truth === null ? [] : [chargeFor(truth, body.model)])).toSorted();
+  const expected = seen.flatMap(({ truth, asked }) => (truth === null ? [] : [chargeFor(truth, asked.model)])).toSorted();
   const exact = records.filter(({ basis }) => basis === "exact" || basis === "drained");
   const charged = exact.map(({ charge }) => charge).toSorted();
   const problems = [];
@@ -176,5 +191,17 @@ function billProblems(seen: readonly Seen[], records: readonly UsageRecord[]): s
   const unknown = seen.filter((each) => isCharged(each) && each.truth === null).length;
   if (others.length > unknown) problems.push(`${others.length} records by an estimate: ${JSON.stringify(others)}`);
   if (others.some(({ charge }) => Number(charge) <= 0)) problems.push("an answer that was cut or left is free");
+  return problems;
+}
+
+/** What only bytes that pass can keep: what a model wants back of its thoughts, and the marks of its prompt cache. */
+function nativeProblems({ name }: Trial, seen: readonly Seen[]): string[] {
+  if (name !== "TOOL" && name !== "PARALLEL") return [];
+  const turns = seen.filter((each) => each.name === name);
+  const given = turns.flatMap((each) => each.given ?? []);
+  const last = turns.at(-1)?.asked.turns ?? "";
+  const problems = given.filter((text) => !last.includes(text)).map((text) => `${text} did not come back`);
+  if (given.length === 0) problems.push("the model did not think");
+  if (!turns.some(({ truth }) => (truth?.cached ?? 0) > 0)) problems.push("nothing was read from the prompt cache");
   return problems;
 }

@@ -22,12 +22,24 @@ const OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   user: ["text", "image", "document", "tool_result"],
   assistant: ["text", "thinking", "redacted_thinking", "tool_use"],
 };
+const TOOL_FIELDS: ReadonlySet<string> = new Set(
+  "name description input_schema strict cache_control type".split(" "),
+);
 const ID = /^[a-zA-Z0-9_-]+$/;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const SAMPLING = ["temperature", "top_p", "top_k"] as const;
 const LEAST_BUDGET = 1_024;
 
-export type CheckFacts = { readonly accepts: Accepts; readonly isOurs: (signature: string) => boolean };
+/** `isWithBetas`: the request asks for what Claude Code has, by its header. */
+export type CheckFacts = {
+  readonly accepts: Accepts;
+  readonly isOurs: (signature: string) => boolean;
+  readonly isWithBetas?: boolean;
+};
+
+/** What a request may have with Claude Code's betas. */
+const BETA_FIELDS: ReadonlySet<string> = new Set(["context_management"]);
+const BETA_TOOL_FIELDS: ReadonlySet<string> = new Set(["defer_loading", "eager_input_streaming", "input_examples"]);
 
 /** Why a request is refused, or null. */
 export function refusalOf(body: Json, facts: CheckFacts): string | null {
@@ -36,14 +48,22 @@ export function refusalOf(body: Json, facts: CheckFacts): string | null {
 }
 
 function* problemsOf(body: Json, facts: CheckFacts): Generator<string> {
-  for (const name of Object.keys(body)) if (!FIELDS.has(name)) yield `${name}: Extra inputs are not permitted`;
+  const { isWithBetas = false } = facts;
+  for (const name of Object.keys(body)) {
+    if (!FIELDS.has(name) && !(isWithBetas && BETA_FIELDS.has(name))) yield `${name}: Extra inputs are not permitted`;
+  }
   const bound = body["max_tokens"];
   if (!Number.isInteger(bound) || Number(bound) < 1) yield "max_tokens: Field required";
   yield* systemProblems(body["system"]);
-  yield* toolProblems((body["tools"] ?? []) as Json[]);
+  yield* toolProblems((body["tools"] ?? []) as Json[], isWithBetas);
   yield* thinkingProblems(body, facts.accepts);
   const hasTools = ((body["tools"] ?? []) as Json[]).length > 0;
-  yield* turnProblems(body["messages"] as Json[], { ...facts, hasTools });
+  const messages = body["messages"] as Json[];
+  // The system may speak behind a turn of the user.
+  const turns = isWithBetas
+    ? messages.filter(({ role }, at) => role !== "system" || messages[at - 1]?.["role"] !== "user")
+    : messages;
+  yield* turnProblems(turns, { ...facts, hasTools });
   yield* markProblems(body);
 }
 
@@ -52,7 +72,7 @@ function* systemProblems(system: unknown): Generator<string> {
   for (const block of system as Json[]) yield* blockProblems(block, ["text"], "system");
 }
 
-function* toolProblems(tools: readonly Json[]): Generator<string> {
+function* toolProblems(tools: readonly Json[], isWithBetas: boolean): Generator<string> {
   const names = new Set<unknown>();
   for (const [at, tool] of tools.entries()) {
     if (!TOOL_NAME.test(String(tool["name"]))) yield `tools.${at}.name: String should match pattern`;
@@ -62,7 +82,8 @@ function* toolProblems(tools: readonly Json[]): Generator<string> {
       yield `tools.${at}.custom.input_schema.type: Input should be 'object'`;
     }
     for (const name of Object.keys(tool)) {
-      if (!["name", "description", "input_schema", "strict", "cache_control", "type"].includes(name)) {
+      const isKnown = TOOL_FIELDS.has(name) || (isWithBetas && BETA_TOOL_FIELDS.has(name));
+      if (!isKnown) {
         yield `tools.${at}.custom.${name}: Extra inputs are not permitted`;
       }
     }

@@ -4,7 +4,7 @@
 import type { ServerResponse } from "node:http";
 import { type Accepts, LEAST_ACCEPTED } from "../../../src/catalog/catalog-model.ts";
 import { answerTo, type FakeAnswer } from "./anthropic-answers.ts";
-import { type FakeRequest, startFakeServer } from "./fake-server.ts";
+import { type FakeRequest, type Script, startFakeServer, writeStream } from "./fake-server.ts";
 import { refusalOf } from "./anthropic-check.ts";
 import { eventsOf, type Json, sseOf, textIn } from "./anthropic-wire.ts";
 
@@ -23,7 +23,8 @@ export type FakeAnthropic = Awaited<ReturnType<typeof startFakeAnthropic>>;
 /** Anthropic's own prompt where there are tools. */
 const TOKENS_FOR_TOOLS = 346;
 
-export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
+/** `script` decides in place of the words in the prompt. */
+export async function startFakeAnthropic(accepts: Partial<Accepts> = {}, script?: Script<FakeAnswer, TrueUsage>) {
   const truths: TrueUsage[] = [];
   const cache = new Set<string>();
   const signatures = new Set<string>();
@@ -49,8 +50,7 @@ export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
     return { input: tokens - marked + own, read, written5m: written["5m"], written1h: written["1h"] };
   }
 
-  function messageOf(body: Json, answer: FakeAnswer, number: number): Json {
-    const usage = { ...inputOf(body), output: answer.outputTokens, thinking: answer.thinkingTokens };
+  function messageOf(body: Json, answer: FakeAnswer, { usage, number }: { usage: TrueUsage; number: number }): Json {
     truths.push(usage);
     for (const block of answer.content) if ("signature" in block) signatures.add(textIn(block, "signature"));
     return {
@@ -65,7 +65,8 @@ export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
     };
   }
 
-  function reply(response: ServerResponse, { body, headers }: FakeRequest, number: number): void {
+  function reply(response: ServerResponse, request: FakeRequest, number: number): void {
+    const { body, headers } = request;
     response.setHeader("request-id", `req_${number}`);
     if (headers["anthropic-version"] === undefined) {
       return fail(response, {
@@ -77,15 +78,20 @@ export async function startFakeAnthropic(accepts: Partial<Accepts> = {}) {
     const message = refusalOf(body, {
       accepts: { ...LEAST_ACCEPTED, ...accepts },
       isOurs: (signature) => signatures.has(signature),
+      isWithBetas: String(headers["anthropic-beta"]).includes("claude-code-"),
     });
     if (message !== null) return fail(response, { status: 400, type: "invalid_request_error", message });
-    const answer = answerTo(body, number);
-    if (answer.refusal !== null) return fail(response, answer.refusal);
-    const whole = messageOf(body, answer, number);
-    if (body["stream"] === true) return stream(response, whole, answer);
+    const answer = script?.(request, number) ?? answerTo(body, number);
+    const { onUsage, ...planned }: ReturnType<Script<FakeAnswer, TrueUsage>> = answer;
+    if (planned.refusal !== null) return fail(response, planned.refusal);
+    const usage = { ...inputOf(body), output: planned.outputTokens, thinking: planned.thinkingTokens };
+    const whole = messageOf(body, planned, { usage, number });
+    const report = (): void => onUsage?.(usage);
+    if (body["stream"] === true) return void stream(response, whole, planned).then((end) => end === "ended" && report());
     response.writeHead(200, { "content-type": "application/json" });
-    if (answer.broken === "cut") response.write("{", () => response.destroy());
-    else response.end(JSON.stringify(whole));
+    if (planned.broken === "cut") return void response.write("{", () => response.destroy());
+    report();
+    response.end(JSON.stringify(whole));
   }
 
   const server = await startFakeServer("", reply);
@@ -103,19 +109,22 @@ function fail(
 }
 
 const EVENTS_BEFORE_OUTPUT = 2;
+/** Those behind the output: the end of its last block, and of the message. */
+const EVENTS_BEHIND_OUTPUT = 3;
+const OVERLOADED = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
 
-function stream(response: ServerResponse, whole: Json, { broken, pieceSize }: FakeAnswer): void {
+function stream(
+  response: ServerResponse,
+  whole: Json,
+  { broken, pieceSize, pause }: ReturnType<Script<FakeAnswer, TrueUsage>>,
+) {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
   const events = eventsOf(whole, pieceSize);
-  const kept = broken === null ? events.length : broken === "error" ? EVENTS_BEFORE_OUTPUT : events.length - 3;
-  for (const event of events.slice(0, kept)) response.write(sseOf(event));
-  if (broken === "cut") {
-    response.write("", () => response.destroy());
-    return;
-  }
-  if (broken !== null)
-    response.write(sseOf({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }));
-  response.end();
+  const kept =
+    broken === null ? events.length : broken === "error" ? EVENTS_BEFORE_OUTPUT : events.length - EVENTS_BEHIND_OUTPUT;
+  const isCut = broken === "cut";
+  const sent = broken === null || isCut ? events.slice(0, kept) : [...events.slice(0, kept), OVERLOADED];
+  return writeStream(response, { pieces: sent.map(sseOf), last: EVENTS_BEHIND_OUTPUT, isCut, pause });
 }
 
 /** The parts of a prompt in the order in which they are cached, each with its mark. */

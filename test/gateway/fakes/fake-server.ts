@@ -12,6 +12,36 @@ export type FakeRequest = {
   readonly path: string;
 };
 
+/**
+ * What decides on an answer in place of the words of the prompt. A stream waits for `pause` before its last events; `onUsage` is called
+ * when the usage has been sent.
+ */
+export type Script<Answer, Usage> = (
+  request: FakeRequest,
+  number: number,
+) => Answer & { readonly pause?: () => Promise<void>; readonly onUsage?: (usage: Usage) => void };
+
+/** A stream as it is written: its pieces, how many of them wait for `pause`, and whether it breaks off behind them. */
+type Written = {
+  readonly pieces: readonly string[];
+  readonly last: number;
+  readonly isCut: boolean;
+  readonly pause: (() => Promise<void>) | undefined;
+};
+
+/** Writes a stream. Without a pause all of it is written at once. */
+export async function writeStream(
+  response: ServerResponse,
+  { pieces, last, isCut, pause }: Written,
+): Promise<"ended" | "broken"> {
+  for (const piece of pieces.slice(0, -last)) response.write(piece);
+  if (pause !== undefined) await pause();
+  for (const piece of pieces.slice(-last)) response.write(piece);
+  if (isCut) response.write("", () => response.destroy());
+  else response.end();
+  return isCut || response.destroyed ? "broken" : "ended";
+}
+
 /** Starts a server on a free port. `path`: where the API begins. `reply` answers one request; `number`: how many there were with it. */
 export async function startFakeServer(
   path: string,

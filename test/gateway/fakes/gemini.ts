@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import { answerTo, type FakeAnswer } from "./gemini-answers.ts";
-import { type FakeRequest, startFakeServer } from "./fake-server.ts";
+import { type FakeRequest, type Script, startFakeServer, writeStream } from "./fake-server.ts";
 import { refusalOf } from "./gemini-check.ts";
 import { type Json, piecesOf, sseOf } from "./gemini-wire.ts";
 
@@ -20,8 +20,11 @@ export type FakeGemini = Awaited<ReturnType<typeof startFakeGemini>>;
 
 const PATH = /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent\?alt=sse)$/;
 
-/** `thinks`: the model thinks, and demands signatures. */
-export async function startFakeGemini({ thinks = true }: { readonly thinks?: boolean } = {}) {
+/** `thinks`: the model thinks, and demands signatures. `script` decides in place of the words in the prompt. */
+export async function startFakeGemini({
+  thinks = true,
+  script,
+}: { readonly thinks?: boolean; readonly script?: Script<FakeAnswer, TrueUsage> } = {}) {
   const truths: TrueUsage[] = [];
   const cache = new Set<string>();
   const signatures = new Set<string>();
@@ -58,18 +61,24 @@ export async function startFakeGemini({ thinks = true }: { readonly thinks?: boo
     };
   }
 
-  function reply(response: ServerResponse, { body, path }: FakeRequest, number: number): void {
+  function reply(response: ServerResponse, request: FakeRequest, number: number): void {
+    const { body, path } = request;
     const [, model, method] = PATH.exec(path) ?? [];
     if (model === undefined) return fail(response, { code: 404, status: "NOT_FOUND", message: `${path} is not found` });
     const message = refusalOf(body, { isOurs: (signature) => signatures.has(signature), thinks });
     if (message !== null) return fail(response, { code: 400, status: "INVALID_ARGUMENT", message });
-    const planned = answerTo(body, { thinks, number });
+    const answer = script?.(request, number) ?? answerTo(body, { thinks, number });
+    const { onUsage, ...planned }: ReturnType<Script<FakeAnswer, TrueUsage>> = answer;
     if (planned.refusal !== null) return fail(response, planned.refusal);
     const whole = answerOf(body, planned, { model, number });
-    if (method !== "generateContent") return stream(response, whole, planned);
+    const usage = truths.at(-1);
+    const report = (): void => void (usage !== undefined && onUsage?.(usage));
+    if (method !== "generateContent")
+      return void stream(response, whole, planned).then((end) => end === "ended" && report());
     response.writeHead(200, { "content-type": "application/json; charset=UTF-8" });
-    if (planned.broken === "cut") response.write("{", () => response.destroy());
-    else response.end(JSON.stringify(whole, null, 2));
+    if (planned.broken === "cut") return void response.write("{", () => response.destroy());
+    report();
+    response.end(JSON.stringify(whole, null, 2));
   }
 
   const server = await startFakeServer("/v1beta", reply);
@@ -80,17 +89,19 @@ function fail(response: ServerResponse, error: NonNullable<FakeAnswer["refusal"]
   response.writeHead(error.code, { "content-type": "application/json; charset=UTF-8" }).end(JSON.stringify({ error }));
 }
 
-function stream(response: ServerResponse, whole: Json, { broken, pieceSize }: FakeAnswer): void {
+const OVERLOADED = { error: { code: 503, message: "Overloaded", status: "UNAVAILABLE" } };
+
+function stream(
+  response: ServerResponse,
+  whole: Json,
+  { broken, pieceSize, pause }: ReturnType<Script<FakeAnswer, TrueUsage>>,
+) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const pieces = piecesOf(whole, pieceSize);
   const kept = broken === null ? pieces : broken === "error" ? [] : pieces.slice(0, -1);
-  for (const piece of kept) response.write(sseOf(piece));
-  if (broken === "cut") {
-    response.write("", () => response.destroy());
-    return;
-  }
-  if (broken !== null) response.write(sseOf({ error: { code: 503, message: "Overloaded", status: "UNAVAILABLE" } }));
-  response.end();
+  const isCut = broken === "cut";
+  const sent = broken === null || isCut ? kept : [...kept, OVERLOADED];
+  return writeStream(response, { pieces: sent.map(sseOf), last: 1, isCut, pause });
 }
 
 /** Counts of zero are left out. */

@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import { answerTo, type FakeAnswer } from "./responses-answers.ts";
-import { type FakeRequest, startFakeServer } from "./fake-server.ts";
+import { type FakeRequest, type Script, startFakeServer, writeStream } from "./fake-server.ts";
 import { refusalOf } from "./responses-check.ts";
 import { eventsOf, type Json, sseOf } from "./responses-wire.ts";
 
@@ -18,12 +18,21 @@ export type TrueUsage = {
 
 export type FakeResponses = Awaited<ReturnType<typeof startFakeResponses>>;
 
-/** `thinks`: models give out encrypted reasoning. `writesCache`: what is not cached is written to the cache. */
-export type FakeOptions = { readonly thinks?: boolean; readonly writesCache?: boolean };
+/**
+ * `thinks`: models give out encrypted reasoning. `writesCache`: what is not cached is written to the cache. `script` decides in place
+ * of the words in the prompt.
+ */
+export type FakeOptions = {
+  readonly thinks?: boolean;
+  readonly writesCache?: boolean;
+  readonly script?: Script<FakeAnswer, TrueUsage>;
+};
 
 const TOKENS_OF_AN_ITEM = 11;
+/** Those behind the deltas of the last text: the ends of the text, its part, its item and the response. */
+const EVENTS_BEHIND_TEXT = 4;
 
-export async function startFakeResponses({ thinks = true, writesCache = false }: FakeOptions = {}) {
+export async function startFakeResponses({ thinks = true, writesCache = false, script }: FakeOptions = {}) {
   const truths: TrueUsage[] = [];
   const seen = new Set<string>();
   /** What was encrypted here. Another account of the same provider has another. */
@@ -44,8 +53,7 @@ export async function startFakeResponses({ thinks = true, writesCache = false }:
     return { input: tokens, cached, written: writesCache ? tokens - cached : 0 };
   }
 
-  function responseTo(body: Json, answer: FakeAnswer, number: number): Json {
-    const usage = { ...inputOf(body), output: answer.outputTokens, reasoning: answer.reasoningTokens };
+  function responseTo(body: Json, answer: FakeAnswer, { usage, number }: { usage: TrueUsage; number: number }): Json {
     truths.push(usage);
     const output = answer.items.map((item, at) => ({ id: `${String(item["type"])}_${number}_${at}`, ...item }));
     for (const item of output) if ("encrypted_content" in item) given.add(String(item["encrypted_content"]));
@@ -66,28 +74,30 @@ export async function startFakeResponses({ thinks = true, writesCache = false }:
     };
   }
 
-  function reply(response: ServerResponse, { body }: FakeRequest, number: number): void {
+  function reply(response: ServerResponse, request: FakeRequest, number: number): void {
+    const { body } = request;
     const refusal = refusalOf(body, { isOurs: (encrypted) => given.has(encrypted), thinks });
     if (refusal !== null) return refuse(response, 400, { type: "invalid_request_error", param: null, ...refusal });
-    const planned = answerTo(body, { thinks, number });
+    const answer = script?.(request, number) ?? answerTo(body, { thinks, number });
+    const { onUsage, pause, ...planned }: ReturnType<Script<FakeAnswer, TrueUsage>> = answer;
     if (planned.refusal !== null) {
       const { status, retryAfter, ...error } = planned.refusal;
       if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
       return refuse(response, status, error);
     }
-    const whole = responseTo(body, planned, number);
+    const usage = { ...inputOf(body), output: planned.outputTokens, reasoning: planned.reasoningTokens };
+    const whole = responseTo(body, planned, { usage, number });
+    const report = (): void => onUsage?.(usage);
     if (body["stream"] !== true) {
-      if (planned.isCut)
-        return void response
-          .writeHead(200, { "content-type": "application/json" })
-          .write("{", () => response.destroy());
-      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(whole));
+      response.writeHead(200, { "content-type": "application/json" });
+      if (planned.isCut) return void response.write("{", () => response.destroy());
+      report();
+      return void response.end(JSON.stringify(whole));
     }
     response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": `req_${number}` });
-    const events = streamOf(whole, planned);
-    for (const event of events) response.write(sseOf(event));
-    if (planned.isCut) response.write("", () => response.destroy());
-    else response.end();
+    const pieces = streamOf(whole, planned).map(sseOf);
+    const written = { pieces, last: EVENTS_BEHIND_TEXT, isCut: planned.isCut, pause };
+    void writeStream(response, written).then((end) => end === "ended" && report());
   }
 
   const server = await startFakeServer("/v1", reply);
@@ -101,7 +111,7 @@ function refuse(response: ServerResponse, status: number, error: Json): void {
 /** A stream that breaks off has no end; one that fails has another one. */
 function streamOf(whole: Json, { isCut, failure }: FakeAnswer): Json[] {
   const events = eventsOf(whole);
-  if (isCut) return events.slice(0, Math.max(5, events.length - 4));
+  if (isCut) return events.slice(0, Math.max(5, events.length - EVENTS_BEHIND_TEXT));
   if (failure === null) return events;
   const before = events.slice(0, failure.after === "nothing" ? 2 : -1);
   if (failure.kind === "error") {

@@ -18,7 +18,7 @@ beforeEach(async () => {
   const responses = createResponsesService({
     gateway: bench.gateway,
     keys,
-    takeCountSlot: createCountWindows(),
+    ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId: uuidv7(), receivedAtMs: Date.now() }),
   });
   running = await startServers({ gateway: bench.gateway, implementations: { ...implementations, responses } });
