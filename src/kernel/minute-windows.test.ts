@@ -16,7 +16,9 @@ describe("windows of a minute", () => {
   it("have nothing left where somebody wanted more than is left", () => {
     const windows = new MinuteWindows(10, { now: () => 0 });
     expect([windows.take("a", 10), windows.waitOf("a")]).toEqual([0, 60]);
-    expect([windows.take("b", 4), windows.waitOf("b"), windows.take("b", 7), windows.waitOf("b")]).toEqual([0, 0, 60, 60]);
+    expect([windows.take("b", 4), windows.waitOf("b"), windows.take("b", 7), windows.waitOf("b")]).toEqual([
+      0, 0, 60, 60,
+    ]);
     expect(windows.take("b")).toBe(60);
   });
 });

@@ -29,7 +29,9 @@ describe("the windows of counts", () => {
     windows.takeCountedBytes("a", large - 1);
     expect(() => windows.takeCountSlot("a")).not.toThrow();
     expect(() => windows.takeCountedBytes("a", 2)).toThrow(TooManyRequests);
-    expect(() => windows.takeCountSlot("a")).toThrow("Too many large prompts were counted with this key. Try again in 60 seconds.");
+    expect(() => windows.takeCountSlot("a")).toThrow(
+      "Too many large prompts were counted with this key. Try again in 60 seconds.",
+    );
     expect(() => windows.takeCountSlot("b")).not.toThrow();
     now = 60_000;
     expect(() => windows.takeCountSlot("a")).not.toThrow();

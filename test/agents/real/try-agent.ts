@@ -181,7 +181,9 @@ function mostProblems({ agent }: Setup, name: AnyCase, statuses: readonly number
 
 /** Every answer whose counts the model reported is charged for these counts, and nothing else is charged but by an estimate. */
 function billProblems(seen: readonly Seen[], records: readonly UsageRecord[]): string[] {
-  const expected = seen.flatMap(({ truth, asked }) => (truth === null ? [] : [chargeFor(truth, asked.model)])).toSorted();
+  const expected = seen
+    .flatMap(({ truth, asked }) => (truth === null ? [] : [chargeFor(truth, asked.model)]))
+    .toSorted();
   const exact = records.filter(({ basis }) => basis === "exact" || basis === "drained");
   const charged = exact.map(({ charge }) => charge).toSorted();
   const problems = [];

@@ -22,9 +22,7 @@ const OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   user: ["text", "image", "document", "tool_result"],
   assistant: ["text", "thinking", "redacted_thinking", "tool_use"],
 };
-const TOOL_FIELDS: ReadonlySet<string> = new Set(
-  "name description input_schema strict cache_control type".split(" "),
-);
+const TOOL_FIELDS: ReadonlySet<string> = new Set("name description input_schema strict cache_control type".split(" "));
 const ID = /^[a-zA-Z0-9_-]+$/;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const SAMPLING = ["temperature", "top_p", "top_k"] as const;

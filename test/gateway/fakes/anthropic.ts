@@ -87,7 +87,8 @@ export async function startFakeAnthropic(accepts: Partial<Accepts> = {}, script?
     const usage = { ...inputOf(body), output: planned.outputTokens, thinking: planned.thinkingTokens };
     const whole = messageOf(body, planned, { usage, number });
     const report = (): void => onUsage?.(usage);
-    if (body["stream"] === true) return void stream(response, whole, planned).then((end) => end === "ended" && report());
+    if (body["stream"] === true)
+      return void stream(response, whole, planned).then((end) => end === "ended" && report());
     response.writeHead(200, { "content-type": "application/json" });
     if (planned.broken === "cut") return void response.write("{", () => response.destroy());
     report();

@@ -48,7 +48,9 @@ function* toolProblems({ tools, toolConfig }: Json): Generator<string> {
       if (!NAME.test(name)) yield `Invalid function name: ${name}.`;
       if (names.has(name)) yield `Duplicate function declaration found: ${name}.`;
       names.add(name);
-      if (JSON.stringify(declaration).includes('"$schema"')) yield 'Unknown name "$schema": Cannot find field.';
+      // A schema of Google's own kind has its members alone; a JSON schema is any JSON, and Gemini CLI sends it with its `$schema`.
+      if (JSON.stringify(declaration["parameters"] ?? {}).includes('"$schema"'))
+        yield 'Unknown name "$schema": Cannot find field.';
     }
   }
   const calling = (toolConfig as Json | undefined)?.["functionCallingConfig"] as Json | undefined;

@@ -23,7 +23,8 @@ async function start(options: CountWindowOptions = {}): Promise<void> {
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: new Map([[SOLD.id, SOLD]]), upstreams: new Map(), takenAtMs: 0 }) },
     takeCountedBytes,
-    caller: async () => ({ key: KEY, requestId: uuidv7(), receivedAtMs: 0 }),
+    // The same key in both, as the program has it.
+    caller: async () => ({ key: { ...KEY, keyId: "key-1" }, requestId: uuidv7(), receivedAtMs: 0 }),
   };
   const implementations = {
     messages: createMessagesService(deps),
