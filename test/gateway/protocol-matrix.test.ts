@@ -147,6 +147,7 @@ describe.each(pairs)("$name", ({ client, upstream }) => {
       const { error } = await client.send(bench, bodyOf({ said, stream }), { model: `acme/${kind}`, stream });
       expect(error).toMatchObject({ code: "upstream_busy" });
       expect(bench.ledger.settlement).toMatchObject({ basis: "free", cost: 0n });
+      note({ client, upstream }, `error ${said}`, "free");
     }
   });
 
@@ -157,6 +158,7 @@ describe.each(pairs)("$name", ({ client, upstream }) => {
     expect(error).toBeInstanceOf(ValidationError);
     expect(error).toMatchObject({ reason: "context_length_exceeded" });
     expect(bench.ledger.settlement).toMatchObject({ basis: "free", cost: 0n });
+    note({ client, upstream }, "prompt too long", "free");
   });
 
   it.each(["!cut", upstream.failsLate])(
@@ -183,6 +185,7 @@ describe.each(pairs)("$name", ({ client, upstream }) => {
     const { error } = await client.send(bench, bodyOf({ said: "!cut", stream: false }), asked);
     expect(error).toMatchObject({ code: "upstream_busy" });
     expect(bench.ledger.settlement).toMatchObject({ basis: "free", cost: 0n });
+    note({ client, upstream }, "cut, whole", "free");
   });
 
   it("is answered by the next route, whatever the first one speaks", async () => {

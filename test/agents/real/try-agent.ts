@@ -161,7 +161,8 @@ function shownProblems({ stopsAtCut = false }: RealAgent, { name, ended, seen }:
     return isAsked ? [] : ["the model was not asked"];
   }
   if (name === "BALANCE") return /balance/i.test(output) ? [] : ["the reason is not shown"];
-  if (name === "OVERFLOW") return /too long|context|room|maximum number of tokens/i.test(output) ? [] : ["the reason is not shown"];
+  if (name === "OVERFLOW")
+    return /too long|context|room|maximum number of tokens/i.test(output) ? [] : ["the reason is not shown"];
   if (name === "FULL" && !seen.some(isShortening)) return ["the conversation was not shortened"];
   const marks = name === "TOOL" ? ["MARK-1-42"] : name === "PARALLEL" ? ["MARK-1-42", "MARK-2-42"] : [];
   const missing = [LAST_WORD, ...marks].filter((word) => !output.includes(word));

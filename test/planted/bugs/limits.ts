@@ -5,6 +5,50 @@ import type { PlantedBug } from "../planted-bug.ts";
 /** Each with the test that must notice it. */
 export const LIMIT_BUGS: readonly PlantedBug[] = [
   {
+    name: "counts of tokens have no bound on their calls",
+    edits: [
+      {
+        file: "src/gateway/conversation/count-window.ts",
+        find: "if (retryAfterSeconds > 0) throw",
+        replace: "if (retryAfterSeconds > 60) throw",
+      },
+    ],
+    noticedBy: { file: "test/transport/rest/free-calls.test.ts", test: "is free 300 times a minute" },
+  },
+  {
+    name: "the bytes of a count take some of its calls",
+    edits: [
+      {
+        file: "src/gateway/conversation/count-window.ts",
+        find: "refuseFor(bytes.take(keyId, size));",
+        replace: "refuseFor(Math.max(bytes.take(keyId, size), calls.take(keyId, size >> 14)));",
+      },
+    ],
+    noticedBy: { file: "test/transport/rest/free-calls.test.ts", test: "is free 300 times a minute" },
+  },
+  {
+    name: "a key whose counted bytes are used up has its bodies read",
+    edits: [
+      {
+        file: "src/gateway/conversation/count-window.ts",
+        find: "refuseFor(bytes.waitOf(keyId));",
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/transport/rest/free-calls.test.ts", test: "is refused where many bytes were counted" },
+  },
+  {
+    name: "a network may ask without a key as often as it likes",
+    edits: [
+      {
+        file: "src/transport/server/hello.ts",
+        find: "if (waitSeconds > 0) throw new TooManyRequests(waitSeconds);",
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/transport/rest/free-calls.test.ts", test: "is answered 300 times a minute" },
+  },
+  {
     name: "keys are looked up over everybody's connections",
     edits: [
       {
