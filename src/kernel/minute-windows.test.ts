@@ -13,7 +13,7 @@ describe("windows of a minute", () => {
     expect([windows.waitOf("a"), windows.take("a")]).toEqual([0, 0]);
   });
 
-  it("have nothing left where somebody wanted more than is left", () => {
+  it("have nothing left after a take of more than is left", () => {
     const windows = new MinuteWindows(10, { now: () => 0 });
     expect([windows.take("a", 10), windows.waitOf("a")]).toEqual([0, 60]);
     expect([windows.take("b", 4), windows.waitOf("b"), windows.take("b", 7), windows.waitOf("b")]).toEqual([

@@ -99,13 +99,13 @@ function catalogOf(urls: ModelUrls): object {
       ...NATIVE_KINDS.map((kind) => upstream(kind, kind, urls[kind])),
     ],
     models: [
-      model("local", "agent", { price: PRICE }),
-      model("local", "small", { price: SMALL_PRICE }),
-      model("local", "short", { price: PRICE, context_length: SHORT_CONTEXT }),
-      model("local", "shortest", { price: PRICE, context_length: SHORTEST_CONTEXT }),
+      modelOf("local", "agent", { price: PRICE }),
+      modelOf("local", "small", { price: SMALL_PRICE }),
+      modelOf("local", "short", { price: PRICE, context_length: SHORT_CONTEXT }),
+      modelOf("local", "shortest", { price: PRICE, context_length: SHORTEST_CONTEXT }),
       ...NATIVE_KINDS.flatMap((kind) => [
-        model(kind, "agent", { price: { ...PRICE, ...WRITES }, ...THINKS }),
-        model(kind, "small", { price: { ...SMALL_PRICE, ...SMALL_WRITES }, ...THINKS }),
+        modelOf(kind, "agent", { price: { ...PRICE, ...WRITES }, ...THINKS }),
+        modelOf(kind, "small", { price: { ...SMALL_PRICE, ...SMALL_WRITES }, ...THINKS }),
       ]),
     ],
   };
@@ -113,7 +113,7 @@ function catalogOf(urls: ModelUrls): object {
 
 const THINKS = { hidden_output: true, accepts: { thinking: "adaptive" } };
 
-function model(upstream: string, name: string, more: object): object {
+function modelOf(upstream: string, name: string, more: object): object {
   return {
     id: `${upstream}/${name}`,
     name,

@@ -28,7 +28,7 @@ export type Asked = {
 /** A request and what was reported for its answer. `given`: what a model wants back from the agent, as it is. */
 export type Seen = { readonly name: CaseName | null; readonly asked: Asked; truth: Truth; given: string | null };
 
-/** What is said in an answer. */
+/** The content of an answer. */
 export type Answer = { readonly text: string; readonly thought?: string; readonly calls?: readonly Call[] };
 
 /** What a model does with a request. `wait`: an answer that is to be interrupted has begun. */
@@ -81,7 +81,7 @@ export class Script {
   }
 }
 
-/** The tokens of what is said, as the models here count them. */
+/** The tokens of an answer, as the models here count them. */
 export function tokensOf({ text, thought = "", calls = [] }: Answer): number {
   return Math.ceil((text.length + thought.length + JSON.stringify(calls).length) / CHARACTERS_PER_TOKEN);
 }
