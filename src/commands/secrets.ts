@@ -1,26 +1,47 @@
+import { SECRET_COLUMNS } from "../app/compose/secrets.ts";
+import { rotateSecrets } from "../database/secrets/rotate-secrets.ts";
+import { hasSecretsKey } from "../kernel/sealed-text.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
-import { resealSigningSecret } from "../identity/signing-secret.ts";
-import { resealCallbackSecrets } from "../merchant/callbacks/store.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, type CommandContext, type CommandResult, type CommandValues, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
 export const secretCommands: readonly Command[] = [
   {
-    name: "secrets encrypt",
+    name: "secrets rotate",
     about:
-      "Encrypts the secrets in the database under the first key of SALDO_SECRETS_KEY: those in clear, and those under another of its keys. The service may run.",
-    options: {},
-    async run(_values, { config, database }) {
-      if (config.secretsKeys.length === 0) throw new UsageError("saldo secrets encrypt: needs SALDO_SECRETS_KEY.");
-      const changed = await withAuditLog(
-        await operatorHere(database),
-        async (client) => ({
-          merchants: await resealCallbackSecrets(client),
-          signingSecrets: await resealSigningSecret(client),
-        }),
-        (facts) => ({ action: "secrets encrypt", subject: null, reason: null, facts }),
-      );
-      return { json: changed };
+      "Encrypts the secrets in the database under the first key of SALDO_SECRETS_KEY. The service may run. One that was stopped is run again.",
+    options: {
+      "former-form": {
+        required: false,
+        value: null,
+        about: "stores them as Saldo 0.2.0 reads them, before going back to it",
+      },
     },
+    run: rotate,
+  },
+  {
+    name: "secrets encrypt",
+    about: "The same as secrets rotate, under its former name.",
+    options: {},
+    run: rotate,
   },
 ];
+
+async function rotate(values: CommandValues, { database }: CommandContext): Promise<CommandResult> {
+  const opened = await database();
+  if (!hasSecretsKey()) throw new UsageError("saldo secrets rotate: needs SALDO_SECRETS_KEY.");
+  const form = values.has("former-form") ? "former" : "envelope";
+  const { unreadable, ...counts } = await rotateSecrets(opened.pool, SECRET_COLUMNS, { form });
+  const json = { form, ...counts, unreadable };
+  await withAuditLog(
+    await operatorHere(database),
+    () => Promise.resolve(json),
+    () => ({
+      action: "secrets rotate",
+      subject: null,
+      reason: null,
+      facts: { form, ...counts, unreadable: unreadable.length },
+    }),
+  );
+  return { json, ok: unreadable.length === 0 && counts.left === 0 };
+}

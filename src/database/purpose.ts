@@ -3,6 +3,9 @@
 
 import type { Pool, PoolClient } from "pg";
 import { invariant } from "../kernel/invariant.ts";
+import { openText } from "../kernel/sealed-text.ts";
+import { sealPlain, type SecretColumns } from "./secrets/secret-columns.ts";
+import { readSecretForm } from "./secrets/secret-state.ts";
 
 export type Purpose = "demo" | "production";
 
@@ -54,12 +57,24 @@ export async function endDemo(client: PoolClient): Promise<void> {
   await client.query(END_DEMO);
 }
 
+/** The demo's credentials. */
+export const DEMO_SECRETS: SecretColumns = {
+  table: "database_purpose",
+  id: "the_row",
+  idType: "boolean",
+  columns: ["demo_credentials"],
+  nameOf: () => DEMO_CREDENTIALS,
+  formerIs: "plain",
+};
+const DEMO_CREDENTIALS = "database_purpose.demo_credentials";
+
 /** What the demo prints, as it was kept. Null: nothing was. */
 export async function readDemoCredentials(client: Queryable): Promise<string | null> {
-  return (await client.query<{ credentials: string | null }>(READ_CREDENTIALS)).rows[0]?.credentials ?? null;
+  const stored = (await client.query<{ credentials: string | null }>(READ_CREDENTIALS)).rows[0]?.credentials ?? null;
+  return stored === null ? null : openText(DEMO_CREDENTIALS, stored);
 }
 
-/** Keeps what the demo prints. It is play money's, and as readable as the rest of the demo's database. */
+/** Keeps what the demo prints. */
 export async function keepDemoCredentials(client: Queryable, credentials: string): Promise<void> {
-  await client.query(WRITE_CREDENTIALS, [credentials]);
+  await client.query(WRITE_CREDENTIALS, [sealPlain(DEMO_CREDENTIALS, credentials, await readSecretForm(client))]);
 }

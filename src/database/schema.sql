@@ -727,7 +727,7 @@ CREATE TABLE sandbox_provider (
   CONSTRAINT sandbox_provider_the_row_check CHECK (the_row),
   CONSTRAINT sandbox_provider_pkey PRIMARY KEY (the_row)
 );
-GRANT SELECT ON sandbox_provider TO saldo_serve;
+GRANT SELECT, UPDATE (webhook_secret) ON sandbox_provider TO saldo_serve;
 
 CREATE TABLE sandbox_transaction (
   hash text NOT NULL,
@@ -768,6 +768,16 @@ CREATE TABLE schema_function (
   CONSTRAINT schema_function_pkey PRIMARY KEY (name)
 );
 GRANT SELECT ON schema_function TO saldo_serve;
+
+CREATE TABLE secret_state (
+  the_row boolean NOT NULL DEFAULT true,
+  form text NOT NULL,
+  key_check text,
+  CONSTRAINT secret_state_form_check CHECK ((form = ANY (ARRAY['envelope'::text, 'former'::text]))),
+  CONSTRAINT secret_state_the_row_check CHECK (the_row),
+  CONSTRAINT secret_state_pkey PRIMARY KEY (the_row)
+);
+GRANT SELECT, UPDATE ON secret_state TO saldo_serve;
 
 CREATE TABLE service_token (
   id uuid NOT NULL,

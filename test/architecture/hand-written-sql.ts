@@ -27,6 +27,8 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/schema/concurrent-index.ts",
     "database/schema/function-files.ts",
     "database/schema/schema-state.ts",
+    "database/secrets/secret-columns.ts",
+    "database/secrets/secret-state.ts",
     "database/schema-checks.ts",
     "database/server-checks.ts",
     "database/serving-settings.ts",

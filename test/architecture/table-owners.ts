@@ -65,7 +65,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "auth.security_event",
   ],
   operator: ["operator_action", "operator_order", "ordered_alone"],
-  database: ["schema_change", "schema_function", "database_purpose"],
+  database: ["schema_change", "schema_function", "database_purpose", "secret_state"],
 };
 
 /** Functions of the database by the room that calls them; the others are the ledger's. */
@@ -224,6 +224,7 @@ export const grants: readonly Grant[] = [
 /** Files whose statements get the name of a table from elsewhere, and from where. */
 export const insertedTables: Readonly<Record<string, string>> = {
   "app/demo/seed/write-history.ts": "rows of several tables are written by one statement",
+  "database/secrets/secret-columns.ts": "columns that the rooms of their tables describe",
   "identity/expired-rows.ts": "a list of tables with their key and moment",
   "identity/sign-in/auth-tables.ts": "Better Auth names a model",
   "ledger/find-postings.ts": "postings, or those of one reference",

@@ -7,7 +7,8 @@ import {
   FactorUnreadable,
   renewAllFactors,
 } from "../../src/identity/second-factor/factor-secrets.ts";
-import { readFactor } from "../../src/identity/second-factor/second-factor-store.ts";
+import { nameOfApp, readFactor } from "../../src/identity/second-factor/second-factor-store.ts";
+import { openText } from "../../src/kernel/sealed-text.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";
 
@@ -25,11 +26,13 @@ const { newOperator, nextCode, setUpApp } = factorSteps(() => served);
 type Row = { secret: string; codes: string };
 
 async function rowOf(email: string): Promise<Row> {
-  const { rows } = await served.opened.database.pool.query<Row>(
-    `SELECT secret, backup_codes AS codes FROM auth.two_factor f JOIN auth.person p ON p.id = f.user_id WHERE email = $1`,
+  const { rows } = await served.opened.database.pool.query<Row & { id: string }>(
+    `SELECT p.id, secret, backup_codes AS codes FROM auth.two_factor f JOIN auth.person p ON p.id = f.user_id
+     WHERE email = $1`,
     [email],
   );
-  return rows[0] as Row;
+  const { id = "", secret = "", codes = "" } = rows[0] ?? {};
+  return { secret: openText(nameOfApp(id), secret), codes };
 }
 
 /** An operator whose app and recovery codes are stored as in the first versions: encrypted under one secret without a number. */

@@ -2,15 +2,15 @@
 
 import type { Config } from "../config/config.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../database/database.ts";
-import { useSecretsKeys } from "../../kernel/sealed-text.ts";
+import { useKeysOf } from "./secrets.ts";
 
 /** Opens the database that the configuration names; as a worker, without a hand on the embedded server. */
-export function openServiceDatabase(
+export async function openServiceDatabase(
   config: Config,
   { asWorker = false, onPrimary }: { asWorker?: boolean; onPrimary?: DatabaseOptions["onPrimary"] } = {},
 ): Promise<Database> {
   // What the database holds of secrets is read with them.
-  useSecretsKeys(config.secretsKeys);
+  await useKeysOf(config);
   return openDatabase({
     ...whereIs(config),
     runByParent: asWorker,

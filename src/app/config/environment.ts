@@ -34,7 +34,7 @@ export function openSettings(environment: Environment): Settings {
     if (known !== undefined) return known;
     const read = readValue(name, file);
     files.set(name, read);
-    if (isOpenToOthers(file))
+    if (!MOUNTED.test(file) && isOpenToOthers(file))
       advice.push(`${name}_FILE names a file that other users of this machine can use. ${SHUT}`);
     return read;
   }
@@ -53,6 +53,8 @@ export function openSettings(environment: Environment): Settings {
 }
 
 const SHUT = "Its mode should be 0600, or 0440 with a group of the service alone.";
+/** Where orchestrators mount secrets of a container, which has no other users. */
+const MOUNTED = /^\/run\/secrets\//;
 /** Writing by the group, and anything by others. */
 const OPEN_MODES = 0o027;
 

@@ -9,6 +9,7 @@ import { hasOperator, inviteOperator } from "../../identity/operator-invites.ts"
 import { announce, baseUrlOf } from "../compose/announcement.ts";
 import { ignoredUpstreams } from "../compose/catalog.ts";
 import { openServiceDatabase } from "../compose/database.ts";
+import { prepareSecrets } from "../compose/secrets.ts";
 import { prepareDemo } from "../demo/demo.ts";
 import { primaryLog } from "../observability/events.ts";
 import { createLog, type ProcessLog } from "../observability/log.ts";
@@ -49,6 +50,7 @@ export async function startNode(
   const database = await openServiceDatabase(config, { onPrimary: primaryLog(logger) });
   stack.defer(() => database.close());
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
+  await prepareSecrets(database, config, logger);
   const serving = await startAll();
   const metrics = createMetricsServer(serving.registry, config.metricsTls);
   stack.defer(() => metrics.close(LAST_SCRAPE_MS));

@@ -76,6 +76,16 @@ export const DatabasePurpose = defineEntity({
   },
 });
 
+export const SecretState = defineEntity({
+  name: "SecretState",
+  tableName: "secret_state",
+  properties: {
+    theRow: p.boolean().primary().default(true),
+    form: p.text(),
+    keyCheck: p.text().nullable(),
+  },
+});
+
 export const SchemaChange = defineEntity({
   name: "SchemaChange",
   tableName: "schema_change",

@@ -30,6 +30,7 @@ export const schemaCode: SchemaCode = {
     { number: 6, name: "model-accepts", oldestCode: 1 },
     { number: 7, name: "upstream-tier", oldestCode: 1 },
     { number: 8, name: "key-limits", oldestCode: 1 },
+    { number: 9, name: "secret-state", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

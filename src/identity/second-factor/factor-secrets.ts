@@ -4,7 +4,15 @@
 import { hkdfSync } from "node:crypto";
 import type { Pool } from "pg";
 import { hashRecoveryCodes } from "./recovery-codes.ts";
-import { readFactor, readOutdatedFactors, replaceFactorSecrets, type StoredFactor } from "./second-factor-store.ts";
+import { SecretUnreadable } from "../../kernel/sealed-text.ts";
+import {
+  type FactorRow,
+  openFactor,
+  readFactor,
+  readOutdatedFactors,
+  replaceFactorSecrets,
+  type StoredFactor,
+} from "./second-factor-store.ts";
 
 /** A secret with the number by which what it has encrypted names it. */
 export type NumberedSecret = { readonly version: number; readonly value: string };
@@ -82,16 +90,16 @@ export async function renewAllFactors(
   const [current] = secrets.numbered;
   let after: string | null = null;
   do {
-    const rows: StoredFactor[] = await readOutdatedFactors(pool, {
+    const rows: FactorRow[] = await readOutdatedFactors(pool, {
       current: `$ba$${current?.version}$`,
       after,
       limit: ROWS_AT_ONCE,
     });
     for (const factor of rows) {
       try {
-        await secrets.renewed(pool, factor);
+        await secrets.renewed(pool, openFactor(factor));
       } catch (error) {
-        if (!(error instanceof FactorUnreadable)) throw error;
+        if (!(error instanceof FactorUnreadable || error instanceof SecretUnreadable)) throw error;
         onUnreadable(factor.personId);
       }
     }

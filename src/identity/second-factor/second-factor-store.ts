@@ -1,14 +1,34 @@
 // Authenticator apps, recovery codes and passkeys in SQL. better-auth reads the same rows through auth-tables.ts.
 
 import type { Pool, PoolClient } from "pg";
+import { sealPlain, type SecretColumns } from "../../database/secrets/secret-columns.ts";
+import { readSecretForm } from "../../database/secrets/secret-state.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
+import { openText } from "../../kernel/sealed-text.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** The app and the recovery codes of a person: the app's secret encrypted, the codes hashed. */
+/** The secrets of apps. Inside they are encrypted under SALDO_AUTH_SECRET as well. */
+export const APP_SECRETS: SecretColumns = {
+  table: "auth.two_factor",
+  id: "user_id",
+  idType: "uuid",
+  columns: ["secret"],
+  nameOf: (_column, personId) => nameOfApp(personId),
+  formerIs: "plain",
+};
+
+/** The name of an app's secret in its encryption. */
+export function nameOfApp(personId: string): string {
+  return `auth.two_factor.secret/${personId}`;
+}
+
+/** The app and the recovery codes of a person: the app's secret encrypted under SALDO_AUTH_SECRET, the codes hashed. */
 export type StoredFactor = {
   readonly personId: string;
   readonly secret: string;
+  /** The secret as its row has it. */
+  readonly sealedSecret: string;
   readonly backupCodes: string;
   readonly isVerified: boolean;
 };
@@ -21,8 +41,9 @@ export type StoredPasskey = {
 };
 
 const FACTORS = `
-SELECT user_id AS "personId", secret, backup_codes AS "backupCodes", verified AS "isVerified" FROM auth.two_factor`;
+SELECT user_id AS "personId", secret AS "sealedSecret", backup_codes AS "backupCodes", verified AS "isVerified" FROM auth.two_factor`;
 const FACTOR = `${FACTORS} WHERE user_id = $1::uuid`;
+// What an encrypted secret begins with inside is seen only once it is opened.
 const OUTDATED = `
 ${FACTORS} WHERE NOT (starts_with(secret, $1) AND starts_with(backup_codes, '[')) AND ($2::uuid IS NULL OR user_id > $2::uuid)
 ORDER BY user_id LIMIT $3`;
@@ -58,20 +79,34 @@ UPDATE auth.session SET expires_at = least(expires_at, clock_timestamp() + inter
 const END_ALL = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
 
 export async function readFactor(client: Queryable, personId: string): Promise<StoredFactor | null> {
-  return (await client.query<StoredFactor>(FACTOR, [personId])).rows[0] ?? null;
+  const row = (await client.query<FactorRow>(FACTOR, [personId])).rows[0];
+  return row === undefined ? null : openFactor(row);
 }
 
-/** Factors that are not stored in the current form, by person. `current`: the beginning of a current secret. */
+/** A factor whose secret was not opened yet. */
+export type FactorRow = Omit<StoredFactor, "secret">;
+
+/** Errors: SecretUnreadable. */
+export function openFactor(row: FactorRow): StoredFactor {
+  return { ...row, secret: openText(nameOfApp(row.personId), row.sealedSecret) };
+}
+
+async function sealed(client: Queryable, personId: string, secret: string): Promise<string> {
+  return sealPlain(nameOfApp(personId), secret, await readSecretForm(client));
+}
+
+/** Factors that may not be in the current form, by person. `current`: the beginning of a current secret. */
 export async function readOutdatedFactors(
   client: Queryable,
   { current, after, limit }: { current: string; after: string | null; limit: number },
-): Promise<StoredFactor[]> {
-  return (await client.query<StoredFactor>(OUTDATED, [current, after, limit])).rows;
+): Promise<FactorRow[]> {
+  return (await client.query<FactorRow>(OUTDATED, [current, after, limit])).rows;
 }
 
 /** Stores the same factor in another form. False: it was changed meanwhile, and stays as it is. */
 export async function replaceFactorSecrets(client: Queryable, was: StoredFactor, now: StoredFactor): Promise<boolean> {
-  const values = [was.personId, was.secret, was.backupCodes, now.secret, now.backupCodes];
+  const secret = await sealed(client, was.personId, now.secret);
+  const values = [was.personId, was.sealedSecret, was.backupCodes, secret, now.backupCodes];
   return (await client.query(REPLACE, values)).rowCount === 1;
 }
 
@@ -90,7 +125,8 @@ export async function writeApp(
   client: Queryable,
   { personId, secret, backupCodes }: { personId: string; secret: string; backupCodes: string },
 ): Promise<boolean> {
-  return (await client.query(WRITE_APP, [uuidv7(), personId, secret, backupCodes])).rowCount === 1;
+  const values = [uuidv7(), personId, await sealed(client, personId, secret), backupCodes];
+  return (await client.query(WRITE_APP, values)).rowCount === 1;
 }
 
 /** Replaces the recovery codes; `secret` is for a person without an app. */
@@ -98,12 +134,12 @@ export async function writeRecoveryCodes(
   client: Queryable,
   { personId, secret, backupCodes }: { personId: string; secret: string; backupCodes: string },
 ): Promise<void> {
-  await client.query(WRITE_CODES, [uuidv7(), personId, secret, backupCodes]);
+  await client.query(WRITE_CODES, [uuidv7(), personId, await sealed(client, personId, secret), backupCodes]);
 }
 
 /** Removes the app and leaves the recovery codes; `secret` replaces the app's. False: there was no app. */
 export async function unverifyApp(client: Queryable, personId: string, secret: string): Promise<boolean> {
-  return (await client.query(UNVERIFY_APP, [personId, secret])).rowCount === 1;
+  return (await client.query(UNVERIFY_APP, [personId, await sealed(client, personId, secret)])).rowCount === 1;
 }
 
 export async function deletePasskey(client: Queryable, passkeyId: string, personId: string): Promise<boolean> {

@@ -5,7 +5,9 @@ import type { Pool } from "pg";
 import { type CleanedWhere, createAdapterFactory, type CustomAdapter } from "better-auth/adapters";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import { openText } from "../../kernel/sealed-text.ts";
 import { digestSecretToken } from "../../kernel/secret-token.ts";
+import { APP_SECRETS, nameOfApp } from "../second-factor/second-factor-store.ts";
 
 type Table = { readonly name: string; readonly columns: Readonly<Record<string, string>> };
 
@@ -113,6 +115,8 @@ class Statement {
 
   /** A value as a parameter. */
   put(field: string, value: unknown): string {
+    const isAppSecret = this.#isAppSecret(this.column(field));
+    invariant(!isAppSecret, "the secret of an app is stored by second-factor-store.ts, which encrypts it");
     this.values.push(this.column(field) === "token_digest" ? this.#digest(value) : value);
     return `$${this.values.length}`;
   }
@@ -129,9 +133,14 @@ class Statement {
   read<T>(row: Row): T {
     const fields = Object.entries(this.#table.columns).map(([field, column]): [string, unknown] => {
       const value = row[column];
+      if (this.#isAppSecret(column)) return [field, openText(nameOfApp(String(row["user_id"])), String(value))];
       return [field, column === "token_digest" && Buffer.isBuffer(value) ? this.#tokenOf(value) : value];
     });
     return Object.fromEntries(fields) as T;
+  }
+
+  #isAppSecret(column: string): boolean {
+    return this.table === APP_SECRETS.table && APP_SECRETS.columns.includes(column);
   }
 
   #condition({ field, value, operator = "eq" }: CleanedWhere): string {

@@ -5,7 +5,9 @@ import type { Pool, PoolClient } from "pg";
 import { waitForLocks } from "../../database/transactions.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { isSealedNow, openText, sealText } from "../../kernel/sealed-text.ts";
+import { openText, sealText } from "../../kernel/sealed-text.ts";
+import type { SecretColumns } from "../../database/secrets/secret-columns.ts";
+import { readSecretForm } from "../../database/secrets/secret-state.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -30,9 +32,6 @@ FROM event JOIN transfer t ON t.id = event.transfer_id
   JOIN callback_settings s ON s.merchant_id = t.merchant_id AND s.url IS NOT NULL AND s.stopped_at IS NULL`;
 
 const SETTINGS = `SELECT merchant_id, url, token, secret, stopped_at, updated_at FROM callback_settings WHERE merchant_id = $1::uuid`;
-const LOCK_ALL_SETTINGS = `
-SELECT merchant_id, url, token, secret, stopped_at, updated_at FROM callback_settings ORDER BY merchant_id FOR NO KEY UPDATE`;
-const WRITE_SECRETS = `UPDATE callback_settings SET token = $2, secret = $3 WHERE merchant_id = $1::uuid`;
 const LOCK_SETTINGS = `${SETTINGS} FOR NO KEY UPDATE`;
 const TRY_SETTINGS = `${LOCK_SETTINGS} SKIP LOCKED`;
 const WRITE_SETTINGS = `
@@ -159,7 +158,8 @@ export async function writeSettings(
 ): Promise<StoredSettings> {
   const { merchantId, url, token, secret } = settings;
   const names = namesOf(merchantId);
-  const values = [merchantId, url, sealText(names.token, token), sealText(names.secret, secret)];
+  const form = await readSecretForm(client);
+  const values = [merchantId, url, sealText(names.token, token, form), sealText(names.secret, secret, form)];
   const { rows } = await client.query<SettingsColumns>(WRITE_SETTINGS, values);
   const written = fromSettingsColumns(rows[0]);
   invariant(written !== undefined, "settings that were written are there");
@@ -174,23 +174,20 @@ function fromSettingsColumns(row: SettingsColumns | undefined): StoredSettings |
   return { url, token, secret, stoppedAt, updatedAt };
 }
 
+/** The secrets of merchants' callbacks. */
+export const CALLBACK_SECRETS: SecretColumns = {
+  table: "callback_settings",
+  id: "merchant_id",
+  idType: "uuid",
+  columns: ["token", "secret"],
+  nameOf: (column, merchantId) => `callback_settings.${column}/${merchantId}`,
+  formerIs: "sealed",
+};
+
 /** The names of a merchant's two secrets in their encryption. */
 function namesOf(merchantId: string): { token: string; secret: string } {
-  return { token: `callback_settings.token/${merchantId}`, secret: `callback_settings.secret/${merchantId}` };
-}
-
-/** Encrypts the secrets of all merchants under the current key. Returns how many merchants' were changed. Errors: SecretUnreadable. */
-export async function resealCallbackSecrets(client: PoolClient): Promise<number> {
-  await waitForLocks(client);
-  const { rows } = await client.query<SettingsColumns>(LOCK_ALL_SETTINGS);
-  const former = rows.filter(({ token, secret }) => !isSealedNow(token) || !isSealedNow(secret));
-  for (const row of former) {
-    const { token, secret } = fromSettingsColumns(row) ?? row;
-    const names = namesOf(row.merchant_id);
-    const values = [row.merchant_id, sealText(names.token, token), sealText(names.secret, secret)];
-    await client.query(WRITE_SECRETS, values);
-  }
-  return former.length;
+  const { nameOf } = CALLBACK_SECRETS;
+  return { token: nameOf("token", merchantId), secret: nameOf("secret", merchantId) };
 }
 
 /** A delivery that one attempt has for itself. */

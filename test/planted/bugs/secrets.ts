@@ -2,6 +2,9 @@
 
 import type { PlantedBug } from "../planted-bug.ts";
 
+const atRest = (test: string) => ({ file: "test/app/secrets-at-rest.test.ts", test });
+const ofService = (test: string) => ({ file: "test/app/secrets-of-a-service.test.ts", test });
+const sealedText = (test: string) => ({ file: "src/kernel/sealed-text.test.ts", test });
 const settingFiles = (test: string) => ({ file: "test/app/setting-files.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -38,5 +41,98 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: settingFiles("advises to shut a file of mode 0604"),
+  },
+  {
+    name: "a secret is bound to no row",
+    edits: [
+      {
+        file: "src/merchant/callbacks/store.ts",
+        find: "nameOf: (column, merchantId) => `callback_settings.${column}/${merchantId}`,",
+        replace: "nameOf: (column) => `callback_settings.${column}`,",
+      },
+    ],
+    noticedBy: atRest("a secret is nothing in another row"),
+  },
+  {
+    name: "a secret is bound to no column",
+    edits: [
+      {
+        file: "src/merchant/callbacks/store.ts",
+        find: "nameOf: (column, merchantId) => `callback_settings.${column}/${merchantId}`,",
+        replace: "nameOf: (_column, merchantId) => `callback_settings/${merchantId}`,",
+      },
+    ],
+    noticedBy: atRest("a secret is nothing in another row"),
+  },
+  {
+    name: "an app's secret is bound to no person",
+    edits: [
+      {
+        file: "src/identity/second-factor/second-factor-store.ts",
+        find: "return `auth.two_factor.secret/${personId}`;",
+        replace: "return `auth.two_factor.secret/${personId.length}`;",
+      },
+    ],
+    noticedBy: ofService("an app's secret is nothing to another person"),
+  },
+  {
+    name: "data of an envelope is bound to nothing",
+    edits: [
+      {
+        file: "src/kernel/sealed-text.ts",
+        find: "{ authTagLength: TAG_BYTES }).setAAD(Buffer.from(name));\n  const sealed",
+        replace: "{ authTagLength: TAG_BYTES });\n  const sealed",
+      },
+      {
+        file: "src/kernel/sealed-text.ts",
+        find: "{ authTagLength: TAG_BYTES }).setAAD(Buffer.from(name));\n    decipher",
+        replace: "{ authTagLength: TAG_BYTES });\n    decipher",
+      },
+    ],
+    noticedBy: sealedText("opens nothing that was changed"),
+  },
+  {
+    name: "a database of the version before gets envelopes at once",
+    edits: [
+      {
+        file: "src/database/secrets/secret-state.ts",
+        find: "if (keyCheck !== null) openText(CHECK, keyCheck);\n  return form;",
+        replace: 'if (keyCheck !== null) openText(CHECK, keyCheck);\n  return form === "former" ? "envelope" : form;',
+      },
+    ],
+    noticedBy: atRest("a database that was served before keeps the former form"),
+  },
+  {
+    name: "a process with a wrong master key stores secrets",
+    edits: [
+      {
+        file: "src/database/secrets/secret-state.ts",
+        find: "if (keyCheck !== null) openText(CHECK, keyCheck);",
+        replace: "",
+      },
+    ],
+    noticedBy: atRest("names the missing key, and changes nothing"),
+  },
+  {
+    name: "a change of the key takes back what was changed meanwhile",
+    edits: [
+      {
+        file: "src/database/secrets/secret-columns.ts",
+        find: "WHERE ${id} = $1::${idType} AND ${column} = $2`;",
+        replace: "WHERE ${id} = $1::${idType} AND $2::text IS NOT NULL`;",
+      },
+    ],
+    noticedBy: atRest("a secret that is changed meanwhile keeps the change"),
+  },
+  {
+    name: "a start without the key of its database serves",
+    edits: [
+      {
+        file: "src/app/process/node.ts",
+        find: "await prepareSecrets(database, config, logger);",
+        replace: "await prepareSecrets(database, config, logger).catch(() => {});",
+      },
+    ],
+    noticedBy: ofService("a start with another master key, or with none, is refused"),
   },
 ];

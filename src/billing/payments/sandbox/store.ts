@@ -1,4 +1,6 @@
 import type { Pool } from "pg";
+import type { SecretColumns } from "../../../database/secrets/secret-columns.ts";
+import { openText } from "../../../kernel/sealed-text.ts";
 
 /** The status of a sandbox payment, in the provider's own words. */
 export type SandboxStatus =
@@ -65,7 +67,18 @@ export async function movePayment(
   return (await pool.query<SandboxPayment>(MOVE, [orderId, status, paid, givenBack, from])).rows[0] ?? null;
 }
 
+/** The secret of the sandbox. It is made with the schema, in clear, and encrypted by the first start. */
+export const SANDBOX_SECRETS: SecretColumns = {
+  table: "sandbox_provider",
+  id: "the_row",
+  idType: "boolean",
+  columns: ["webhook_secret"],
+  nameOf: () => "sandbox_provider.webhook_secret",
+  formerIs: "plain",
+};
+
 /** What the sandbox signs its notifications with. */
 export async function readWebhookSecret(pool: Pool): Promise<string> {
-  return (await pool.query<{ webhook_secret: string }>(SECRET)).rows[0]?.webhook_secret ?? "";
+  const stored = (await pool.query<{ webhook_secret: string }>(SECRET)).rows[0]?.webhook_secret ?? "";
+  return openText(SANDBOX_SECRETS.nameOf("webhook_secret", "true"), stored);
 }

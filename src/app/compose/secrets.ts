@@ -1,0 +1,90 @@
+// What the database holds of secrets, and the master key under which a process reads them.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { SANDBOX_SECRETS } from "../../billing/payments/sandbox/store.ts";
+import type { Database } from "../../database/database.ts";
+import { DEMO_SECRETS } from "../../database/purpose.ts";
+import { rotateSecrets } from "../../database/secrets/rotate-secrets.ts";
+import type { SecretColumns } from "../../database/secrets/secret-columns.ts";
+import { claimSecretsKey, isKeyClaimed, readSecretForm } from "../../database/secrets/secret-state.ts";
+import { SIGNING_SECRETS } from "../../identity/signing-secret.ts";
+import { APP_SECRETS } from "../../identity/second-factor/second-factor-store.ts";
+import type { EventLogger } from "../../kernel/event-logger.ts";
+import { hasSecretsKey, useSecretsKeys } from "../../kernel/sealed-text.ts";
+import { CALLBACK_SECRETS } from "../../merchant/callbacks/store.ts";
+
+/** Every column of the database with a secret that is read again. All others have digests. */
+export const SECRET_COLUMNS: readonly SecretColumns[] = [
+  CALLBACK_SECRETS,
+  APP_SECRETS,
+  SIGNING_SECRETS,
+  SANDBOX_SECRETS,
+  DEMO_SECRETS,
+];
+
+const KEY_BYTES = 48;
+const OWN_KEY_FILE = "secrets-key";
+
+type KeySettings = Pick<Config, "secretsKeys" | "databaseUrl" | "dataDir" | "production">;
+
+/** Makes the process read secrets by the keys of its settings, and by the one that a start has made beside the embedded database. */
+export async function useKeysOf({ secretsKeys, databaseUrl, dataDir }: KeySettings): Promise<void> {
+  const own = databaseUrl === null ? await readOwnKey(dataDir) : null;
+  useSecretsKeys([...secretsKeys, ...(own === null ? [] : [own])]);
+}
+
+/**
+ * Checks the master key of a start that serves. One with the embedded database makes itself a key where none is set. Encrypts what the
+ * schema was made with. Errors: WrongSecretsKey.
+ */
+export async function prepareSecrets(
+  { pool }: Pick<Database, "pool">,
+  config: KeySettings,
+  logger: Pick<EventLogger, "warn">,
+): Promise<void> {
+  const mayMakeKey = config.databaseUrl === null && !config.production;
+  if (mayMakeKey && !hasSecretsKey() && !(await isKeyClaimed(pool))) {
+    await makeOwnKey(config.dataDir);
+    await useKeysOf(config);
+  }
+  const isFormer = await claimSecretsKey(pool, SECRET_COLUMNS);
+  if (isFormer)
+    logger.warn(
+      { event: "database.secrets.former" },
+      "secrets are encrypted under a former key; run saldo secrets rotate",
+    );
+  // Only its own secrets, which no other version reads.
+  if (hasSecretsKey() && (await readSecretForm(pool)) === "envelope")
+    await rotateSecrets(pool, [SANDBOX_SECRETS], { form: "envelope", keepsState: true });
+}
+
+async function readOwnKey(dataDir: string): Promise<string | null> {
+  try {
+    return (await readFile(join(dataDir, OWN_KEY_FILE), "utf8")).trim() || null;
+  } catch (error) {
+    // A command of another user reads no secrets.
+    if (["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
+  }
+}
+
+/** Two that start at once take the key of the first. What was written only in part is never taken for a key. */
+async function makeOwnKey(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o711 });
+  const draft = join(dataDir, `${OWN_KEY_FILE}.${randomUUID()}`);
+  try {
+    await using file = await open(draft, "wx", 0o600);
+    await file.writeFile(`${randomBytes(KEY_BYTES).toString("base64")}\n`);
+    await file.sync();
+    await link(draft, join(dataDir, OWN_KEY_FILE));
+    await using folder = await open(dataDir);
+    await folder.sync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}

@@ -1,0 +1,93 @@
+// How secrets are stored in this database, and whether the keys of a process are the right ones. A row holds a text that is encrypted
+// under the master key: a process that cannot open it would store secrets that others cannot read.
+
+import type { Pool, PoolClient } from "pg";
+import { invariant } from "../../kernel/invariant.ts";
+import {
+  hasSecretsKey,
+  openText,
+  resealText,
+  type SealedForm,
+  sealedPrefix,
+  sealText,
+  SecretUnreadable,
+  unknownKeyOf,
+} from "../../kernel/sealed-text.ts";
+import { readTexts, type SecretColumns } from "./secret-columns.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+const CHECK = "secret_state.key_check";
+const CHECKED = "the master key of this database";
+
+const READ = `SELECT form, key_check AS "keyCheck" FROM secret_state`;
+const CLAIM = `UPDATE secret_state SET key_check = $1 WHERE key_check IS NULL`;
+const WRITE = `UPDATE secret_state SET form = $1, key_check = $2`;
+
+/** The keys of a start are not those of the database. */
+export class WrongSecretsKey extends Error {}
+
+/** How secrets are stored now. Errors: SecretUnreadable, where this process does not have the key of the others. */
+export async function readSecretForm(client: Queryable): Promise<SealedForm> {
+  const { form, keyCheck } = await readState(client);
+  if (keyCheck !== null) openText(CHECK, keyCheck);
+  return form;
+}
+
+/** Whether a master key was ever used on the database. */
+export async function isKeyClaimed(client: Queryable): Promise<boolean> {
+  return (await readState(client)).keyCheck !== null;
+}
+
+/**
+ * Checks that a start has the master key of the database; the first start with a key sets it. Gives whether secrets are under
+ * a former one of its keys. Errors: WrongSecretsKey.
+ */
+export async function claimSecretsKey(client: Queryable, columns: readonly SecretColumns[]): Promise<boolean> {
+  const { keyCheck } = await readState(client);
+  if (keyCheck === null) {
+    await requireKnownKeys(client, columns);
+    if (!hasSecretsKey()) return false;
+    await client.query(CLAIM, [sealText(CHECK, CHECKED, "envelope")]);
+    return claimSecretsKey(client, columns);
+  }
+  try {
+    openText(CHECK, keyCheck);
+  } catch (cause) {
+    if (!(cause instanceof SecretUnreadable)) throw cause;
+    throw new WrongSecretsKey(refusal(keyCheck), { cause });
+  }
+  return !keyCheck.startsWith(sealedPrefix("envelope") ?? "");
+}
+
+/** Stores secrets in this form and under the first key from now on. Errors: SecretUnreadable. */
+export async function setSecretForm(client: Queryable, form: SealedForm): Promise<void> {
+  const { keyCheck } = await readState(client);
+  await client.query(WRITE, [form, resealText(CHECK, keyCheck ?? CHECKED, "envelope")]);
+}
+
+/** A database of a former version has no check, and may have secrets all the same. */
+async function requireKnownKeys(client: Queryable, columns: readonly SecretColumns[]): Promise<void> {
+  for (const each of columns) {
+    for await (const { text } of readTexts(client, each)) {
+      if (unknownKeyOf(text) !== null) throw new WrongSecretsKey(refusal(text));
+    }
+  }
+}
+
+function refusal(stored: string): string {
+  const id = unknownKeyOf(stored);
+  const what = hasSecretsKey()
+    ? "SALDO_SECRETS_KEY is not the key that the secrets in this database are encrypted under"
+    : "SALDO_SECRETS_KEY is not set, and the secrets in this database are encrypted";
+  return (
+    `${what}${id === null ? "" : ` (key ${id})`}. Start with the former key, behind a comma after a new one if there is one. ` +
+    `A key that a start made by itself is in the file secrets-key of its SALDO_DATA_DIR.`
+  );
+}
+
+async function readState(client: Queryable): Promise<{ form: SealedForm; keyCheck: string | null }> {
+  const { rows } = await client.query<{ form: SealedForm; keyCheck: string | null }>(READ);
+  invariant(rows[0] !== undefined, "the state of secrets has a row");
+  return rows[0];
+}
