@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
+import { OWN_KEY_FILE, putOwnKey, readOwnKey } from "../app/compose/secrets.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
@@ -17,7 +18,7 @@ import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
 /** What a data folder may have besides a cluster: what a process left there for the books. */
-const KEPT: ReadonlySet<string> = new Set(["owed"]);
+const KEPT: ReadonlySet<string> = new Set(["owed", OWN_KEY_FILE]);
 
 export const backupCommands: readonly Command[] = [
   {
@@ -50,7 +51,11 @@ export const backupCommands: readonly Command[] = [
       );
       if (inside) throw new UsageError("saldo backup: --to must not be inside the data folder.");
       await database();
-      const { path, bytes, facts } = await takeBaseBackup(await findEmbeddedAddress(config), { root, keys });
+      const { path, bytes, facts } = await takeBaseBackup(await findEmbeddedAddress(config), {
+        root,
+        keys,
+        secretsKey: await readOwnKey(config.dataDir),
+      });
       return { json: { path, bytes, until: facts.until } };
     },
   },
@@ -81,6 +86,7 @@ export const backupCommands: readonly Command[] = [
           return auditAll(config, database.pool);
         });
         await restored.claimTimeline();
+        if (restored.secretsKey !== null) await putOwnKey(dataDir, restored.secretsKey);
         await rename(join(restored.dataDir, "postgres"), join(dataDir, "postgres"));
         await syncFolder(dataDir);
         const facts = { until: restored.until.toISOString(), timeline: restored.timeline };

@@ -1,7 +1,7 @@
 // Backup and restore of the embedded database: taken while the service serves, with its log received beside it.
 
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
@@ -117,11 +117,28 @@ describe("a backup of the embedded database", () => {
     expect(restored).toEqual({ until: moment, timeline: 2 });
   });
 
+  it("has the key of its secrets, so that a restored folder is served again", async () => {
+    let restored = "";
+    await restore(["--until", moment], async (dir) => {
+      restored = dir;
+      await saldoJson(["admission", "start"], at(dir));
+    });
+    const own = await readFile(join(dataDir, "secrets-key"));
+    expect(await readFile(join(restored, "secrets-key"))).toEqual(own);
+    expect((await stat(join(restored, "secrets-key"))).mode & 0o777).toBe(0o600);
+    for (const file of await files()) expect((await readFile(file)).includes(own.subarray(0, 32)), file).toBe(false);
+    const formerUrl = saldo.httpUrl;
+    saldo = await SaldoHere.start({ SALDO_DATA_DIR: restored });
+    expect(saldo.httpUrl).not.toBe(formerUrl);
+    await chat(1);
+    await saldo.stop();
+  });
+
   it("is restored to the last moment that was received, on a timeline that no restore had before", async () => {
     const restored = await restore([], async (dir) => {
       expect(await recordsIn(dir)).toBe(answered.before + answered.between + answered.behind);
     });
-    expect(restored).toMatchObject({ timeline: 3 });
+    expect(restored).toMatchObject({ timeline: 4 });
   });
 
   it("is verified by a restore that leaves nothing", async () => {

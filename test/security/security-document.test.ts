@@ -65,8 +65,9 @@ describe("cryptography", () => {
     expect([...new Set(ciphers)].toSorted()).toEqual(["aes-128-gcm", "aes-256-gcm"]);
   });
 
-  test("chance that can be foreseen decides only when and where to look", () => {
+  test("chance that can be foreseen decides only when and where to look, and what is traced", () => {
     expect(filesWith(/Math\.random/)).toEqual([
+      "src/app/observability/traces.ts",
       "src/database/schema/apply.ts",
       "src/database/transactions.ts",
       "src/gateway/metering/estimate.ts",

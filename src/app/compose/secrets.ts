@@ -26,7 +26,8 @@ export const SECRET_COLUMNS: readonly SecretColumns[] = [
 ];
 
 const KEY_BYTES = 48;
-const OWN_KEY_FILE = "secrets-key";
+/** The file of a data folder with the master key that a start made itself. */
+export const OWN_KEY_FILE = "secrets-key";
 
 type KeySettings = Pick<Config, "secretsKeys" | "databaseUrl" | "dataDir" | "production">;
 
@@ -47,7 +48,7 @@ export async function prepareSecrets(
 ): Promise<void> {
   const mayMakeKey = config.databaseUrl === null && !config.production;
   if (mayMakeKey && !hasSecretsKey() && !(await isKeyClaimed(pool))) {
-    await makeOwnKey(config.dataDir);
+    await putOwnKey(config.dataDir, randomBytes(KEY_BYTES).toString("base64"));
     await useKeysOf(config);
   }
   const isFormer = await claimSecretsKey(pool, SECRET_COLUMNS);
@@ -61,7 +62,8 @@ export async function prepareSecrets(
     await rotateSecrets(pool, [SANDBOX_SECRETS], { form: "envelope", keepsState: true });
 }
 
-async function readOwnKey(dataDir: string): Promise<string | null> {
+/** The master key that a start made in a data folder. Null: there is none. */
+export async function readOwnKey(dataDir: string): Promise<string | null> {
   try {
     return (await readFile(join(dataDir, OWN_KEY_FILE), "utf8")).trim() || null;
   } catch (error) {
@@ -71,13 +73,16 @@ async function readOwnKey(dataDir: string): Promise<string | null> {
   }
 }
 
-/** Two that start at once take the key of the first. What was written only in part is never taken for a key. */
-async function makeOwnKey(dataDir: string): Promise<void> {
+/**
+ * Puts a master key into a data folder that has none. Two that start at once take the key of the first. What was written only in part is
+ * never taken for a key.
+ */
+export async function putOwnKey(dataDir: string, key: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const draft = join(dataDir, `${OWN_KEY_FILE}.${randomUUID()}`);
   try {
     await using file = await open(draft, "wx", 0o600);
-    await file.writeFile(`${randomBytes(KEY_BYTES).toString("base64")}\n`);
+    await file.writeFile(`${key}\n`);
     await file.sync();
     await link(draft, join(dataDir, OWN_KEY_FILE));
     await using folder = await open(dataDir);

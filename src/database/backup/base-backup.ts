@@ -31,10 +31,17 @@ const NOTE_EVERY_MS = 200;
 /** What the messages of a base backup begin with. */
 const MESSAGE = { archive: "n", manifest: "m", data: "d" } as const;
 
+export type BaseBackupOptions = {
+  readonly root: string;
+  readonly keys: readonly BackupKey[];
+  /** The master key that a start made beside the cluster: it is backed up with it. Null: there is none. */
+  readonly secretsKey: string | null;
+};
+
 /** Takes a base backup into a new folder below `root`. Returns it, and its size. Errors: those of the server and the disk. */
 export async function takeBaseBackup(
   login: Login,
-  { root, keys }: { readonly root: string; readonly keys: readonly BackupKey[] },
+  { root, keys, secretsKey }: BaseBackupOptions,
 ): Promise<BaseBackup & { readonly bytes: number }> {
   return withClient(clientConfig(login, "saldo backup"), async (beside) => {
     const history = await readHistory(beside);
@@ -49,6 +56,7 @@ export async function takeBaseBackup(
       const moments = noteMoments(beside);
       const { bytes, manifest, startLsn, endLsn } = await receive(login, file("base.tar"), keys).finally(moments.stop);
       await writeSealed(file("manifest"), keys, manifest);
+      if (secretsKey !== null) await writeSealed(file("secrets-key"), keys, Buffer.from(secretsKey));
       const { until, endedAt, postgres } = await moments.around(endLsn);
       const facts: BackupFacts = {
         format: 1,
