@@ -2,7 +2,6 @@
 // while they are in use.
 
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { revokePair } from "../../src/merchant/merchants/credentials.ts";
 import { freePorts } from "../setup/free-ports.ts";
@@ -13,10 +12,9 @@ import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, urlOfDatabase } from "../setup/test-servers.ts";
 import { chat, newCustomer } from "./customer.ts";
+import { HELLO, RollingLoad } from "./rolling-load.ts";
 
-const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 const SOUND = { ok: true, violations: [] };
-const LOOK_MS = 20;
 
 describe("two nodes on one database", () => {
   let opened: TestDatabase;
@@ -125,7 +123,7 @@ describe("a rolling restart under load", () => {
       SaldoProcess.start({ ...settings, SALDO_HTTP_PORT: String(ports[index]), SALDO_DEMO_PACE_MS: "5" });
     const nodes = [await start(0), await start(1)];
     const { accountId, key } = await newCustomer(settings, { amount: "1000000" });
-    const load = new Load(ports, key);
+    const load = new RollingLoad(ports, key);
     const clients = [load.watch(0), load.watch(1), ...Array.from({ length: 16 }, (_, index) => load.run(index))];
     try {
       for (const index of IS_LONG ? [0, 1, 0, 1] : [0, 1]) {
@@ -140,6 +138,7 @@ describe("a rolling restart under load", () => {
       await Promise.all(nodes.map((node) => node.stop()));
     }
     expect(load.failures).toEqual([]);
+    expect(load.refused).toBe(0);
     expect(load.sentElsewhere).toBeGreaterThan(0);
     const { rows } = await opened.database.pool.query<{ id: string; charge: bigint }>(
       "SELECT request_id AS id, charge FROM usage_record WHERE account_id = $1",
@@ -152,64 +151,3 @@ describe("a rolling restart under load", () => {
     await opened.drop();
   }, 360_000);
 });
-
-/**
- * Clients behind a balancer: it asks a node as long as that is ready, and asks the other when the port is closed, because
- * then nothing can have been done.
- */
-class Load {
-  readonly answered: string[] = [];
-  readonly failures: string[] = [];
-  sentElsewhere = 0;
-  ended = false;
-  readonly #ports: readonly number[];
-  readonly #key: string;
-  readonly #isReady = [true, true];
-
-  constructor(ports: readonly number[], key: string) {
-    this.#ports = ports;
-    this.#key = key;
-  }
-
-  async run(client: number): Promise<void> {
-    for (let asked = client; !this.ended; asked += 1) await this.#ask(asked % 2, asked % 3 === 0);
-  }
-
-  /** Looks after a node as a balancer does. */
-  async watch(node: number): Promise<void> {
-    while (!this.ended) {
-      this.#isReady[node] = await fetch(`http://127.0.0.1:${this.#ports[node]}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      await sleep(LOOK_MS);
-    }
-  }
-
-  /** Waits until this many more were answered. */
-  async answeredMore(count: number): Promise<void> {
-    const goal = this.answered.length + count;
-    await expect.poll(() => this.answered.length + this.failures.length, { timeout: 120_000 }).toBeGreaterThan(goal);
-  }
-
-  async #ask(wanted: number, stream: boolean): Promise<void> {
-    const node = this.#isReady[wanted] === true ? wanted : 1 - wanted;
-    if (node !== wanted) this.sentElsewhere += 1;
-    try {
-      const answer = await chat(`http://127.0.0.1:${this.#ports[node]}`, this.#key, { ...HELLO, stream });
-      const text = await answer.text();
-      const whole = stream ? text.trimEnd().endsWith("data: [DONE]") : text.includes('"cost_idr"');
-      if (answer.status === 200 && whole) this.answered.push(answer.headers.get("x-request-id") ?? "");
-      else this.failures.push(`${answer.status} ${text.slice(-300)}`);
-    } catch (error) {
-      if (causeOf(error) !== "ECONNREFUSED") return void this.failures.push(causeOf(error));
-      await sleep(LOOK_MS);
-      if (!this.ended) await this.#ask(1 - node, stream);
-    }
-  }
-}
-
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof Error && "code" in cause ? String(cause.code) : String(cause ?? error);
-}

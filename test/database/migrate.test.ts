@@ -10,6 +10,8 @@ import { clientConfig, connectClient, withClient } from "../../src/database/conn
 import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { labelOf, type Migration, type SchemaCode, schemaCode } from "../../src/database/migrations/migrations.ts";
+import { PATIENCE } from "../../src/database/schema/apply.ts";
+import { SERVING_SETTINGS } from "../../src/database/serving-settings.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const IMPATIENT = { lockTimeoutMs: 50, attempts: 2, pauseMs: 10 };
@@ -95,6 +97,13 @@ describe("changes of the schema", () => {
     await holder.end();
     expect(await migrating).toEqual([NEXT]);
     expect(await columns()).toHaveLength(1);
+  });
+
+  test("wait for a lock for less time than requests do, so that none fails behind them", () => {
+    expect(PATIENCE.lockTimeoutMs).toBeLessThan(Number.parseInt(SERVING_SETTINGS.lock_timeout, 10));
+    expect(SERVING_SETTINGS.lock_timeout).toMatch(/^\d+ms$/);
+    // A report that takes a minute ends before a change is given up.
+    expect(PATIENCE.attempts * PATIENCE.pauseMs).toBeGreaterThanOrEqual(60_000);
   });
 
   test("that never get their lock are given up, and the error names the change", async () => {

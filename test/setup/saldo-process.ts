@@ -40,8 +40,16 @@ export class SaldoProcess {
   }
 
   /** Starts `saldo serve`, with flags of Node if there are any, and waits until it serves. */
-  static async start(settings: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<SaldoProcess> {
-    const child = spawn(process.execPath, [...WATCHED, ...flags, ENTRY, "serve"], {
+  static start(settings: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<SaldoProcess> {
+    return SaldoProcess.startProgram([...WATCHED, ...flags, ENTRY], settings);
+  }
+
+  /** The same of another version, whose entry is the last of these words. Its answers need not be those of the present contracts. */
+  static async startProgram(
+    program: readonly string[],
+    settings: Readonly<Record<string, string>>,
+  ): Promise<SaldoProcess> {
+    const child = spawn(process.execPath, [...program, "serve"], {
       env: environmentOf({ ...COMPILED, ...SERVING_SETTINGS, ...settings }),
       stdio: ["ignore", "pipe", "pipe"],
     });

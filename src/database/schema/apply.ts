@@ -1,5 +1,5 @@
-// Applies what a database lacks. One start at a time does so. Each change is a transaction of its own that waits for a lock two
-// seconds at most, because every statement behind a waiting change waits as well; then it ends and tries again.
+// Applies what a database lacks. One start at a time does so. Each change is a transaction of its own that waits for a lock a
+// moment only, because every statement behind a waiting change waits as well; then it ends and tries again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
@@ -20,7 +20,8 @@ const LOST_A_LOCK: ReadonlySet<string | undefined> = new Set([sqlStates.lockTime
 
 /** How long a change waits for its locks, how often it tries, and the least pause between two tries. */
 export type Patience = { readonly lockTimeoutMs: number; readonly attempts: number; readonly pauseMs: number };
-const PATIENCE: Patience = { lockTimeoutMs: 2_000, attempts: 30, pauseMs: 500 };
+/** Shorter than the 250 ms that statements of requests wait for a lock, so that none of them fails behind a change that waits. */
+export const PATIENCE: Patience = { lockTimeoutMs: 150, attempts: 200, pauseMs: 300 };
 
 /** What is applied where: the changes of the code, and its functions as they were read. */
 export type Work = {
