@@ -48,10 +48,10 @@ export function clientConfig(login: Login, applicationName: string): ClientConfi
 }
 
 /** The URL of the same server, with a login that becomes the serving role as the session starts. */
-export function borrowServingRole(url: string): string {
+export function borrowServingRole(url: string, versionNumber: number): string {
   // A query parameter of the URL wins over a setting beside it, so the options have to go into the URL as well.
   const given = /[?&]options=([^&]*)/.exec(url)?.[1] ?? "";
-  const options = `${decodeURIComponent(given)} ${servingOptions()}`.trim();
+  const options = `${decodeURIComponent(given)} ${servingOptions(versionNumber)}`.trim();
   return `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(options)}`;
 }
 

@@ -110,26 +110,28 @@ export async function withOwner<T>(
   return withClient(clientConfig(logins.owner, "saldo"), work);
 }
 
-type Logins = { readonly owner: Login; readonly serving: Login };
+/** The serving login depends on the version of the server, as the settings do that it brings. */
+type Logins = { readonly owner: Login; readonly serving: (versionNumber: number) => Login };
 
 function externalLogins({
   url,
   ownerUrl,
   onPrimary,
 }: Pick<DatabaseOptions, "onPrimary"> & { url: string; ownerUrl?: string | undefined }): Logins {
-  if (ownerUrl !== undefined) return { owner: loginOf(ownerUrl), serving: loginOf(url, onPrimary) };
-  return { owner: loginOf(url), serving: loginOf(borrowServingRole(url), onPrimary) };
+  if (ownerUrl !== undefined) return { owner: loginOf(ownerUrl), serving: () => loginOf(url, onPrimary) };
+  const serving = (version: number): Login => loginOf(borrowServingRole(url, version), onPrimary);
+  return { owner: loginOf(url), serving };
 }
 
 function embeddedLogins({ host, user, database }: EmbeddedAddress): Logins {
-  return { owner: { host, user, database }, serving: { host, user: SERVING_ROLE, database } };
+  return { owner: { host, user, database }, serving: () => ({ host, user: SERVING_ROLE, database }) };
 }
 
 async function openOn(logins: Logins, options: DatabaseOptions, embedded?: EmbeddedPostgres): Promise<Database> {
   const applicationName = options.applicationName ?? "saldo";
   const owner = clientConfig(logins.owner, applicationName);
-  const serving = clientConfig(logins.serving, applicationName);
-  await withClient(owner, checkServer);
+  const servingLogin = logins.serving(await withClient(owner, checkServer));
+  const serving = clientConfig(servingLogin, applicationName);
   await migrate(owner);
   await withClient(owner, applyServerSettings);
   const isPooled = await withClient(serving, async (client) => {
@@ -147,7 +149,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
     pool,
     requestPool,
     isPooled,
-    primary: () => ("servers" in logins.serving ? (logins.serving.servers?.last ?? null) : null),
+    primary: () => ("servers" in servingLogin ? (servingLogin.servers?.last ?? null) : null),
     connect: () => connectClient(serving),
     async endBackend(backend) {
       if (isPooled) return;

@@ -1,7 +1,7 @@
 // What a server must be before money is kept in it. Each refusal names the setting and what it should be.
 
 import type { Client } from "pg";
-import { SERVING_ROLE, SERVING_SETTINGS } from "./serving-settings.ts";
+import { SERVING_ROLE, servingSettings } from "./serving-settings.ts";
 
 const MIN_VERSION = 15;
 /** Settings without which a committed posting can be lost, and what each loses as `off`. */
@@ -23,9 +23,11 @@ export type ServerFacts = {
   readonly settings: Readonly<Record<string, string>>;
 };
 
-/** Refuses a server that is too old, a read replica, or one that may forget what it has committed. */
-export async function checkServer(client: Client): Promise<void> {
-  refuseUnsafeServer(await readFacts(client));
+/** Refuses a server that is too old, a read replica, or one that may forget what it has committed. Returns its version. */
+export async function checkServer(client: Client): Promise<number> {
+  const facts = await readFacts(client);
+  refuseUnsafeServer(facts);
+  return facts.versionNumber;
 }
 
 /** Refuses a serving session that may forget, that may change what was posted, or that lacks the serving settings. */
@@ -42,7 +44,7 @@ export async function checkServingSession(client: Client): Promise<void> {
         `Let DATABASE_URL log in as ${SERVING_ROLE}.`,
     );
   }
-  for (const [name, wanted] of Object.entries(SERVING_SETTINGS)) {
+  for (const [name, wanted] of Object.entries(servingSettings(facts.versionNumber))) {
     if (facts.settings[name] === wanted) continue;
     throw new Error(
       `The setting ${name} of a serving session is ${facts.settings[name]}. ` +
@@ -80,8 +82,8 @@ export function refuseUnsafeServer({ versionNumber, replica, settings }: ServerF
 async function readFacts(client: Client): Promise<ServerFacts> {
   const { rows } = await client.query<ServerFacts>(
     `SELECT current_setting('server_version_num')::int AS "versionNumber", pg_is_in_recovery() AS replica,
-            (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name) AS settings`,
-    [[...DURABILITY, STANDBYS, ...Object.keys(SERVING_SETTINGS)]],
+            (SELECT json_object_agg(name, current_setting(name, true)) FROM unnest($1::text[]) AS name) AS settings`,
+    [[...DURABILITY, STANDBYS, ...Object.keys(servingSettings(Infinity))]],
   );
   return rows[0] ?? { versionNumber: 0, replica: false, settings: {} };
 }

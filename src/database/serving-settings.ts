@@ -21,17 +21,33 @@ export const SERVING_SETTINGS = {
   lock_timeout: "250ms",
   // A settlement has limits of its own, in place of those of the database or the login.
   statement_timeout: "0",
+  // A process that was stopped within a transaction must not keep its locks from everybody else.
+  idle_in_transaction_session_timeout: "30s",
   jit: "off",
 } as const;
 
+const HAS_TRANSACTION_TIMEOUT = 170_000;
+/**
+ * The end of any transaction of a serving session, on servers that can. The longest ones, chunks of the audit and of roll-ups, take
+ * seconds; migrations and backups are other logins. A commit that waits for its standby is not ended by it.
+ */
+const TRANSACTION_TIMEOUT = "15min";
+
+/** The settings of a serving session on a server of this version, as in `server_version_num`. */
+export function servingSettings(versionNumber: number): Readonly<Record<string, string>> {
+  if (versionNumber < HAS_TRANSACTION_TIMEOUT) return SERVING_SETTINGS;
+  return { ...SERVING_SETTINGS, transaction_timeout: TRANSACTION_TIMEOUT };
+}
+
 /** The settings and the role as the `options` of a start-up packet, for a login that is not the serving role itself. */
-export function servingOptions(): string {
-  const settings = Object.entries({ role: SERVING_ROLE, ...SERVING_SETTINGS });
+export function servingOptions(versionNumber: number): string {
+  const settings = Object.entries({ role: SERVING_ROLE, ...servingSettings(versionNumber) });
   // A space inside a value is written with a backslash: the server splits options at spaces.
   return settings.map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`).join(" ");
 }
 
 const ROLE_SETTINGS = "SELECT unnest(rolconfig) AS setting FROM pg_roles WHERE rolname = $1";
+const VERSION = `SELECT current_setting('server_version_num')::int AS "versionNumber"`;
 const INSUFFICIENT_PRIVILEGE = "42501";
 /**
  * "tuple concurrently updated", or both laid the role's first. Roles belong to the server, so two starts can meet on one, also
@@ -58,5 +74,8 @@ export async function applyServerSettings(owner: Client): Promise<void> {
 async function missingSettings(owner: Client): Promise<[string, string][]> {
   const { rows } = await owner.query<{ setting: string }>(ROLE_SETTINGS, [SERVING_ROLE]);
   const laid = new Set(rows.map(({ setting }) => setting));
-  return Object.entries(SERVING_SETTINGS).filter(([name, value]) => !laid.has(`${name}=${value}`));
+  const version = (await owner.query<{ versionNumber: number }>(VERSION)).rows[0];
+  return Object.entries(servingSettings(version?.versionNumber ?? 0)).filter(
+    ([name, value]) => !laid.has(`${name}=${value}`),
+  );
 }

@@ -7,6 +7,8 @@ import type { Pool } from "pg";
 export type KeptFor = { readonly securityLogDays: number; readonly unverifiedDays: number };
 
 const MOST_AT_ONCE = 1_000;
+/** Batches of one kind in a round: more than any load makes in the minute between two rounds. */
+const MOST_BATCHES = 100;
 /** However long its lines are kept: an attack that goes on for months must not fill the disk. */
 const MOST_SECURITY_EVENTS = 2_000_000;
 
@@ -40,10 +42,18 @@ export const LEAST_SECURITY_LOG_DAYS = 7;
 // The planner's own count is near enough, and costs nothing.
 const EVENTS_TOO_MANY = `SELECT FROM pg_class WHERE oid = 'auth.security_event'::regclass AND reltuples > ${MOST_SECURITY_EVENTS}`;
 
-/** Removes a batch of each. */
+/** Removes what is over, in batches: each is a short transaction. Full ones are followed by more, up to a bound. */
 export async function removeExpired(pool: Pool, { securityLogDays, unverifiedDays }: KeptFor): Promise<void> {
-  for (const statement of [...STATEMENTS, WINDOWS]) await pool.query(statement);
-  await pool.query(UNVERIFIED, [unverifiedDays]);
+  for (const statement of [...STATEMENTS, WINDOWS]) await inBatches(() => removed(pool, statement));
+  await inBatches(() => removed(pool, UNVERIFIED, unverifiedDays));
   await pool.query(FORGET_EVENTS, [securityLogDays]);
   if ((await pool.query(EVENTS_TOO_MANY)).rowCount === 1) await pool.query(FORGET_EVENTS, [LEAST_SECURITY_LOG_DAYS]);
+}
+
+async function inBatches(removeBatch: () => Promise<number>): Promise<void> {
+  for (let batch = 0; batch < MOST_BATCHES; batch += 1) if ((await removeBatch()) < MOST_AT_ONCE) return;
+}
+
+async function removed(pool: Pool, statement: string, ...values: number[]): Promise<number> {
+  return (await pool.query(statement, values)).rowCount ?? 0;
 }

@@ -26,6 +26,30 @@ describe.each(testBackends())("a %s server of an earlier version", (backend) => 
     expect(rows).toEqual([{ nestloop: SERVING_SETTINGS.enable_nestloop, wait: SERVING_SETTINGS.lock_timeout }]);
   });
 
+  test("ends a serving session that is idle within a transaction, and one that never ends its transaction", async () => {
+    const login = opened.url.replace(/\/\/[^@/]*@/, "//saldo_serve@");
+    // Once as the role itself, once as a login that takes it on.
+    for (const options of [{ url: login, ownerUrl: opened.url }, { url: opened.url }]) {
+      const database = await openDatabase({ ...options, dataDir: "" });
+      const { rows } = await database.pool.query<Record<string, string>>(
+        `SELECT current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('transaction_timeout', true) AS whole,
+                current_setting('server_version_num')::int >= 170000 AS "isNew"`,
+      );
+      expect(rows[0]?.["idle"]).toBe("30s");
+      expect(rows[0]?.["whole"] ?? null).toBe(rows[0]?.["isNew"] ? "15min" : null);
+      const client = await database.connect();
+      const ended = new Promise((resolve) => client.once("end", resolve));
+      await client.query(
+        "BEGIN; SELECT FROM account FOR UPDATE; SET LOCAL idle_in_transaction_session_timeout = '50ms'",
+      );
+      // Whoever waits for the row gets it: the idle session is ended by the server.
+      await ended;
+      await database.pool.query("SELECT FROM account FOR UPDATE");
+      await client.end().catch(() => {});
+      await database.close();
+    }
+  });
+
   test("gets them although starts from several databases meet on the one role", async () => {
     const other = await createTestDatabase({ backend });
     await onServer(opened.url, "ALTER ROLE saldo_serve RESET enable_nestloop");

@@ -161,6 +161,14 @@ test("forgets what is over, and nothing else", async () => {
   expect(buckets).toEqual([{ bucket: "booked" }]);
 });
 
+test("forgets in a round more than an attack leaves behind in a minute", async () => {
+  const { pool } = opened.database;
+  const many = `SELECT 'attack-' || n, clock_timestamp() - interval '1 minute' FROM generate_series(1, 3500) n`;
+  await pool.query(`INSERT INTO auth.throttle (bucket, booked_until) ${many}`);
+  await removeExpired(pool, { securityLogDays: 90, unverifiedDays: 7 });
+  expect((await pool.query("SELECT FROM auth.throttle WHERE bucket LIKE 'attack-%'")).rowCount).toBe(0);
+});
+
 test("deletes people who never verified their address, and no others", async () => {
   const { pool } = opened.database;
   const add = async (email: string, facts: string) => {

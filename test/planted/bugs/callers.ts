@@ -20,6 +20,11 @@ const ON_ITS_ROW: Edit = {
 /** Each with the test that must notice it. */
 export const CALLER_BUGS: readonly PlantedBug[] = [
   {
+    name: "what sign-ins leave behind is removed slower than an attack makes it",
+    edits: [identity("expired-rows.ts", "batch < MOST_BATCHES", "batch < 1")],
+    noticedBy: people("forgets in a round more than an attack leaves behind"),
+  },
+  {
     name: "production takes keys and cookies in clear beyond its own machine",
     edits: [
       {

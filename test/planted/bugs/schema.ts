@@ -30,6 +30,16 @@ export const SCHEMA_BUGS: readonly PlantedBug[] = [
     noticedBy: applied("that never get their lock are given up"),
   },
   {
+    name: "a change waits for its lock longer than requests wait behind it",
+    edits: [database("schema/apply.ts", "lockTimeoutMs: 150", "lockTimeoutMs: 2_000")],
+    noticedBy: applied("wait for a lock for less time than requests do"),
+  },
+  {
+    name: "a process that stopped within a transaction keeps its locks for ever",
+    edits: [database("serving-settings.ts", 'idle_in_transaction_session_timeout: "30s",', "")],
+    noticedBy: { file: "test/database/serving-settings.test.ts", test: "ends a serving session that is idle" },
+  },
+  {
     name: "losses are left behind when a database is taken over",
     edits: [
       database("schema/adoption/take-over.sql", "AND o.id = p.id\n", "AND o.id = p.id AND p.reason <> 'uncollected'\n"),
