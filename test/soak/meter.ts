@@ -4,11 +4,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** What a process is made of at a moment. */
-type Reading = { readonly atMs: number; readonly megabytes: number; readonly handles: number };
+export type Reading = { readonly atMs: number; readonly megabytes: number; readonly handles: number };
 
 /** How a process grew over its longest life. */
 export type Growth = {
   readonly minutes: number;
+  /** How many of the last minutes the slopes are of. */
+  readonly slopeMinutes: number;
   readonly megabytesPerHour: number;
   readonly handlesPerHour: number;
   readonly lastMegabytes: number;
@@ -17,6 +19,8 @@ export type Growth = {
 
 /** What a process needs until its caches and compiled code are there; growth before that means nothing. */
 const WARM_UP_MS = 60_000;
+/** The slopes are of what is behind: caches of a service under load fill for half an hour. */
+const SLOPE_MS = 90 * 60_000;
 const LEAST_READINGS = 6;
 
 export class GrowthMeter {
@@ -33,20 +37,25 @@ export class GrowthMeter {
 
   /** The growth in the longest life behind its warm-up; null when no process lived long enough. */
   get longest(): Growth | null {
-    const lives = [...this.#lives.values()].map((life) =>
-      life.filter(({ atMs }) => atMs - (life[0]?.atMs ?? 0) >= WARM_UP_MS),
-    );
-    const life = lives.reduce((longest, each) => (each.length > longest.length ? each : longest), []);
-    const [first, last] = [life[0], life.at(-1)];
-    if (first === undefined || last === undefined || life.length < LEAST_READINGS) return null;
-    return {
-      minutes: (last.atMs - first.atMs) / 60_000,
-      megabytesPerHour: slopePerHour(life, ({ megabytes }) => megabytes),
-      handlesPerHour: slopePerHour(life, ({ handles }) => handles),
-      lastMegabytes: last.megabytes,
-      lastHandles: last.handles,
-    };
+    const lives = [...this.#lives.values()];
+    return growthOf(lives.reduce((longest, each) => (each.length > longest.length ? each : longest), []));
   }
+}
+
+/** The growth of one life; null when it was too short. */
+export function growthOf(readings: readonly Reading[]): Growth | null {
+  const life = readings.filter(({ atMs }) => atMs - (readings[0]?.atMs ?? 0) >= WARM_UP_MS);
+  const [first, last] = [life[0], life.at(-1)];
+  if (first === undefined || last === undefined || life.length < LEAST_READINGS) return null;
+  const measured = life.filter(({ atMs }) => last.atMs - atMs <= SLOPE_MS);
+  return {
+    minutes: (last.atMs - first.atMs) / 60_000,
+    slopeMinutes: (last.atMs - (measured[0] ?? first).atMs) / 60_000,
+    megabytesPerHour: slopePerHour(measured, ({ megabytes }) => megabytes),
+    handlesPerHour: slopePerHour(measured, ({ handles }) => handles),
+    lastMegabytes: last.megabytes,
+    lastHandles: last.handles,
+  };
 }
 
 function readProcess(pid: number, atMs: number): Reading | null {

@@ -60,8 +60,8 @@ export function reportText(report: SoakReport): string {
     "",
     growth === null
       ? "No gateway lived long enough to show whether it grows."
-      : `A gateway that lived ${growth.minutes.toFixed(1)} minutes: ${signed(growth.megabytesPerHour)} MB and ${signed(growth.handlesPerHour)} handles per hour, ` +
-        `at the end ${growth.lastMegabytes.toFixed(0)} MB and ${growth.lastHandles} handles.`,
+      : `A gateway that lived ${growth.minutes.toFixed(1)} minutes: ${signed(growth.megabytesPerHour)} MB and ${signed(growth.handlesPerHour)} handles per hour ` +
+        `over its last ${growth.slopeMinutes.toFixed(1)} minutes, at the end ${growth.lastMegabytes.toFixed(0)} MB and ${growth.lastHandles} handles.`,
     "",
     `Violations: ${report.violations.length}`,
     ...report.violations.map((violation) => `  ${violation}`),
