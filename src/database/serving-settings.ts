@@ -21,7 +21,7 @@ export const SERVING_SETTINGS = {
   lock_timeout: "250ms",
   // A settlement has limits of its own, in place of those of the database or the login.
   statement_timeout: "0",
-  // A process that was stopped within a transaction must not keep its locks from everybody else.
+  // A process that was stopped within a transaction must not keep its locks from other sessions.
   idle_in_transaction_session_timeout: "30s",
   jit: "off",
 } as const;

@@ -40,9 +40,12 @@ describe("withRetry", () => {
 });
 
 describe("isDatabaseAway", () => {
-  test.each(["57P01", "57P02", "57P03", "08006", "08P01", "53300", "25006"])("is true for SQLSTATE %s", (code) => {
-    expect(isDatabaseAway(raised(code))).toBe(true);
-  });
+  test.each(["57P01", "57P02", "57P03", "08006", "08P01", "53300", "25006", "25P03", "25P04"])(
+    "is true for SQLSTATE %s",
+    (code) => {
+      expect(isDatabaseAway(raised(code))).toBe(true);
+    },
+  );
 
   test.each(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"])("is true for %s", (code) => {
     expect(isDatabaseAway(Object.assign(new Error("socket"), { code }))).toBe(true);

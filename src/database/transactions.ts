@@ -90,8 +90,11 @@ export function isOutOfMeans(error: unknown): boolean {
   return /^(53|58)/.test(sqlState(error) ?? "");
 }
 
-/** The server is ending, crashed, starting, full or has become a replica; 08 are the connection's own failures. */
-const AWAY_STATE = /^(57P01|57P02|57P03|53300|25006|08...)$/;
+/**
+ * The server is ending, crashed, starting, full or has become a replica; 08 are the connection's own failures. 25P03 and 25P04: it
+ * ended a session of ours whose transaction was idle, or took, for too long, because this process did not run.
+ */
+const AWAY_STATE = /^(57P01|57P02|57P03|53300|25006|25P03|25P04|08...)$/;
 const AWAY_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** The messages of pg when a connection ends during a query or cannot be opened; these errors have no code. */
 const AWAY_MESSAGE =

@@ -38,12 +38,10 @@ it("an upgrade of two nodes and its rollback fail no request, and bill each answ
   const ports = await freePorts(2);
   const settingsOf = (index: number): Settings => ({
     ...settings,
-    ...{
-      SALDO_HTTP_PORT: String(ports[index]),
-      SALDO_GRPC_PORT: "0",
-      SALDO_METRICS_PORT: "0",
-      SALDO_DEMO_PACE_MS: "5",
-    },
+    SALDO_HTTP_PORT: String(ports[index]),
+    SALDO_GRPC_PORT: "0",
+    SALDO_METRICS_PORT: "0",
+    SALDO_DEMO_PACE_MS: "5",
   });
   const startFormer = (index: number) => SaldoProcess.startProgram([former.entry], settingsOf(index));
   const startNew = (index: number) => SaldoProcess.start(settingsOf(index));
@@ -110,8 +108,8 @@ it("an upgrade of two nodes and its rollback fail no request, and bill each answ
   ]);
   expect(accounts).toEqual([{ paid: true, held: 0n }]);
   expect(await saldoJson(["audit", "--full"], settings)).toMatchObject({ ok: true, violations: [] });
-  console.info(
+  process.stdout.write(
     `upgrade from ${former.commit.slice(0, 8)}: ${load.answered.length} answered, ${load.refused} refused cleanly, ` +
-      `the slowest beside a waiting change took ${besideChangeMs} ms`,
+      `the slowest beside a waiting change took ${besideChangeMs} ms\n`,
   );
 }, 900_000);

@@ -6,12 +6,12 @@ const read = (file: string) => readFile(new URL(`../../src/database/${file}`, im
 test("the list of what grows names every table, each once, and no others", async () => {
   const tables = Array.from(
     (await read("schema.sql")).matchAll(/^CREATE (?:UNLOGGED )?TABLE (\S+) /gm),
-    ([, name]) => name,
+    ([, name = ""]) => name,
   );
   expect(tables.length).toBeGreaterThan(60);
   const text = await read("GROWTH.md");
   const lists = text.slice(text.indexOf("## Kept for ever"), text.indexOf("## Vacuum"));
-  const named = Array.from(lists.matchAll(/`([a-z_]+(?:\.[a-z_]+)?)`/g), ([, name]) => name);
-  const words = new Set(["saldo_database_bytes"]);
-  expect(named.filter((name) => !words.has(name ?? "")).toSorted()).toEqual(tables.toSorted());
+  const named = Array.from(lists.matchAll(/`([a-z_]+(?:\.[a-z_]+)?)`/g), ([, name = ""]) => name);
+  const byName = (a: string, b: string): number => (a < b ? -1 : 1);
+  expect(named.filter((name) => name !== "saldo_database_bytes").toSorted(byName)).toEqual(tables.toSorted(byName));
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import { SERVING_SETTINGS } from "../../src/database/serving-settings.ts";
+import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { onServer } from "../setup/test-servers.ts";
 
@@ -42,8 +43,9 @@ describe.each(testBackends())("a %s server of an earlier version", (backend) => 
       await client.query(
         "BEGIN; SELECT FROM account FOR UPDATE; SET LOCAL idle_in_transaction_session_timeout = '50ms'",
       );
-      // Whoever waits for the row gets it: the idle session is ended by the server.
+      // The server ended the idle session, so another one gets the row.
       await ended;
+      expect(isDatabaseAway(await client.query("SELECT 1").catch((error: unknown) => error))).toBe(true);
       await database.pool.query("SELECT FROM account FOR UPDATE");
       await client.end().catch(() => {});
       await database.close();
