@@ -14,7 +14,7 @@ import type { UsageBasis } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "./usage/ledger-entries.ts";
 import type { LowBalanceAlert } from "./low-balance-alert.ts";
 import type { UsageGrouping, UsageSum, UsageSummary } from "./usage/summary.ts";
-import { billedPricesOf, longContextAbove, savedOf } from "./usage/usage-export.ts";
+import { billedPricesOf, failureOf, longContextAbove, savedOf } from "./usage/usage-export.ts";
 import type { UsageFilter } from "./usage/usage-filter.ts";
 import type { UsageRecord } from "./usage/usage-record.ts";
 
@@ -88,6 +88,7 @@ export function toProtoUsage(record: UsageRecord, { forOperator = false }: { rea
     ...(record.otherTokens ? { otherTokens: toProtoOther(record.otherTokens) } : {}),
     billedPrices: toProtoPrices(record),
     ...toProtoMetering(record.metering),
+    ...toProtoFailure(record),
     lateCharge: rupiah(record.lateCharge),
     settledAt: timestampFromDate(record.settledAt),
     ...(forOperator ? { unbilledCost: rupiah(record.unbilledCost ?? 0n) } : {}),
@@ -121,6 +122,13 @@ function toProtoPrices(record: UsageRecord) {
     perRequest: rupiah(prices.perRequest),
     ...(above === null ? {} : { longContextAbove: above }),
   };
+}
+
+function toProtoFailure(record: UsageRecord) {
+  const failure = failureOf(record);
+  if (failure === undefined) return {};
+  const { code, reason, inStream, httpStatus } = failure;
+  return { failure: { code, reason, inStream, ...(httpStatus === null ? {} : { httpStatus }) } };
 }
 
 /** How a record was counted; undefined where its counts are those that the upstream reported. */

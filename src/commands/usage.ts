@@ -1,6 +1,6 @@
 import { recountUsage } from "../billing/usage/roll-up.ts";
 import { inputTokensOf } from "../billing/cost.ts";
-import { billedPricesOf, longContextAbove } from "../billing/usage/usage-export.ts";
+import { billedPricesOf, failureOf, longContextAbove } from "../billing/usage/usage-export.ts";
 import { listUsage } from "../billing/usage/usage.ts";
 import type { UsageRecord } from "../billing/usage/usage-record.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
@@ -95,6 +95,7 @@ function toJson(record: UsageRecord, credited: bigint) {
       Object.entries(billedPricesOf(record)).map(([kind, price]) => [kind, rupiah(price)]),
     ),
     longContextAbove: longContextAbove(record),
+    failure: failureOf(record) ?? null,
     cost: rupiah(cost),
     costOfTokens: rupiah(record.costOfTokens),
     charge: rupiah(charge),

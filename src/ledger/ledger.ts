@@ -1,6 +1,7 @@
 // The ledger's port for one chat request: hold money before the upstream is called, extend the hold while a stream runs, and
 // settle it afterwards.
 
+import type { ErrorCode, ValidationReason } from "../kernel/errors.ts";
 import type { BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
@@ -18,6 +19,16 @@ export type Metering = {
   readonly rules?: readonly string[];
   /** The upstream's own figure of its cost, in US dollars as a decimal string; it is shown, and no sum uses it. */
   readonly reportedCostUsd?: string;
+  /** Why the answer did not reach its end. It changes no amount. */
+  readonly failure?: RequestFailure;
+};
+
+/** The failure of an admitted request: names only, and no text of an upstream. */
+export type RequestFailure = {
+  /** A code of ours, a reason of an invalid request, or one of the outcomes that are no error of ours. */
+  readonly code: ErrorCode | ValidationReason | "client_left" | "answer_refused";
+  /** Whether the status of a stream had been sent, so that the failure is inside the answer. */
+  readonly inStream: boolean;
 };
 
 export type AdmissionRequest = {

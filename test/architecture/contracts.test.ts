@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { callers, errors, RequestBoundsSchema, RestFieldSchema, rpc_errors } from "#gen/saldo/options/v1/options_pb.ts";
 import { services as served } from "../../src/transport/calls/services.ts";
-import { httpStatus } from "../../src/transport/rest/error-answer.ts";
+import { httpStatus } from "../../src/kernel/http-status.ts";
 
 const contracts = await readContracts();
 const services = contracts.flatMap((file) => file.services);

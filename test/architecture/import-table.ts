@@ -160,6 +160,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
  * reason: those of the gateway read what upstreams send, or have the codes that a protocol puts into an event of its own.
  */
 export const wireFiles: Readonly<Record<string, string>> = {
+  "src/kernel/http-status.ts": "the status of each code: REST answers it, and records of failed requests show it",
   "src/gateway/stream/sse.ts": "reads the frames that upstreams send",
   "src/gateway/formats/chat/chunk.ts": "reads the end of a chat stream",
   "src/gateway/conversation/chat/stream-error.ts": "names the error that a chat stream ends with",

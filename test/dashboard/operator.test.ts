@@ -43,8 +43,8 @@ describe("the operator area", () => {
       await raise(page, "4000", "4250.5");
       await compare(page);
       const row = page.getByRole("row", { name: /demo\/small/ });
-      await expect.poll(() => row.textContent()).toContain("Rp\u00a04.250,5");
-      expect(await row.textContent()).toContain("Rp\u00a0250,5");
+      await expect.poll(() => row.textContent()).toContain("Rp\u00a04.250,50");
+      expect(await row.textContent()).toContain("Rp\u00a0250,50");
       const readAgain = Promise.withResolvers<void>();
       await page.route(READS, async (route) => {
         await readAgain.promise;
@@ -115,7 +115,7 @@ describe("the operator area", () => {
     await page.getByText("= Rp 1.000,5").waitFor();
     await page.getByRole("textbox", { name: "Alasan" }).fill("<b>percobaan</b>");
     await page.getByRole("button", { name: "Periksa dulu" }).click();
-    expect(await page.getByTestId("command-amount").textContent()).toBe("+Rp\u00a01.000,5");
+    expect(await page.getByTestId("command-amount").textContent()).toBe("+Rp\u00a01.000,50");
     await loseAnswers("**/CreditAccount");
     await page.getByRole("button", { name: "Beri kredit", exact: true }).click();
     await page
@@ -125,7 +125,7 @@ describe("the operator area", () => {
     await page.unroute("**/CreditAccount");
     await page.getByRole("button", { name: "Beri kredit", exact: true }).click();
     await page.getByText("Perintah ini sudah dijalankan sebelumnya").waitFor();
-    await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.000,5");
+    await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.000,50");
   });
 
   it("begins a new order where the key was used for another, and the refusal is gone", async () => {
@@ -147,7 +147,7 @@ describe("the operator area", () => {
     await order.getByRole("button", { name: "Mulai perintah baru" }).click();
     await refusal.waitFor({ state: "detached" });
     await order.getByRole("button", { name: "Beri kredit", exact: true }).click();
-    await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.003,5");
+    await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.003,50");
   });
 
   it("shows the problem of a half-typed field beside a choice, and clears it with the filter", async () => {

@@ -40,16 +40,16 @@ describe("the sheet of a request", () => {
     // Above 20 000 input tokens the long-context prices apply; a kind without its own price costs as much as input or
     // output.
     for (const line of [
-      /Input Rp ?963\.2 12,040 × Rp ?80,000/,
-      /Cache Rp ?57\.344 7,168 × Rp ?8,000/,
-      /Cache write Rp ?204\.8 2,048 × Rp ?100,000/,
-      /Cache write, 1 hour Rp ?102\.4 1,024 × Rp ?100,000/,
+      /Input Rp ?963\.20 12,040 × Rp ?80,000/,
+      /Cache Rp ?57\.3440 7,168 × Rp ?8,000/,
+      /Cache write Rp ?204\.80 2,048 × Rp ?100,000/,
+      /Cache write, 1 hour Rp ?102\.40 1,024 × Rp ?100,000/,
       /Audio input Rp ?48 300 × Rp ?160,000/,
-      /Image input Rp ?88\.4 1,105 × Rp ?80,000/,
+      /Image input Rp ?88\.40 1,105 × Rp ?80,000/,
       /Output Rp ?92\.16 512 × Rp ?180,000/,
-      /Image output Rp ?619\.2 1,290 × Rp ?480,000/,
-      /Per request Rp ?12\.5/,
-      /Cost Rp ?2,188\.004/,
+      /Image output Rp ?619\.20 1,290 × Rp ?480,000/,
+      /Per request Rp ?12\.50/,
+      /Cost Rp ?2,188\.0040/,
       /Credited back Rp ?1 /,
       /Long-context prices: more input tokens than 20,000/,
     ])

@@ -15,6 +15,7 @@ import {
 } from "../cost.ts";
 import type { CsvField } from "./csv.ts";
 import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
+import { type ShownFailure, shownFailure } from "./failure.ts";
 import { selectOldest } from "./store.ts";
 import { DEFAULT_TIME_ZONE, isoWriter, requireTimeZone } from "./time-zone.ts";
 import { pricesOf, type UsageRecord } from "./usage-record.ts";
@@ -76,7 +77,15 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   reported_output_tokens: ({ metering }) => (metering?.reported ? outputTokensOf(metering.reported) : ""),
   late_charge_idr: ({ lateCharge }) => rupiah(lateCharge),
   settled_at: ({ settledAt }, { iso }) => iso(settledAt.getTime()),
+  failure_status: (record) => failureOf(record)?.httpStatus ?? "",
+  failure_code: (record) => failureOf(record)?.code ?? "",
+  failure_reason: (record) => failureOf(record)?.reason ?? "",
 };
+
+/** Why a record's request failed. Undefined: it did not, or the record is of before failures were kept. */
+export function failureOf({ metering }: UsageRecord): ShownFailure | undefined {
+  return metering?.failure === undefined ? undefined : shownFailure(metering.failure);
+}
 
 /** What the cache has saved of a record's cost. */
 export function savedOf(record: UsageRecord): bigint {

@@ -5,6 +5,9 @@ const [id, en] = [formatsOf("id"), formatsOf("en")];
 
 describe("formats", () => {
   it("keeps every digit of a decimal string", () => {
+    const exact = ["4", "4.4", "4.44", "4.444", "4.4440", "4.4444", "4.000001"].map((amount) => en.exactRupiah(amount));
+    const texts = ["4", "4.40", "4.44", "4.4440", "4.4440", "4.4444", "4.000001"];
+    expect(exact).toEqual(texts.map((text) => `Rp\u00a0${text}`));
     expect(id.exactRupiah("12345678901234567.000001")).toBe("Rp\u00a012.345.678.901.234.567,000001");
     expect(en.exactRupiah("12345678901234567.000001")).toBe("Rp\u00a012,345,678,901,234,567.000001");
   });
@@ -21,6 +24,7 @@ describe("formats", () => {
 
   it("shows a cost below a hundredth instead of rounding it to zero", () => {
     expect(id.cost("26.774")).toBe("Rp\u00a026,77");
+    expect(id.cost("0.002")).toBe("Rp\u00a00,0020");
     expect(id.cost("0.000012")).toBe("Rp\u00a00,000012");
     expect(id.cost("0")).toBe("Rp\u00a00,00");
     expect(id.headlineCost("0")).toBe("Rp\u00a00");

@@ -56,7 +56,7 @@ function makeFormats(locale: string) {
   const whole = rupiah(0, 0, { roundingMode: "floor" });
   const cents = rupiah(2, 2);
   const headline = rupiah(2, 2, { trailingZeroDisplay: "stripIfInteger" });
-  const exact = rupiah(0, 12);
+  const exact = exactRupiah(rupiah);
   const compact = number({ notation: "compact", maximumFractionDigits: 1 });
   // Indonesian "M" means 10⁹: context sizes are formatted in English in both languages.
   const size = once(() => new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }));
@@ -85,8 +85,8 @@ function makeFormats(locale: string) {
     cost: shownWhole(cents, exact),
     /** The same outside of columns, beside balances: without decimals where it has none. */
     headlineCost: shownWhole(headline, exact),
-    /** All digits. */
-    exactRupiah: orUnknown(exact),
+    /** All digits, never with three decimals: "Rp 4.444" is four thousand to one reader, and four to another. */
+    exactRupiah: exact,
     /** `12,9 rb`; never for milliseconds. */
     compact: (value: number | bigint): string => compact().format(value),
     /** `1.05M`: context sizes, in both languages. */
@@ -139,15 +139,29 @@ function atMidnight(day: string): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 
+type Written = (amount: Decimal | undefined) => string;
+
 /** An amount that the format would round to zero is written exactly. */
-function shownWhole(
-  format: Once<Intl.NumberFormat>,
-  exact: Once<Intl.NumberFormat>,
-): (amount: Decimal | undefined) => string {
-  return (amount) => orUnknown(amount !== undefined && isBelowCent(amount) ? exact : format)(amount);
+function shownWhole(format: Once<Intl.NumberFormat>, exact: Written): Written {
+  const rounded = orUnknown(format);
+  return (amount) => (amount !== undefined && isBelowCent(amount) ? exact : rounded)(amount);
 }
 
-function orUnknown(format: Once<Intl.NumberFormat>): (amount: Decimal | undefined) => string {
+/** No decimals, two, or four and more, as many as the amount needs. */
+function exactRupiah(rupiah: (least: number, most: number) => Once<Intl.NumberFormat>): Written {
+  const [whole, two, four] = [rupiah(0, 0), rupiah(2, 2), rupiah(4, 12)].map((format) => orUnknown(format));
+  return (amount) => {
+    const decimals = amount === undefined ? 0 : decimalsOf(amount);
+    return (decimals === 0 ? whole : decimals <= 2 ? two : four)?.(amount) ?? UNKNOWN;
+  };
+}
+
+/** How many decimals an amount has without the zeros at its end. */
+function decimalsOf(amount: Decimal): number {
+  return /\.(\d*[1-9])/.exec(amount)?.[1]?.length ?? 0;
+}
+
+function orUnknown(format: Once<Intl.NumberFormat>): Written {
   return (amount) => (amount === undefined || amount === "" ? UNKNOWN : tidy(format().format(exactly(amount))));
 }
 

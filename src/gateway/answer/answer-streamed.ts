@@ -7,6 +7,7 @@ import { answerCut } from "./answer-cut.ts";
 import { withOneRetry } from "./call-upstream.ts";
 import type { ChatOutcome } from "../chat.ts";
 import { type Attempted, attemptRoute, type ChatExchange, learnFrom, reportFailure } from "./exchange.ts";
+import { ANSWER_REFUSED, failureOf } from "./failure-of.ts";
 import { formatOf } from "../formats/formats.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { nativeClient } from "./native-client.ts";
@@ -88,6 +89,7 @@ async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome
       return finishComplete(exchange, ended, end);
     case "broken": {
       reportFailure(exchange, { kind: "stream_broken", upstream: route.upstream.id, failure: end.failure });
+      exchange.bill.failed({ code: "upstream_busy", inStream: true });
       const { settled } = await settleRelayed(exchange, end.usage, listener.output);
       return writeError(
         exchange,
@@ -113,6 +115,7 @@ async function finishComplete(
   const { bill, call, client, report } = exchange;
   const { output, stream } = listener;
   const completed = { usage: end.usage, drained: end.drained };
+  if (end.isFree) bill.failed(ANSWER_REFUSED);
   const billed = end.isFree ? await bill.settleFree() : await bill.settleCompleted(completed, output.written);
   if (billed.settled.late !== undefined && !end.drained) {
     // Another process had resolved the hold: the relayed part is charged, and the answer must not look complete.
@@ -138,6 +141,7 @@ async function finishStopped(
   const { cause } = end;
   const { output, stream } = listener;
   const isForMoney = cause.kind === "hold" && isOutOfMoney(cause.reason);
+  if (cause.kind === "hold") exchange.bill.failed(failureOf(cause.reason, { inStream: head.isSent || isForMoney }));
   // The upstream has answered and charges for it, so the input is billed even where no part of the answer could be shown.
   const billed =
     cause.kind === "limit" || isForMoney
@@ -160,6 +164,7 @@ async function finishStopped(
 
 /** The status was sent, so the error is written into the stream, and the stream does not look complete. */
 async function writeFailure(exchange: ChatExchange, error: unknown): Promise<ChatOutcome> {
+  exchange.bill.failed(failureOf(error, { inStream: true }));
   if (isOutOfMoney(error)) return writeError(exchange, error);
   // Only comments were sent when the last attempt failed: the error has the same facts as a status would have.
   if (error instanceof DomainError && !exchange.bill.isSettled) {

@@ -9,6 +9,7 @@ import type { AnswerFormat } from "../formats/answer-format.ts";
 import { formatOf } from "../formats/formats.ts";
 import { costIdr } from "../metering/cost-idr.ts";
 import { estimateAnswer } from "../metering/estimate.ts";
+import { ANSWER_REFUSED } from "./failure-of.ts";
 import { type Attempted, attemptRoute, type ChatExchange, type Exchange, learnFrom } from "./exchange.ts";
 import { nativeClient } from "./native-client.ts";
 import { nothingRelayed, relayedAnswer } from "../metering/relayed-answer.ts";
@@ -32,6 +33,7 @@ export async function answerWhole(exchange: ChatExchange): Promise<ChatOutcome> 
     return "client_left";
   }
   if (!end.drained) bill.firstByteReached();
+  if (end.isFree === true) bill.failed(ANSWER_REFUSED);
   const billed =
     end.isFree === true
       ? await bill.settleFree()

@@ -27,6 +27,7 @@ import { Drains } from "./drains.ts";
 import type { Exchange, GatewayEvent } from "./exchange.ts";
 import type { ProgressRecorder } from "./progress.ts";
 import type { RouteHealth } from "./route-health.ts";
+import { CLIENT_LEFT, failureOf } from "./failure-of.ts";
 import { settleUndelivered } from "./settle-undelivered.ts";
 
 /** A request that is still running after this long is ended, so that no hold keeps a balance aside without end. */
@@ -154,10 +155,13 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
     report,
   };
   try {
-    if (exchange.client.isGone) return "client_left";
-    const outcome = await request.answer(exchange);
+    const outcome = exchange.client.isGone ? "client_left" : await request.answer(exchange);
+    if (outcome === "client_left") bill.failed(CLIENT_LEFT);
     if (keeper !== null && outcome === "answered") await keepAnswer(deps, exchange, keeper);
     return outcome;
+  } catch (error) {
+    bill.failed(failureOf(error, { inStream: false }));
+    throw error;
   } finally {
     if (!bill.isSettled) await settleUndelivered(exchange);
   }

@@ -1,4 +1,5 @@
 import type { Exchange } from "./exchange.ts";
+import { CLIENT_LEFT } from "./failure-of.ts";
 import type { GoneFacts } from "./gone-facts.ts";
 
 /**
@@ -11,6 +12,7 @@ export async function settleGone(
   { sent, answered, tooMany, failure, usage }: GoneFacts,
   estimateRelayed: () => Promise<number>,
 ): Promise<void> {
+  bill.failed(CLIENT_LEFT);
   if (!sent) return;
   const relayed = answered ? await estimateRelayed() : 0;
   const isFree = failure === null ? !answered && !tooMany : relayed === 0;

@@ -7,7 +7,7 @@ import { billingDay, type Clock } from "../../kernel/clock.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import type { Extension, Ledger, SettledUsage, Settlement, UsageBasis } from "../../ledger/ledger.ts";
+import type { Extension, Ledger, RequestFailure, SettledUsage, Settlement, UsageBasis } from "../../ledger/ledger.ts";
 import { traced, type TraceSpan } from "../../kernel/tracing.ts";
 import { firstChunkAttributes, usageAttributes } from "../answer/span-attributes.ts";
 import type { ChatCall } from "../chat.ts";
@@ -96,6 +96,7 @@ export class Bill {
   /** The ledger takes one extension of a request at a time. */
   #recording: Promise<unknown> = Promise.resolve();
   #lost: LostAttempts | null = null;
+  #failure: RequestFailure | null = null;
 
   constructor(facts: BillFacts) {
     this.#facts = facts;
@@ -118,6 +119,11 @@ export class Bill {
   attemptLost(): void {
     this.#lost ??= new LostAttempts();
     this.#lost.add(this.#answeredBy?.cost ?? null);
+  }
+
+  /** The record keeps the first failure of the answer. Behind the settlement it is too late. */
+  failed(failure: RequestFailure): void {
+    this.#failure ??= failure;
   }
 
   firstByteReached(): void {
@@ -266,7 +272,7 @@ export class Bill {
       cost,
       ...counts,
       ...(unbilledCost > 0n ? { unbilledCost } : {}),
-      ...(metering === null ? {} : { metering }),
+      ...this.#meteringOf(metering),
       basis,
       // The id's day, like its partition: a request that runs past midnight is billed on the day of its start.
       billingDay: billingDay(timeOfUuidv7(call.requestId)),
@@ -300,6 +306,11 @@ export class Bill {
     const span = this.#answeredBy?.span;
     span?.set({ ...usageAttributes(counts), ...firstChunkAttributes(this.#firstByteMs) });
     span?.end();
+  }
+
+  #meteringOf(metering: Metered["metering"]): Pick<Settlement, "metering"> {
+    if (this.#failure !== null) return { metering: { ...metering, failure: this.#failure } };
+    return metering === null ? {} : { metering };
   }
 
   #elapsedMs(): number {

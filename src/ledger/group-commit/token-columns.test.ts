@@ -26,6 +26,15 @@ describe("columns of the rarer kinds of tokens and prices", () => {
     expect([readOtherTokens(null), readOtherPrices(null), readMetering(null)]).toEqual([null, null, null]);
   });
 
+  it("keep why a request failed, alone or beside its counts", () => {
+    const failure = { code: "upstream_busy", inStream: true } as const;
+    for (const metering of [
+      { failure },
+      { failure: { code: "client_left", inStream: false } as const, rules: ["output_estimated"] },
+    ])
+      expect(readMetering(stored(meteringColumn({ metering })) as MeteringJson)).toEqual(metering);
+  });
+
   it("keep every kind of token", () => {
     const otherTokens = { cacheWrite: 1, cacheWrite1h: 2, audioInput: 3, imageInput: 4, imageOutput: 2_147_483_647 };
     expect(readOtherTokens(stored(otherTokensColumn({ otherTokens })) as OtherTokensJson)).toEqual(otherTokens);

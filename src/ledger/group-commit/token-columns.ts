@@ -2,7 +2,7 @@
 // text, so that no price passes through a JavaScript number.
 
 import type { OtherPrices, OtherTokens, PriceSnapshot, TokenCounts } from "../../kernel/token-prices.ts";
-import type { Metering } from "../ledger.ts";
+import type { Metering, RequestFailure } from "../ledger.ts";
 
 /** The kinds of tokens beyond input, output and cached input, with their names in the database. */
 export const OTHER_KINDS = {
@@ -87,12 +87,16 @@ export function readOtherPrices(json: OtherPricesJson | null): OtherPrices | nul
 /** The column `metering`; null where the counts are exactly those that the upstream reported. */
 export function meteringColumn({ metering }: { readonly metering?: Metering | null }): string | null {
   if (!metering) return null;
-  const { reported, rules = [], reportedCostUsd } = metering;
-  if (reported === undefined && rules.length === 0 && reportedCostUsd === undefined) return null;
+  const { reported, rules = [], reportedCostUsd, failure } = metering;
+  if (reported === undefined && rules.length === 0 && reportedCostUsd === undefined && failure === undefined)
+    return null;
   const other = reported === undefined ? null : otherTokensColumn(reported);
   return JSON.stringify({
     ...(rules.length === 0 ? {} : { rules }),
     ...(reportedCostUsd === undefined ? {} : { reported_cost_usd: reportedCostUsd }),
+    ...(failure === undefined
+      ? {}
+      : { failure: { code: failure.code, ...(failure.inStream ? { in_stream: true } : {}) } }),
     ...(reported === undefined
       ? {}
       : {
@@ -111,15 +115,18 @@ export type MeteringJson = {
   readonly rules?: readonly string[];
   readonly reported_cost_usd?: string;
   readonly reported?: OtherTokensJson;
+  /** Written since 0.2: records of before have none. */
+  readonly failure?: { readonly code: RequestFailure["code"]; readonly in_stream?: boolean };
 };
 
 /** Reads the column `metering`. */
 export function readMetering(json: MeteringJson | null): Metering | null {
   if (json === null) return null;
-  const { rules, reported, reported_cost_usd: reportedCostUsd } = json;
+  const { rules, reported, reported_cost_usd: reportedCostUsd, failure } = json;
   const others = {
     ...(rules === undefined ? {} : { rules }),
     ...(reportedCostUsd === undefined ? {} : { reportedCostUsd }),
+    ...(failure === undefined ? {} : { failure: { code: failure.code, inStream: failure.in_stream === true } }),
   };
   if (reported === undefined) return others;
   const otherTokens = readOtherTokens(reported);

@@ -3,7 +3,8 @@
 import { getOption } from "@bufbuild/protobuf";
 import { errors } from "#gen/saldo/options/v1/options_pb.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
-import { type ErrorFormat, httpStatus } from "../rest/error-answer.ts";
+import { httpStatus } from "../../kernel/http-status.ts";
+import type { ErrorFormat } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
 import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { exampleNames } from "./error-examples.ts";

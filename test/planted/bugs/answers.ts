@@ -43,6 +43,20 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/transport/rest/chat-refusals.test.ts", test: "an error inside a stream has a message" },
   },
   {
+    name: "the record of a failed request has no failure",
+    edits: [
+      gateway(
+        "metering/bill.ts",
+        "if (this.#failure !== null)",
+        "if (this.#failure !== null && this.#isSettled !== true)",
+      ),
+    ],
+    noticedBy: {
+      file: "test/gateway/recorded-failures.test.ts",
+      test: "has its code and no text of the upstream: a busy upstream",
+    },
+  },
+  {
     name: "a stream that broke off looks complete over RPC",
     edits: [
       gateway(

@@ -6,7 +6,7 @@ import type { CatalogModel } from "../../../src/catalog/catalog-model.ts";
 import { readMarkdown } from "../../../src/dashboard/pages/docs/markdown.ts";
 import { CODING_AGENTS } from "../../../src/dashboard/snippets/agents.ts";
 import { DOC_PAGES, DOC_TEXTS } from "../../../src/transport/web/docs.ts";
-import { httpStatus } from "../../../src/transport/rest/error-answer.ts";
+import { httpStatus } from "../../../src/kernel/http-status.ts";
 import { type Running, startServers } from "../fakes.ts";
 
 const ORIGIN = "https://saldo.example";

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/usage.proto.
  */
 export const file_saldo_billing_v1_usage: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL3VzYWdlLnByb3RvEhBzYWxkby5iaWxsaW5nLnYxInoKC090aGVyVG9rZW5zEhMKC2NhY2hlX3dyaXRlGAEgASgEEhYKDmNhY2hlX3dyaXRlXzFoGAIgASgEEhMKC2F1ZGlvX2lucHV0GAMgASgEEhMKC2ltYWdlX2lucHV0GAQgASgEEhQKDGltYWdlX291dHB1dBgFIAEoBCL6AQoMQmlsbGVkUHJpY2VzEg0KBWlucHV0GAEgASgJEhEKCWNhY2hlX2hpdBgCIAEoCRIOCgZvdXRwdXQYAyABKAkSEwoLY2FjaGVfd3JpdGUYBCABKAkSFgoOY2FjaGVfd3JpdGVfMWgYBSABKAkSEwoLYXVkaW9faW5wdXQYBiABKAkSEwoLaW1hZ2VfaW5wdXQYByABKAkSFAoMaW1hZ2Vfb3V0cHV0GAggASgJEhMKC3Blcl9yZXF1ZXN0GAkgASgJEh8KEmxvbmdfY29udGV4dF9hYm92ZRgKIAEoDUgAiAEBQhUKE19sb25nX2NvbnRleHRfYWJvdmUiUgoNVXNhZ2VNZXRlcmluZxINCgVydWxlcxgBIAMoCRIyCghyZXBvcnRlZBgCIAEoCzIgLnNhbGRvLmJpbGxpbmcudjEuUmVwb3J0ZWRUb2tlbnMimAEKDlJlcG9ydGVkVG9rZW5zEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgBIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAIgASgEEhUKDW91dHB1dF90b2tlbnMYAyABKAQSMwoMb3RoZXJfdG9rZW5zGAQgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucyKQBgoLVXNhZ2VSZWNvcmQSEgoKcmVxdWVzdF9pZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtiaWxsaW5nX2RheRgDIAEoCRINCgVtb2RlbBgEIAEoCRIOCgZrZXlfaWQYBSABKAkSHQoVaW5wdXRfdG9rZW5zX3VuY2FjaGVkGAYgASgNEhsKE2lucHV0X3Rva2Vuc19jYWNoZWQYByABKA0SFQoNb3V0cHV0X3Rva2VucxgIIAEoDRITCgtpbnB1dF9wcmljZRgJIAEoCRIUCgxvdXRwdXRfcHJpY2UYCiABKAkSHAoPY2FjaGVfaGl0X3ByaWNlGAsgASgJSACIAQESDAoEY29zdBgMIAEoCRIOCgZjaGFyZ2UYDSABKAkSKwoFYmFzaXMYDiABKA4yHC5zYWxkby5iaWxsaW5nLnYxLlVzYWdlQmFzaXMSEAoIc3RyZWFtZWQYDyABKAgSEwoLZHVyYXRpb25fbXMYECABKA0SGgoNZmlyc3RfYnl0ZV9tcxgRIAEoDUgBiAEBEg8KB2NsYW1wZWQYEiABKAgSFgoOc2F2ZWRfYnlfY2FjaGUYEyABKAkSMwoMb3RoZXJfdG9rZW5zGBQgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucxI1Cg1iaWxsZWRfcHJpY2VzGBUgASgLMh4uc2FsZG8uYmlsbGluZy52MS5CaWxsZWRQcmljZXMSMQoIbWV0ZXJpbmcYFiABKAsyHy5zYWxkby5iaWxsaW5nLnYxLlVzYWdlTWV0ZXJpbmcSEwoLbGF0ZV9jaGFyZ2UYFyABKAkSLgoKc2V0dGxlZF9hdBgYIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoNdW5iaWxsZWRfY29zdBgZIAEoCUgCiAEBQhIKEF9jYWNoZV9oaXRfcHJpY2VCEAoOX2ZpcnN0X2J5dGVfbXNCEAoOX3VuYmlsbGVkX2Nvc3Qi0gEKC1VzYWdlRmlsdGVyEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCgVtb2RlbBgDIAEoCUIIukgFcgMYyAESFwoGa2V5X2lkGAQgASgJQge6SARyAhgkEjwKBWJhc2VzGAUgAygOMhwuc2FsZG8uYmlsbGluZy52MS5Vc2FnZUJhc2lzQg+6SAySAQkQBSIFggECEAEiigIKDFVzYWdlU3VtbWFyeRILCgNkYXkYASABKAkSDQoFbW9kZWwYAiABKAkSEAoIcmVxdWVzdHMYAyABKA0SHQoVaW5wdXRfdG9rZW5zX3VuY2FjaGVkGAQgASgEEhsKE2lucHV0X3Rva2Vuc19jYWNoZWQYBSABKAQSFQoNb3V0cHV0X3Rva2VucxgGIAEoBBIOCgZjaGFyZ2UYByABKAkSDAoEY29zdBgIIAEoCRIWCg5zYXZlZF9ieV9jYWNoZRgJIAEoCRIOCgZrZXlfaWQYCiABKAkSMwoMb3RoZXJfdG9rZW5zGAsgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucyLdAQoLVXNhZ2VUb3RhbHMSEAoIcmVxdWVzdHMYASABKAQSHQoVaW5wdXRfdG9rZW5zX3VuY2FjaGVkGAIgASgEEhsKE2lucHV0X3Rva2Vuc19jYWNoZWQYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIOCgZjaGFyZ2UYBSABKAkSDAoEY29zdBgGIAEoCRIWCg5zYXZlZF9ieV9jYWNoZRgHIAEoCRIzCgxvdGhlcl90b2tlbnMYCCABKAsyHS5zYWxkby5iaWxsaW5nLnYxLk90aGVyVG9rZW5zKqUBCgpVc2FnZUJhc2lzEhsKF1VTQUdFX0JBU0lTX1VOU1BFQ0lGSUVEEAASFQoRVVNBR0VfQkFTSVNfRVhBQ1QQARIXChNVU0FHRV9CQVNJU19EUkFJTkVEEAISGQoVVVNBR0VfQkFTSVNfRVNUSU1BVEVEEAMSGQoVVVNBR0VfQkFTSVNfUkVDT1ZFUkVEEAQSFAoQVVNBR0VfQkFTSVNfRlJFRRAFKmkKDVVzYWdlR3JvdXBpbmcSHgoaVVNBR0VfR1JPVVBJTkdfVU5TUEVDSUZJRUQQABIgChxVU0FHRV9HUk9VUElOR19NT0RFTF9BTkRfREFZEAESFgoSVVNBR0VfR1JPVVBJTkdfS0VZEAJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL3VzYWdlLnByb3RvEhBzYWxkby5iaWxsaW5nLnYxInoKC090aGVyVG9rZW5zEhMKC2NhY2hlX3dyaXRlGAEgASgEEhYKDmNhY2hlX3dyaXRlXzFoGAIgASgEEhMKC2F1ZGlvX2lucHV0GAMgASgEEhMKC2ltYWdlX2lucHV0GAQgASgEEhQKDGltYWdlX291dHB1dBgFIAEoBCL6AQoMQmlsbGVkUHJpY2VzEg0KBWlucHV0GAEgASgJEhEKCWNhY2hlX2hpdBgCIAEoCRIOCgZvdXRwdXQYAyABKAkSEwoLY2FjaGVfd3JpdGUYBCABKAkSFgoOY2FjaGVfd3JpdGVfMWgYBSABKAkSEwoLYXVkaW9faW5wdXQYBiABKAkSEwoLaW1hZ2VfaW5wdXQYByABKAkSFAoMaW1hZ2Vfb3V0cHV0GAggASgJEhMKC3Blcl9yZXF1ZXN0GAkgASgJEh8KEmxvbmdfY29udGV4dF9hYm92ZRgKIAEoDUgAiAEBQhUKE19sb25nX2NvbnRleHRfYWJvdmUiUgoNVXNhZ2VNZXRlcmluZxINCgVydWxlcxgBIAMoCRIyCghyZXBvcnRlZBgCIAEoCzIgLnNhbGRvLmJpbGxpbmcudjEuUmVwb3J0ZWRUb2tlbnMimAEKDlJlcG9ydGVkVG9rZW5zEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgBIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAIgASgEEhUKDW91dHB1dF90b2tlbnMYAyABKAQSMwoMb3RoZXJfdG9rZW5zGAQgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucyJrCg5SZXF1ZXN0RmFpbHVyZRIMCgRjb2RlGAEgASgJEhgKC2h0dHBfc3RhdHVzGAIgASgNSACIAQESEQoJaW5fc3RyZWFtGAMgASgIEg4KBnJlYXNvbhgEIAEoCUIOCgxfaHR0cF9zdGF0dXMiwwYKC1VzYWdlUmVjb3JkEhIKCnJlcXVlc3RfaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYmlsbGluZ19kYXkYAyABKAkSDQoFbW9kZWwYBCABKAkSDgoGa2V5X2lkGAUgASgJEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgGIAEoDRIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAcgASgNEhUKDW91dHB1dF90b2tlbnMYCCABKA0SEwoLaW5wdXRfcHJpY2UYCSABKAkSFAoMb3V0cHV0X3ByaWNlGAogASgJEhwKD2NhY2hlX2hpdF9wcmljZRgLIAEoCUgAiAEBEgwKBGNvc3QYDCABKAkSDgoGY2hhcmdlGA0gASgJEisKBWJhc2lzGA4gASgOMhwuc2FsZG8uYmlsbGluZy52MS5Vc2FnZUJhc2lzEhAKCHN0cmVhbWVkGA8gASgIEhMKC2R1cmF0aW9uX21zGBAgASgNEhoKDWZpcnN0X2J5dGVfbXMYESABKA1IAYgBARIPCgdjbGFtcGVkGBIgASgIEhYKDnNhdmVkX2J5X2NhY2hlGBMgASgJEjMKDG90aGVyX3Rva2VucxgUIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuT3RoZXJUb2tlbnMSNQoNYmlsbGVkX3ByaWNlcxgVIAEoCzIeLnNhbGRvLmJpbGxpbmcudjEuQmlsbGVkUHJpY2VzEjEKCG1ldGVyaW5nGBYgASgLMh8uc2FsZG8uYmlsbGluZy52MS5Vc2FnZU1ldGVyaW5nEhMKC2xhdGVfY2hhcmdlGBcgASgJEi4KCnNldHRsZWRfYXQYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhoKDXVuYmlsbGVkX2Nvc3QYGSABKAlIAogBARIxCgdmYWlsdXJlGBogASgLMiAuc2FsZG8uYmlsbGluZy52MS5SZXF1ZXN0RmFpbHVyZUISChBfY2FjaGVfaGl0X3ByaWNlQhAKDl9maXJzdF9ieXRlX21zQhAKDl91bmJpbGxlZF9jb3N0ItIBCgtVc2FnZUZpbHRlchIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbW9kZWwYAyABKAlCCLpIBXIDGMgBEhcKBmtleV9pZBgEIAEoCUIHukgEcgIYJBI8CgViYXNlcxgFIAMoDjIcLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VCYXNpc0IPukgMkgEJEAUiBYIBAhABIooCCgxVc2FnZVN1bW1hcnkSCwoDZGF5GAEgASgJEg0KBW1vZGVsGAIgASgJEhAKCHJlcXVlc3RzGAMgASgNEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgEIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAUgASgEEhUKDW91dHB1dF90b2tlbnMYBiABKAQSDgoGY2hhcmdlGAcgASgJEgwKBGNvc3QYCCABKAkSFgoOc2F2ZWRfYnlfY2FjaGUYCSABKAkSDgoGa2V5X2lkGAogASgJEjMKDG90aGVyX3Rva2VucxgLIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuT3RoZXJUb2tlbnMi3QEKC1VzYWdlVG90YWxzEhAKCHJlcXVlc3RzGAEgASgEEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgCIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAMgASgEEhUKDW91dHB1dF90b2tlbnMYBCABKAQSDgoGY2hhcmdlGAUgASgJEgwKBGNvc3QYBiABKAkSFgoOc2F2ZWRfYnlfY2FjaGUYByABKAkSMwoMb3RoZXJfdG9rZW5zGAggASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucyqlAQoKVXNhZ2VCYXNpcxIbChdVU0FHRV9CQVNJU19VTlNQRUNJRklFRBAAEhUKEVVTQUdFX0JBU0lTX0VYQUNUEAESFwoTVVNBR0VfQkFTSVNfRFJBSU5FRBACEhkKFVVTQUdFX0JBU0lTX0VTVElNQVRFRBADEhkKFVVTQUdFX0JBU0lTX1JFQ09WRVJFRBAEEhQKEFVTQUdFX0JBU0lTX0ZSRUUQBSppCg1Vc2FnZUdyb3VwaW5nEh4KGlVTQUdFX0dST1VQSU5HX1VOU1BFQ0lGSUVEEAASIAocVVNBR0VfR1JPVVBJTkdfTU9ERUxfQU5EX0RBWRABEhYKElVTQUdFX0dST1VQSU5HX0tFWRACYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Tokens of the kinds that most requests have none of. No token is counted in two kinds.
@@ -222,6 +222,49 @@ export const ReportedTokensSchema: GenMessage<ReportedTokens> = /*@__PURE__*/
   messageDesc(file_saldo_billing_v1_usage, 3);
 
 /**
+ * Why a request failed, or why its answer ended early.
+ *
+ * @generated from message saldo.billing.v1.RequestFailure
+ */
+export type RequestFailure = Message<"saldo.billing.v1.RequestFailure"> & {
+  /**
+   * The error code of the answer, or its reason, such as `context_length_exceeded`. Two outcomes have no error code:
+   * `client_left` and `answer_refused`. New codes may appear.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * The HTTP status of the answer. Absent: the client left before the end of the answer.
+   *
+   * @generated from field: optional uint32 http_status = 2;
+   */
+  httpStatus?: number | undefined;
+
+  /**
+   * Whether the failure is inside a stream whose status had been sent; the status is then 200.
+   *
+   * @generated from field: bool in_stream = 3;
+   */
+  inStream: boolean;
+
+  /**
+   * A sentence of ours about the code, in English. It never contains text of an upstream.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message saldo.billing.v1.RequestFailure.
+ * Use `create(RequestFailureSchema)` to create a new message.
+ */
+export const RequestFailureSchema: GenMessage<RequestFailure> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_usage, 4);
+
+/**
  * One request as it was billed. It never changes.
  *
  * @generated from message saldo.billing.v1.UsageRecord
@@ -402,6 +445,14 @@ export type UsageRecord = Message<"saldo.billing.v1.UsageRecord"> & {
    * @generated from field: optional string unbilled_cost = 25;
    */
   unbilledCost?: string | undefined;
+
+  /**
+   * Why the request failed. Unset: it did not fail, or its process stopped (`USAGE_BASIS_RECOVERED`), or the record was written by a
+   * version before 0.2.
+   *
+   * @generated from field: saldo.billing.v1.RequestFailure failure = 26;
+   */
+  failure?: RequestFailure | undefined;
 };
 
 /**
@@ -409,7 +460,7 @@ export type UsageRecord = Message<"saldo.billing.v1.UsageRecord"> & {
  * Use `create(UsageRecordSchema)` to create a new message.
  */
 export const UsageRecordSchema: GenMessage<UsageRecord> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 4);
+  messageDesc(file_saldo_billing_v1_usage, 5);
 
 /**
  * Which usage records are meant. All that is set must fit.
@@ -458,7 +509,7 @@ export type UsageFilter = Message<"saldo.billing.v1.UsageFilter"> & {
  * Use `create(UsageFilterSchema)` to create a new message.
  */
 export const UsageFilterSchema: GenMessage<UsageFilter> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 5);
+  messageDesc(file_saldo_billing_v1_usage, 6);
 
 /**
  * A sum of usage: of one model on one day, or of one key. It counts exactly the records that ListUsage lists.
@@ -549,7 +600,7 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
  * Use `create(UsageSummarySchema)` to create a new message.
  */
 export const UsageSummarySchema: GenMessage<UsageSummary> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 6);
+  messageDesc(file_saldo_billing_v1_usage, 7);
 
 /**
  * The sum of all rows of a summary.
@@ -619,7 +670,7 @@ export type UsageTotals = Message<"saldo.billing.v1.UsageTotals"> & {
  * Use `create(UsageTotalsSchema)` to create a new message.
  */
 export const UsageTotalsSchema: GenMessage<UsageTotals> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 7);
+  messageDesc(file_saldo_billing_v1_usage, 8);
 
 /**
  * How the tokens of a usage record are known.

@@ -8,6 +8,7 @@ import { Badge } from "../../components/badge.tsx";
 import { ModelId } from "../../components/model-id.tsx";
 import type { Column } from "../../components/table.tsx";
 import { toldBasis } from "./basis.ts";
+import { FailureCode } from "./failure.tsx";
 import { inputOf, outputOf } from "./token-totals.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
@@ -47,14 +48,15 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
       wide: true,
       cell: ({ durationMs }) => <span className="whitespace-nowrap text-muted">{formats.seconds(durationMs)}</span>,
     },
-    { key: "basis", head: messages.basis, wide: true, cell: ({ basis }) => <Basis basis={basis} /> },
+    { key: "basis", head: messages.basis, wide: true, cell: (record) => <Basis record={record} /> },
   ];
 }
 
 type RecordProps = { readonly record: UsageRecord };
 
 /** On a narrow page, the request's other facts are here. */
-function Moment({ record: { createdAt, model, basis } }: RecordProps) {
+function Moment({ record }: RecordProps) {
+  const { createdAt, model, basis, failure } = record;
   const formats = useFormats();
   const time = createdAt === undefined ? "" : formats.moment(timestampDate(createdAt));
   return (
@@ -63,7 +65,7 @@ function Moment({ record: { createdAt, model, basis } }: RecordProps) {
       <span className="flex flex-col items-start gap-0.5 md:hidden">
         <ModelId id={model} />
         <span className="text-xs text-muted">{time}</span>
-        {isUsual(basis) ? null : <Basis basis={basis} />}
+        {isUsual(basis) && failure === undefined ? null : <Basis record={record} />}
       </span>
     </>
   );
@@ -93,10 +95,16 @@ function InputTokens({ record }: RecordProps) {
   );
 }
 
-function Basis({ basis }: { readonly basis: UsageBasis }) {
+function Basis({ record: { basis, failure } }: RecordProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const { word, tone } = toldBasis(basis);
-  return <Badge tone={tone}>{messages[word]}</Badge>;
+  if (failure === undefined) return <Badge tone={tone}>{messages[word]}</Badge>;
+  return (
+    <span className="flex flex-col items-start gap-0.5">
+      <Badge tone={tone}>{messages[word]}</Badge>
+      <FailureCode failure={failure} />
+    </span>
+  );
 }
 
 function isUsual(basis: UsageBasis): boolean {

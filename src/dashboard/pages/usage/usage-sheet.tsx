@@ -3,7 +3,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
+import type { RequestFailure, UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { isNotThere } from "../../api/transport.ts";
@@ -14,6 +14,7 @@ import { Fact } from "../../components/facts.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { toldBasis } from "./basis.ts";
 import { Counting } from "./counting.tsx";
+import { FailureCode, useFailureReason } from "./failure.tsx";
 import { formulaOf, type FormulaLine } from "./formula.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
@@ -72,7 +73,13 @@ function Sheet({ requestId }: { readonly requestId: string }) {
         <Fact name={messages.basis}>
           <Badge tone={basis.tone}>{messages[basis.word]}</Badge>
         </Fact>
+        {record.failure === undefined ? null : (
+          <Fact name={messages.failure}>
+            <FailureCode failure={record.failure} />
+          </Fact>
+        )}
       </dl>
+      {record.failure === undefined ? null : <Reason failure={record.failure} />}
       <p className="text-muted">
         {messages[basis.about]} {record.clamped ? messages.clamped : ""}
       </p>
@@ -80,6 +87,10 @@ function Sheet({ requestId }: { readonly requestId: string }) {
       <Formula record={record} credited={data?.credited ?? "0"} />
     </div>
   );
+}
+
+function Reason({ failure }: { readonly failure: RequestFailure }) {
+  return <p>{useFailureReason(failure)}</p>;
 }
 
 /** The sentences that explain kinds of tokens which the counts alone do not. */
@@ -98,6 +109,7 @@ function Formula({ record, credited }: { readonly record: UsageRecord; readonly 
   const formats = useFormats();
   const { lines, perRequest, rounding, cost } = formulaOf(record);
   const above = record.billedPrices?.longContextAbove;
+  const isRounded = formats.headlineCost(record.charge) !== formats.exactRupiah(record.charge);
   return (
     <section aria-label={messages.formula} className="rounded-lg border border-line">
       <h3 className="border-b border-line px-3 py-2 font-medium">{messages.formula}</h3>
@@ -121,7 +133,9 @@ function Formula({ record, credited }: { readonly record: UsageRecord; readonly 
         )}
         <Fact name={messages.cost}>{formats.exactRupiah(cost)}</Fact>
         <Fact name={messages.charged}>
-          <strong className="font-semibold">{formats.exactRupiah(record.charge)}</strong>
+          {/* The same number as in the list, and all its digits where that is rounded. */}
+          <strong className="font-semibold">{formats.cost(record.charge)}</strong>
+          {isRounded ? <span className="block text-xs text-muted">{formats.exactRupiah(record.charge)}</span> : null}
         </Fact>
         {isNothing(record.lateCharge) ? null : (
           <Fact name={messages.late}>{formats.exactRupiah(record.lateCharge)}</Fact>

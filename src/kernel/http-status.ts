@@ -1,0 +1,31 @@
+import type { ErrorCode } from "./errors.ts";
+
+/** The HTTP status of each code: REST answers it, and usage records of failed requests show it. */
+export const httpStatus = {
+  validation_error: 400,
+  invalid_api_key: 401,
+  invalid_credentials: 401,
+  permission_denied: 403,
+  second_factor_required: 403,
+  fresh_authentication_required: 403,
+  insufficient_balance: 402,
+  key_budget_exceeded: 402,
+  model_not_allowed: 403,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  request_timeout: 408,
+  rate_limit: 429,
+  upstream_busy: 503,
+  external_id_conflict: 409,
+  already_running: 409,
+  already_answered: 409,
+  idempotency_conflict: 409,
+  amount_precision: 422,
+  address_invalid: 422,
+  currency_unsupported: 422,
+  limit_exceeded: 422,
+  internal_error: 500,
+} as const satisfies Record<ErrorCode, number>;

@@ -1,0 +1,87 @@
+// A failed request shows its status, code and reason: in the list, in its sheet and in the file, in both languages.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import { downloadCsv } from "./usage-shown.ts";
+
+describe("a failed request", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  let ids: { readonly busy: string; readonly cut: string; readonly answered: string };
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    ({ page } = await dashboard.visitDemo("/usage?tab=requests"));
+    ids = { busy: await ask("!503x", false), cut: await ask("!cut", true), answered: await ask("hello", false) };
+  });
+  afterAll(async () => {
+    expectNoComplaints(dashboard);
+    await dashboard.close();
+  });
+
+  /** Sends a chat request with the demo's key, and returns the request's id. */
+  async function ask(content: string, stream: boolean): Promise<string> {
+    const answer = await fetch(`${dashboard.saldo.httpUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${dashboard.saldo.announced(/gw_\w+/)}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "demo/small", stream, messages: [{ role: "user", content }] }),
+    });
+    await answer.text();
+    return answer.headers.get("x-request-id") ?? "";
+  }
+
+  async function open(path: string, language: "id" | "en"): Promise<void> {
+    await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+    await page.goto(dashboard.saldo.httpUrl + path);
+  }
+
+  it.each([
+    { language: "id", table: "Permintaan", wide: true },
+    { language: "en", table: "Requests", wide: true },
+    { language: "en", table: "Requests", wide: false },
+  ] as const)("has its status and code in the list: $language, wide $wide", async ({ language, table, wide }) => {
+    await page.setViewportSize(wide ? { width: 1280, height: 900 } : { width: 390, height: 844 });
+    await open("/usage?tab=requests", language);
+    const rows = page.getByRole("table", { name: table }).getByRole("row");
+    await rows.getByText("503 upstream_busy").filter({ visible: true }).first().waitFor();
+    expect(await rows.getByText("503 upstream_busy").filter({ visible: true }).count()).toBe(1);
+    expect(await rows.getByText("200 upstream_busy").filter({ visible: true }).count()).toBe(1);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it.each([
+    { which: "busy", language: "en", texts: ["503 upstream_busy", "The upstream was busy or could not be reached."] },
+    {
+      which: "busy",
+      language: "id",
+      texts: ["503 upstream_busy", "Upstream sedang sibuk atau tidak dapat dihubungi."],
+    },
+    { which: "cut", language: "en", texts: ["200 upstream_busy", "The answer broke off after it had begun."] },
+    { which: "cut", language: "id", texts: ["200 upstream_busy", "Jawaban terputus setelah mulai dikirim."] },
+  ] as const)("has its reason in its sheet: $which, $language", async ({ which, language, texts }) => {
+    await open(`/usage?request=${ids[which]}`, language);
+    const sheet = page.getByRole("dialog");
+    await expect.poll(() => sheet.innerText()).toContain(texts[1]);
+    expect(await sheet.innerText()).toContain(texts[0]);
+  });
+
+  it("is no failure where the answer reached its end", async () => {
+    await open(`/usage?request=${ids.answered}`, "en");
+    const sheet = page.getByRole("dialog");
+    await sheet.getByText(ids.answered).first().waitFor();
+    expect(await sheet.getByText("Status and code").count()).toBe(0);
+  });
+
+  it("has status, code and reason in the file", async () => {
+    await open("/usage", "id");
+    const { records } = await downloadCsv(page);
+    const lineOf = (id: string) => {
+      const line = records.find(({ request_id }) => request_id === id);
+      return [line?.["failure_status"], line?.["failure_code"], line?.["failure_reason"]];
+    };
+    expect(lineOf(ids.busy)).toEqual(["503", "upstream_busy", "The upstream was busy or could not be reached."]);
+    expect(lineOf(ids.cut)).toEqual(["200", "upstream_busy", "The answer broke off after it had begun."]);
+    expect(lineOf(ids.answered)).toEqual(["", "", ""]);
+  });
+});
