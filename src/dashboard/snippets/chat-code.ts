@@ -5,7 +5,7 @@ import { openAiNode, openAiPython } from "./program-lines.ts";
 
 /** A command that runs as it is when the key is known, and reads the variable when it is not. */
 export function chatCurl(request: SnippetRequest, place: SnippetPlace): string {
-  return postCode(`${apiUrlOf(place.origin)}/chat/completions`, bodyOf(request), place);
+  return postCode(`${apiUrlOf(place.origin)}/chat/completions`, chatBody(request), place);
 }
 
 /** A module for Node.js. */
@@ -13,7 +13,7 @@ export function chatNode(request: SnippetRequest, { origin }: SnippetPlace): str
   const end = request.stream
     ? ["for await (const piece of answer) {", '  process.stdout.write(piece.choices[0]?.delta?.content ?? "");', "}"]
     : ["console.log(answer.choices[0].message.content);"];
-  return openAiNode(origin, { call: "chat.completions.create", fields: bodyOf(request), end });
+  return openAiNode(origin, { call: "chat.completions.create", fields: chatBody(request), end });
 }
 
 /** A program for Python. */
@@ -25,11 +25,11 @@ export function chatPython(request: SnippetRequest, { origin }: SnippetPlace): s
         '        print(piece.choices[0].delta.content or "", end="", flush=True)',
       ]
     : ["print(answer.choices[0].message.content)"];
-  return openAiPython(origin, { call: "chat.completions.create", fields: bodyOf(request), end });
+  return openAiPython(origin, { call: "chat.completions.create", fields: chatBody(request), end });
 }
 
 /** The request with OpenAI's field names. */
-function bodyOf({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
+export function chatBody({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
   return {
     model,
     messages,

@@ -30,8 +30,8 @@ export function exportLine(secret: string | null): string {
 }
 
 /** A request for the vector of a text. */
-export function embeddingsCode(model: string, place: SnippetPlace): string {
-  return postCode(`${apiUrlOf(place.origin)}/embeddings`, { model, input: "Selamat pagi" }, place);
+export function embeddingsCode(model: string, place: SnippetPlace, input = "Selamat pagi"): string {
+  return postCode(`${apiUrlOf(place.origin)}/embeddings`, { model, input }, place);
 }
 
 /** A command that posts a body, with more headers where a format has them. */

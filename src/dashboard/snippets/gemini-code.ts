@@ -7,7 +7,7 @@ import { NODE_KEY, nodeProgram, PYTHON_KEY, pythonProgram } from "./program-line
 export function geminiCurl(request: SnippetRequest, place: SnippetPlace): string {
   const model = request.model.split("/").map(encodeURIComponent).join("/");
   const method = request.stream ? "streamGenerateContent?alt=sse" : "generateContent";
-  return postCode(`${place.origin}/v1beta/models/${model}:${method}`, restBody(request), place);
+  return postCode(`${place.origin}/v1beta/models/${model}:${method}`, geminiBody(request), place);
 }
 
 /** A module for Node.js. */
@@ -73,7 +73,7 @@ function configOf(request: SnippetRequest, names: ConfigNames): object {
 }
 
 /** The body as the API has it: the model is in the path, and the texts of the system are apart. */
-function restBody(request: SnippetRequest) {
+export function geminiBody(request: SnippetRequest) {
   const { temperature, maxTokens } = request;
   const system = systemOf(request);
   const config = {

@@ -9,7 +9,7 @@ const DEFAULT_MAX_TOKENS = 1024;
 
 /** A command for a terminal. */
 export function messagesCurl(request: SnippetRequest, place: SnippetPlace): string {
-  return postCode(`${place.origin}/v1/messages`, bodyOf(request), place, ["anthropic-version: 2023-06-01"]);
+  return postCode(`${place.origin}/v1/messages`, messagesBody(request), place, ["anthropic-version: 2023-06-01"]);
 }
 
 /** A module for Node.js. */
@@ -29,7 +29,7 @@ export function messagesNode(request: SnippetRequest, { origin }: SnippetPlace):
     client: "Anthropic",
     options: [`baseURL: ${JSON.stringify(origin)}`, `authToken: ${NODE_KEY}`, "apiKey: null"],
     call: "messages.create",
-    fields: bodyOf(request),
+    fields: messagesBody(request),
     end,
   });
 }
@@ -49,12 +49,13 @@ export function messagesPython(request: SnippetRequest, { origin }: SnippetPlace
     client: "Anthropic",
     options: [`base_url=${JSON.stringify(origin)}`, `api_key=${PYTHON_KEY}`],
     call: "messages.create",
-    fields: bodyOf(request),
+    fields: messagesBody(request),
     end,
   });
 }
 
-function bodyOf({ model, messages, maxTokens, stream }: SnippetRequest) {
+/** The request with Anthropic's field names. */
+export function messagesBody({ model, messages, maxTokens, stream }: SnippetRequest) {
   const system = messages.filter(({ role }) => role === "system").map(({ content }) => content);
   return {
     model,

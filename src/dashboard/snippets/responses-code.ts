@@ -5,7 +5,7 @@ import { openAiNode, openAiPython } from "./program-lines.ts";
 
 /** A command for a terminal. */
 export function responsesCurl(request: SnippetRequest, place: SnippetPlace): string {
-  return postCode(`${apiUrlOf(place.origin)}/responses`, bodyOf(request), place);
+  return postCode(`${apiUrlOf(place.origin)}/responses`, responsesBody(request), place);
 }
 
 /** A module for Node.js. */
@@ -17,7 +17,7 @@ export function responsesNode(request: SnippetRequest, { origin }: SnippetPlace)
         "}",
       ]
     : ["console.log(answer.output_text);"];
-  return openAiNode(origin, { call: "responses.create", fields: bodyOf(request), end });
+  return openAiNode(origin, { call: "responses.create", fields: responsesBody(request), end });
 }
 
 /** A program for Python. */
@@ -29,10 +29,11 @@ export function responsesPython(request: SnippetRequest, { origin }: SnippetPlac
         '        print(event.delta, end="", flush=True)',
       ]
     : ["print(answer.output_text)"];
-  return openAiPython(origin, { call: "responses.create", fields: bodyOf(request), end });
+  return openAiPython(origin, { call: "responses.create", fields: responsesBody(request), end });
 }
 
-function bodyOf({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
+/** The request with the field names of OpenAI's Responses. */
+export function responsesBody({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
   return {
     model,
     input: messages,

@@ -1,11 +1,7 @@
 // The conversation on the page: each question with its answer and outcome. It is stored nowhere else.
 
-import type { Usage } from "#gen/saldo/gateway/v1/chat_pb.ts";
-import type {
-  CreateChatCompletionResponse,
-  StreamChatCompletionResponse,
-} from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { SnippetMessage, SnippetRequest } from "../../snippets/code.ts";
+import { type Counts, EMBEDDINGS, type Piece } from "./piece.ts";
 
 /** How an answer ended, or that it is still running. */
 export type AnswerState = "running" | "done" | "stopped" | "failed";
@@ -17,11 +13,13 @@ export type Exchange = {
   readonly question: string;
   /** What was sent, with the settings and the conversation of that moment. */
   readonly request: SnippetRequest;
+  /** The format in which it was sent. */
+  readonly format: string;
   readonly text: string;
   readonly reasoning: string;
   readonly state: AnswerState;
-  readonly finishReason: string;
-  readonly usage: Usage | null;
+  readonly isCutShort: boolean;
+  readonly counts: Counts | null;
   /** The request's id, by which its usage record is found. Empty until the first chunk has arrived. */
   readonly requestId: string;
   /** The error. Null: there is none. */
@@ -30,6 +28,8 @@ export type Exchange = {
 
 /** The settings beside the conversation. */
 export type PlaygroundSettings = {
+  /** The format of the request: one of `FORMATS`, or that of embeddings. */
+  readonly format: string;
   readonly system: string;
   readonly temperature: number | null;
   readonly maxTokens: number | null;
@@ -37,46 +37,37 @@ export type PlaygroundSettings = {
 };
 
 /** A new exchange, which a request opens. */
-export function beginExchange(id: number, question: string, request: SnippetRequest): Exchange {
+export function beginExchange(
+  id: number,
+  question: string,
+  { format, request }: Pick<Exchange, "format" | "request">,
+): Exchange {
   return {
     id,
     model: request.model,
     question,
     request,
+    format,
     text: "",
     reasoning: "",
     state: "running",
-    finishReason: "",
-    usage: null,
+    isCutShort: false,
+    counts: null,
     requestId: "",
     error: null,
   };
 }
 
-/** An exchange with one more chunk of a streamed answer. */
-export function withPiece(exchange: Exchange, piece: StreamChatCompletionResponse): Exchange {
-  const choice = piece.choices[0];
+/** An exchange with one more piece of its answer. */
+export function withPiece(exchange: Exchange, piece: Piece): Exchange {
+  const { requestId, text = "", reasoning = "", isCutShort, counts } = piece;
   return {
     ...exchange,
-    requestId: requestIdOf(piece.id),
-    text: exchange.text + (choice?.delta?.content ?? "") + (choice?.delta?.refusal ?? ""),
-    reasoning: exchange.reasoning + (choice?.delta?.reasoningContent ?? ""),
-    finishReason: choice?.finishReason ?? exchange.finishReason,
-    usage: piece.usage ?? exchange.usage,
-  };
-}
-
-/** An exchange with the whole answer. */
-export function withAnswer(exchange: Exchange, answer: CreateChatCompletionResponse): Exchange {
-  const choice = answer.choices[0];
-  return {
-    ...exchange,
-    state: "done",
-    requestId: requestIdOf(answer.id),
-    text: choice?.message?.content ?? choice?.message?.refusal ?? "",
-    reasoning: choice?.message?.reasoningContent ?? "",
-    finishReason: choice?.finishReason ?? "",
-    usage: answer.usage ?? null,
+    requestId: requestId ?? exchange.requestId,
+    text: exchange.text + text,
+    reasoning: exchange.reasoning + reasoning,
+    isCutShort: isCutShort ?? exchange.isCutShort,
+    counts: counts ?? exchange.counts,
   };
 }
 
@@ -84,10 +75,12 @@ export function withAnswer(exchange: Exchange, answer: CreateChatCompletionRespo
 export function requestOf(
   { model, question }: { readonly model: string; readonly question: string },
   exchanges: readonly Exchange[],
-  { system, temperature, maxTokens, isStreamed }: PlaygroundSettings,
+  { format, system, temperature, maxTokens, isStreamed }: PlaygroundSettings,
 ): SnippetRequest {
+  // A vector is of one text.
+  if (format === EMBEDDINGS) return { model, messages: [{ role: "user", content: question }] };
   const before = exchanges
-    .filter(({ text }) => text !== "")
+    .filter(({ text, format: of }) => text !== "" && of !== EMBEDDINGS)
     .flatMap((exchange): SnippetMessage[] => [
       { role: "user", content: exchange.question },
       { role: "assistant", content: exchange.text },
@@ -103,7 +96,11 @@ export function requestOf(
 }
 
 /** A request as code, and whether it was sent, would be sent next, or is an example. */
-export type ShownRequest = { readonly kind: "sent" | "next" | "example"; readonly request: SnippetRequest };
+export type ShownRequest = {
+  readonly kind: "sent" | "next" | "example";
+  readonly request: SnippetRequest;
+  readonly format: string;
+};
 
 /** The request that the page shows as code: the one with the draft, or else the last one that was sent. */
 export function shownRequest(
@@ -121,12 +118,9 @@ export function shownRequest(
   exchanges: readonly Exchange[],
 ): ShownRequest {
   const question = draft.trim();
-  const sent = exchanges.at(-1)?.request;
-  if (question !== "") return { kind: "next", request: requestOf({ model, question }, exchanges, settings) };
-  if (sent !== undefined) return { kind: "sent", request: sent };
-  return { kind: "example", request: requestOf({ model, question: example }, [], settings) };
-}
-
-function requestIdOf(completionId: string): string {
-  return completionId.replace(/^chatcmpl-/, "");
+  const { format } = settings;
+  const sent = exchanges.at(-1);
+  if (question !== "") return { kind: "next", format, request: requestOf({ model, question }, exchanges, settings) };
+  if (sent !== undefined) return { kind: "sent", format: sent.format, request: sent.request };
+  return { kind: "example", format, request: requestOf({ model, question: example }, [], settings) };
 }

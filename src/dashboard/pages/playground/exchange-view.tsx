@@ -16,7 +16,7 @@ export function ExchangeView({
   readonly retry: (() => void) | null;
 }) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
-  const { question, model, text, reasoning, state, finishReason, error } = exchange;
+  const { question, model, text, reasoning, state, isCutShort, error } = exchange;
   return (
     <li className="flex min-w-0 flex-col gap-3">
       <div className="max-w-[85%] self-end rounded-xl bg-sunken px-3.5 py-2.5">
@@ -39,7 +39,7 @@ export function ExchangeView({
           </p>
         ) : null}
         {state === "done" && text === "" ? <p className="text-muted">{messages.nothing}</p> : null}
-        {finishReason === "length" ? <p className="mt-1 text-warn">{messages.cutShort}</p> : null}
+        {isCutShort ? <p className="mt-1 text-warn">{messages.cutShort}</p> : null}
         {state === "stopped" ? <p className="mt-1 text-muted">{messages.stopped}</p> : null}
         {error === null ? null : (
           <RequestFailure error={error} isPartial={text !== "" || reasoning !== ""} retry={retry} />
@@ -50,23 +50,22 @@ export function ExchangeView({
   );
 }
 
-function Figures({ exchange: { usage, requestId, text } }: { readonly exchange: Exchange }) {
+function Figures({ exchange: { counts, requestId, text } }: { readonly exchange: Exchange }) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
-  const cached = usage?.promptTokensDetails?.cachedTokens ?? 0;
-  if (usage === null && requestId === "") return null;
+  if (counts === null && requestId === "") return null;
   return (
     <div className="digits mt-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-muted">
-      {usage === null ? null : (
+      {counts === null ? null : (
         <>
           <span>
-            {formats.count(usage.promptTokens)} {messages.input}
-            {cached === 0 ? "" : ` (${formats.count(cached)} ${messages.ofThem})`} +{" "}
-            {formats.count(usage.completionTokens)} {messages.output} = {formats.count(usage.totalTokens)}{" "}
+            {formats.count(counts.input)} {messages.input}
+            {counts.cached === 0 ? "" : ` (${formats.count(counts.cached)} ${messages.ofThem})`} +{" "}
+            {formats.count(counts.output)} {messages.output} = {formats.count(counts.input + counts.output)}{" "}
             {messages.tokens}
           </span>
           <strong className="font-medium text-ink" data-testid="cost">
-            {formats.exactRupiah(usage.costIdr)}
+            {formats.exactRupiah(counts.costIdr)}
           </strong>
         </>
       )}

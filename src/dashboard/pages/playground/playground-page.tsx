@@ -9,7 +9,7 @@ import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
-import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
+import { firstModelOf } from "../models/first-model.ts";
 import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { Composer } from "./composer.tsx";
@@ -28,9 +28,9 @@ export function PlaygroundPage() {
   const models = useMessages(MODELS_MESSAGES);
   const { model: wanted } = useSearch({ from: "/inside/playground" });
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
-  const chatModels = chatModelsOf(data?.data ?? []);
-  const model = chatModels.find(({ id }) => id === wanted) ?? firstModelOf(chatModels);
-  if (model !== undefined) return <Playground models={chatModels} model={model} />;
+  const all = data?.data ?? [];
+  const model = all.find(({ id }) => id === wanted) ?? firstModelOf(all);
+  if (model !== undefined) return <Playground models={all} model={model} />;
   return (
     <Page title={messages.title} about={messages.about}>
       {error === null ? (
@@ -53,7 +53,7 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
   const [typed, setTyped] = useState(FIRST_SETTINGS);
   const [draft, setDraft] = useState("");
   const [isCodeShown, showCode] = useState(false);
-  const settings = readSettings(typed);
+  const settings = readSettings(typed, model);
   const send = () => {
     const question = draft.trim();
     if (question === "" || settings === null || conversation.isRunning) return;

@@ -7,6 +7,7 @@ import { factsOf } from "../../api/transport.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
+import { BrokenOff } from "./piece.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
 type FailureProps = {
@@ -21,6 +22,7 @@ type FailureProps = {
 export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const facts = factsOf(error);
+  if (error instanceof BrokenOff) return <Broken about={error.message} again={retry} />;
   const again = retry === null ? null : <Button onClick={retry}>{messages.retry}</Button>;
   if (facts?.code === "insufficient_balance") return <TooLittle facts={facts} again={again} />;
   if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
@@ -33,6 +35,17 @@ export function RequestFailure({ error, isPartial, retry }: FailureProps) {
           {message}
         </p>
       ))}
+    </FailureCard>
+  );
+}
+
+/** A stream that ended with an error event: its message names what was billed. */
+function Broken({ about, again }: { readonly about: string; readonly again: (() => void) | null }) {
+  const messages = useMessages(PLAYGROUND_MESSAGES);
+  const actions = again === null ? null : <Button onClick={again}>{messages.retry}</Button>;
+  return (
+    <FailureCard title={messages.busy} facts={null} actions={actions}>
+      <p>{about}</p>
     </FailureCard>
   );
 }

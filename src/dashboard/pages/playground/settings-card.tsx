@@ -5,10 +5,16 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { SelectField, TextArea, TextField } from "../../components/field.tsx";
 import type { PlaygroundSettings } from "./conversation.ts";
+import { FIRST_PROGRAM, FORMATS } from "../../snippets/programs.ts";
+import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
+import { isEmbeddings } from "../models/first-model.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
+import { EMBEDDINGS } from "./piece.ts";
 
 /** The settings as typed. */
 export type TypedSettings = {
+  /** The chosen format, for models that answer a chat. */
+  readonly format: string;
   readonly system: string;
   readonly temperature: string;
   readonly maxTokens: string;
@@ -16,16 +22,33 @@ export type TypedSettings = {
 };
 
 /** So few tokens that a small balance covers their hold. */
-export const FIRST_SETTINGS: TypedSettings = { system: "", temperature: "", maxTokens: "1024", isStreamed: true };
+export const FIRST_SETTINGS: TypedSettings = {
+  format: FIRST_PROGRAM.format,
+  system: "",
+  temperature: "",
+  maxTokens: "1024",
+  isStreamed: true,
+};
 
 const HIGHEST_TEMPERATURE = 2;
 const MOST_TOKENS = 4_294_967_295;
 
-/** The settings to send. Null: a typed value is invalid. */
-export function readSettings({ system, temperature, maxTokens, isStreamed }: TypedSettings): PlaygroundSettings | null {
-  const heat = readTemperature(temperature);
-  const most = readMaxTokens(maxTokens);
-  return heat === undefined || most === undefined ? null : { system, temperature: heat, maxTokens: most, isStreamed };
+/** The settings to send to a model. Null: a typed value is invalid. */
+export function readSettings(typed: TypedSettings, model: Model): PlaygroundSettings | null {
+  const { system, isStreamed } = typed;
+  if (isEmbeddings(model))
+    return { format: EMBEDDINGS, system: "", temperature: null, maxTokens: null, isStreamed: false };
+  const format = typed.format;
+  const heat = hasTemperature(format) ? readTemperature(typed.temperature) : null;
+  const most = readMaxTokens(typed.maxTokens);
+  return heat === undefined || most === undefined
+    ? null
+    : { format, system, temperature: heat, maxTokens: most, isStreamed };
+}
+
+/** Anthropic's newer models refuse a temperature, so requests of Messages have none. */
+function hasTemperature(format: string): boolean {
+  return format !== "messages";
 }
 
 function readTemperature(text: string): number | null | undefined {
@@ -51,7 +74,9 @@ type SettingsCardProps = {
 /** The model and the parameters of the request. */
 export function SettingsCard({ models, model, typed, onTyped, onModel }: SettingsCardProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
+  const { format: formatLabel } = useMessages(SNIPPET_MESSAGES);
   const formats = useFormats();
+  const isVector = isEmbeddings(model);
   const streamId = useId();
   // On a narrow page the conversation comes first.
   const [isOpen, setOpen] = useState(() => window.matchMedia("(min-width: 64rem)").matches);
@@ -69,7 +94,23 @@ export function SettingsCard({ models, model, typed, onTyped, onModel }: Setting
             <option key={id}>{id}</option>
           ))}
         </SelectField>
-        <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        {isVector ? (
+          <p className="text-[0.8125rem] text-muted">{messages.vectorAbout}</p>
+        ) : (
+          <SelectField
+            label={formatLabel}
+            value={typed.format}
+            onChange={({ target }) => onTyped({ ...typed, format: target.value })}
+            hint={messages.formatHint}
+          >
+            {FORMATS.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </SelectField>
+        )}
+        <details hidden={isVector} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary className="text-[0.8125rem] font-medium">{messages.more}</summary>
           <div className="mt-3 flex flex-col gap-4">
             <TextArea
@@ -79,14 +120,16 @@ export function SettingsCard({ models, model, typed, onTyped, onModel }: Setting
               value={typed.system}
               onChange={({ target }) => onTyped({ ...typed, system: target.value })}
             />
-            <TextField
-              label={messages.temperature}
-              hint={messages.temperatureHint}
-              inputMode="decimal"
-              value={typed.temperature}
-              onChange={({ target }) => onTyped({ ...typed, temperature: target.value })}
-              {...(readTemperature(typed.temperature) === undefined ? { problem: messages.temperatureWrong } : {})}
-            />
+            {hasTemperature(typed.format) ? (
+              <TextField
+                label={messages.temperature}
+                hint={messages.temperatureHint}
+                inputMode="decimal"
+                value={typed.temperature}
+                onChange={({ target }) => onTyped({ ...typed, temperature: target.value })}
+                {...(readTemperature(typed.temperature) === undefined ? { problem: messages.temperatureWrong } : {})}
+              />
+            ) : null}
             <TextField
               label={messages.maxTokens}
               hint={messages.maxTokensHint}

@@ -1,23 +1,11 @@
 // Sends questions with the session: the browser has no key; the usage records name the account's playground key.
 
-import { createClient } from "@connectrpc/connect";
 import { createConnectQueryKey } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { transport } from "../../api/transport.ts";
-import type { SnippetRequest } from "../../snippets/code.ts";
-import {
-  beginExchange,
-  type Exchange,
-  type PlaygroundSettings,
-  requestOf,
-  withAnswer,
-  withPiece,
-} from "./conversation.ts";
-
-const gateway = createClient(GatewayService, transport);
+import { beginExchange, type Exchange, type PlaygroundSettings, requestOf, withPiece } from "./conversation.ts";
+import { sendIn } from "./send.ts";
 
 export type Conversation = {
   readonly exchanges: readonly Exchange[];
@@ -45,9 +33,12 @@ export function useConversation(): Conversation {
     running.current = leaving;
     const id = nextId.current++;
     const request = requestOf({ model, question }, before, settings);
-    setExchanges([...before, beginExchange(id, question, request)]);
+    const { format } = settings;
+    setExchanges([...before, beginExchange(id, question, { format, request })]);
     try {
-      await answer(request, leaving.signal, (by) => change(id, by));
+      for await (const piece of sendIn(format, request, leaving.signal)) {
+        change(id, (exchange) => withPiece(exchange, piece));
+      }
       change(id, (exchange) => ({ ...exchange, state: "done" }));
     } catch (error) {
       change(id, (exchange) =>
@@ -75,27 +66,4 @@ export function useConversation(): Conversation {
       setExchanges([]);
     },
   };
-}
-
-async function answer(
-  { model, messages, temperature, maxTokens, stream }: SnippetRequest,
-  signal: AbortSignal,
-  change: (by: (exchange: Exchange) => Exchange) => void,
-): Promise<void> {
-  const request = {
-    model,
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-  };
-  // An answer has no time limit, unlike other calls.
-  const options = { signal, timeoutMs: 0 };
-  if (stream !== true) {
-    const whole = await gateway.createChatCompletion(request, options);
-    change((exchange) => withAnswer(exchange, whole));
-    return;
-  }
-  for await (const piece of gateway.streamChatCompletion(request, options)) {
-    change((exchange) => withPiece(exchange, piece));
-  }
 }
