@@ -2,10 +2,12 @@
 
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Tone } from "../../components/badge.tsx";
+import type { REQUEST_MESSAGES } from "./request-messages.ts";
 import type { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type Word = keyof typeof USAGE_MESSAGES.id;
-type BasisText = { readonly word: Word; readonly about: Word; readonly tone: Tone };
+type About = keyof typeof REQUEST_MESSAGES.id;
+type BasisText = { readonly word: Word; readonly about: About; readonly tone: Tone };
 
 const EXACT: BasisText = { word: "exact", about: "exactAbout", tone: "good" };
 

@@ -6,11 +6,11 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Fact, Mono } from "../../components/facts.tsx";
 import { METERING_MESSAGES } from "./metering-messages.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
-import { USAGE_MESSAGES } from "./usage-messages.ts";
+import { useRequestMessages } from "./use-request-messages.ts";
 
 /** The rules that were used, and the upstream's own counts. */
 export function Counting({ metering: { rules, reported } }: { readonly metering: UsageMetering }) {
-  const messages = useMessages(USAGE_MESSAGES);
+  const messages = useRequestMessages();
   const sentences: Readonly<Record<string, string>> = useMessages(METERING_MESSAGES);
   const formats = useFormats();
   return (

@@ -8,7 +8,7 @@ import { Badge } from "../../components/badge.tsx";
 import { ModelId } from "../../components/model-id.tsx";
 import type { Column } from "../../components/table.tsx";
 import { toldBasis } from "./basis.ts";
-import { FailureCode } from "./failure.tsx";
+import { FailureCode } from "./failure-code.tsx";
 import { inputOf, outputOf } from "./token-totals.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
