@@ -22,13 +22,13 @@ type FailureProps = {
 export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const facts = factsOf(error);
-  if (error instanceof BrokenOff) return <Broken about={error.message} again={retry} />;
+  const isBusy = error instanceof BrokenOff || facts?.code === "upstream_busy";
   const again = retry === null ? null : <Button onClick={retry}>{messages.retry}</Button>;
   if (facts?.code === "insufficient_balance") return <TooLittle facts={facts} again={again} />;
   if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
   return (
-    <FailureCard title={messages[titleOf(facts?.code)]} facts={facts} actions={again}>
-      {facts?.code === "upstream_busy" ? <p>{isPartial ? messages.busyAbout : messages.busyFree}</p> : null}
+    <FailureCard title={isBusy ? messages.busy : messages[titleOf(facts?.code)]} facts={facts} actions={again}>
+      {isBusy ? <p>{isPartial ? messages.busyAbout : messages.busyFree}</p> : null}
       {(facts?.details ?? []).map(({ field, message }) => (
         <p key={`${field} ${message}`}>
           {field === "" ? null : <code className="font-mono">{field}: </code>}
@@ -39,19 +39,7 @@ export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   );
 }
 
-/** A stream that ended with an error event: its message names what was billed. */
-function Broken({ about, again }: { readonly about: string; readonly again: (() => void) | null }) {
-  const messages = useMessages(PLAYGROUND_MESSAGES);
-  const actions = again === null ? null : <Button onClick={again}>{messages.retry}</Button>;
-  return (
-    <FailureCard title={messages.busy} facts={null} actions={actions}>
-      <p>{about}</p>
-    </FailureCard>
-  );
-}
-
-function titleOf(code: string | undefined): "busy" | "gone" | "invalid" | "failed" {
-  if (code === "upstream_busy") return "busy";
+function titleOf(code: string | undefined): "gone" | "invalid" | "failed" {
   if (code === "model_not_found") return "gone";
   return code === "validation_error" ? "invalid" : "failed";
 }
