@@ -32,7 +32,7 @@ const forgotPassword = createRoute({
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: "/reset-password",
-  validateSearch: texts("token", "error"),
+  validateSearch: texts("token", "error", "after"),
   component: lazyPage(() => import("./pages/sign-in/reset-password-page.tsx"), "ResetPasswordPage"),
 });
 

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { objections } from "./objections.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
 /**
@@ -111,6 +112,27 @@ describe("the first request", () => {
     }
     await context.close();
   });
+
+  it.each(["id", "en"])(
+    "explains why a link that is opened in another browser asks for a password: %s",
+    async (language) => {
+      const begun = await dashboard.visit("/sign-up");
+      const { email } = await dashboard.fillSignUp(begun.page);
+      await begun.page.getByRole("button", { name: "Daftar" }).click();
+      await begun.page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
+      const other = await dashboard.visit("/sign-in");
+      await other.page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+      await other.page.goto(await dashboard.mails.linkTo(email, /verify-email/));
+      const why = { id: "Tautan ini dibuka di peramban lain", en: "This link was opened in another browser" }[language];
+      await other.page.getByText(why ?? "").waitFor();
+      expect(await objections(other.page)).toEqual([]);
+      await other.page.locator("input[name=password]").fill("penyu hijau berenang pelan");
+      await other.page.locator("form button[type=submit]").click();
+      await other.page.getByRole("status").waitFor();
+      expect(await other.page.getByRole("status").innerText()).toMatch(/Silakan masuk|Please sign in/);
+      await Promise.all([begun.context.close(), other.context.close()]);
+    },
+  );
 
   it("is not begun with an invalid address or password, and the form shows which one it is", async () => {
     const { page, context } = await dashboard.visit("/sign-up");

@@ -180,7 +180,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       identifier: `reset-password:${token}`,
       expiresAt: new Date(Date.now() + LINK_SECONDS * 1_000),
     });
-    throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?token=${token}` });
+    throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?token=${token}&after=sign-up` });
   }
 
   return server;

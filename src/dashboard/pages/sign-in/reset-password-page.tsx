@@ -10,7 +10,7 @@ import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 /** Sets a new password by the link of a mail. */
 export function ResetPasswordPage() {
   const messages = useMessages(SIGN_IN_MESSAGES);
-  const { token, error } = useSearch({ from: "/reset-password" });
+  const { token, error, after } = useSearch({ from: "/reset-password" });
   const [isSaved, setSaved] = useState(false);
   if (isSaved || token === undefined || error !== undefined) {
     return (
@@ -25,7 +25,8 @@ export function ResetPasswordPage() {
     );
   }
   return (
-    <Outside title={messages.forgotTitle}>
+    <Outside title={after === "sign-up" ? messages.confirmTitle : messages.forgotTitle}>
+      {after === "sign-up" ? <p className="text-muted">{messages.confirmAbout}</p> : null}
       <SignInForm
         submit={messages.save}
         onSend={async (typed) => {

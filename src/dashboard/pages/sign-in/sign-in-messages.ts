@@ -24,6 +24,9 @@ export const SIGN_IN_MESSAGES = {
     sentAgain: "Dikirim lagi.",
     sendLink: "Kirim tautan",
     forgotTitle: "Pilih kata sandi baru",
+    confirmTitle: "Selesaikan pendaftaran",
+    confirmAbout:
+      "Tautan ini dibuka di peramban lain daripada pendaftarannya. Pilih kata sandi untuk akun ini; alamat e-mail Anda sekaligus dikonfirmasi.",
     forgotAbout: "Kami kirim tautan ke e-mail Anda.",
     save: "Simpan kata sandi",
     linkSpent: "Tautan ini sudah terpakai atau kedaluwarsa. Minta yang baru.",
@@ -62,6 +65,9 @@ export const SIGN_IN_MESSAGES = {
     sentAgain: "Sent again.",
     sendLink: "Send a link",
     forgotTitle: "Choose a new password",
+    confirmTitle: "Finish your sign-up",
+    confirmAbout:
+      "This link was opened in another browser than the sign-up. Choose a password for the account; that also confirms your e-mail address.",
     forgotAbout: "We send a link to your e-mail address.",
     save: "Save password",
     linkSpent: "This link was used or is too old. Ask for a new one.",
