@@ -18,7 +18,7 @@ import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
 /** What a data folder may have besides a cluster: what a process left there for the books. */
-const KEPT: ReadonlySet<string> = new Set(["owed", OWN_KEY_FILE]);
+const KEPT: ReadonlySet<string> = new Set(["owed", "payout-journal", OWN_KEY_FILE]);
 
 export const backupCommands: readonly Command[] = [
   {

@@ -641,6 +641,38 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.payout_attempt FOR
 CREATE TRIGGER same_bytes BEFORE UPDATE ON public.payout_attempt FOR EACH ROW EXECUTE FUNCTION refuse_other_bytes(); -- enabled always
 GRANT INSERT, SELECT, UPDATE (broadcast_at, seen_at, state, block_number, block_hash) ON payout_attempt TO saldo_serve;
 
+CREATE TABLE payout_journal (
+  wallet_id uuid NOT NULL,
+  id uuid NOT NULL,
+  host text NOT NULL,
+  final_nonce integer,
+  system_identifier text NOT NULL,
+  timeline integer NOT NULL,
+  compared_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT payout_journal_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallet(id),
+  CONSTRAINT payout_journal_pkey PRIMARY KEY (wallet_id, id)
+);
+GRANT DELETE, INSERT, SELECT, UPDATE ON payout_journal TO saldo_serve;
+
+CREATE TABLE payout_lost_attempt (
+  hash text NOT NULL,
+  wallet_id uuid NOT NULL,
+  journal_id uuid NOT NULL,
+  nonce integer NOT NULL,
+  transfer_id uuid NOT NULL,
+  number integer NOT NULL,
+  kind text NOT NULL,
+  raw text NOT NULL,
+  fee_most numeric(38,0) NOT NULL,
+  fee_priority numeric(38,0) NOT NULL,
+  found_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  resolved_at timestamp with time zone,
+  CONSTRAINT payout_lost_attempt_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'filler'::text]))),
+  CONSTRAINT payout_lost_attempt_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallet(id),
+  CONSTRAINT payout_lost_attempt_pkey PRIMARY KEY (hash)
+);
+GRANT INSERT, SELECT, UPDATE (resolved_at) ON payout_lost_attempt TO saldo_serve;
+
 CREATE TABLE payout_stop (
   scope text NOT NULL,
   operator text NOT NULL,
@@ -1043,6 +1075,8 @@ CREATE TABLE wallet (
   halt_reason text,
   head_number bigint,
   head_at timestamp with time zone,
+  system_identifier text,
+  timeline integer,
   CONSTRAINT wallet_check CHECK ((next_nonce >= first_nonce)),
   CONSTRAINT wallet_check1 CHECK (((leased_by IS NULL) = (leased_until IS NULL))),
   CONSTRAINT wallet_check2 CHECK (((halted_at IS NULL) = (halt_reason IS NULL))),
@@ -1050,7 +1084,7 @@ CREATE TABLE wallet (
   CONSTRAINT wallet_pkey PRIMARY KEY (id),
   CONSTRAINT wallet_address UNIQUE (chain, address)
 ) WITH (fillfactor=50);
-GRANT INSERT, SELECT, UPDATE (next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at) ON wallet TO saldo_serve;
+GRANT INSERT, SELECT, UPDATE (next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at, system_identifier, timeline) ON wallet TO saldo_serve;
 
 CREATE TABLE wallet_day (
   wallet_id uuid NOT NULL,

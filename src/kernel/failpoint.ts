@@ -24,6 +24,7 @@ export const PAYOUT_FAILPOINTS = [
   "after-payout-chosen",
   "after-payout-signed",
   "after-payout-stored",
+  "after-payout-journaled",
   "after-payout-broadcast",
   "before-payout-settled",
   "after-payout-settled",

@@ -47,6 +47,8 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "payout",
     "payout_attempt",
     "payout_stop",
+    "payout_journal",
+    "payout_lost_attempt",
     "sandbox_transaction",
     "sandbox_wallet",
   ],

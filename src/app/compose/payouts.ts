@@ -13,6 +13,8 @@ import type { Asset } from "../../kernel/money.ts";
 import { assetOf, type Coin, findCoin, type Network } from "../../merchant/chains/currencies.ts";
 import type { DailyCaps } from "../../merchant/payouts/daily-cap.ts";
 import { createSandboxChain } from "../../merchant/chains/sandbox/sandbox-chain.ts";
+import { BooksGuard } from "../../merchant/payouts/books-guard.ts";
+import { journalFolder, SignedJournal } from "../../merchant/payouts/signed-journal.ts";
 import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../merchant/payouts/payout-engine.ts";
 import { countPending } from "../../operator/second-person/approval-store.ts";
 import type { Floor, IsServed } from "../../merchant/transfers/quote.ts";
@@ -54,7 +56,7 @@ export type Payouts = {
 
 /** Makes everything that payouts need. Errors: a private key or a token that cannot be one. */
 export async function createPayouts(options: {
-  config: Pick<Config, "chains" | "variable">;
+  config: Pick<Config, "chains" | "variable" | "payoutJournalDir" | "requireSyncStandby">;
   database: Database;
   logger: Pick<EventLogger, "error" | "warn">;
 }): Promise<Payouts> {
@@ -69,6 +71,8 @@ export async function createPayouts(options: {
       serves: { environment: "sandbox", network: null },
       policy: SANDBOX,
       report,
+      // Its transactions are in the database, so a restore takes them back as well.
+      guard: null,
     }),
     ...real
       .filter(({ pays }) => pays)
@@ -80,6 +84,13 @@ export async function createPayouts(options: {
             serves: { environment: "production", network: chain.name },
             policy,
             report,
+            guard: new BooksGuard({
+              pool: database.pool,
+              journal: new SignedJournal(
+                journalFolder(options.config.payoutJournalDir, { chain: chain.name, address: chain.wallet }),
+              ),
+              requiresStandby: options.config.requireSyncStandby,
+            }),
           }),
       ),
   ];
@@ -225,6 +236,7 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
     "a final payment is not in its chain any more; the wallet is stopped and the payment sent again",
   ],
   daily_cap: ["error", "a wallet has reached its daily cap; transfers wait until tomorrow or a higher cap"],
+  books_changed: ["error", "the books may lack payments of a wallet; it is stopped until an operator has looked"],
   payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
 };
 

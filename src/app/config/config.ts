@@ -1,7 +1,7 @@
 // Configuration: the only reader of the environment. Every variable has a working default and is listed in .env.example; a
 // wrong one stops the start with its name and what is accepted.
 
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { readAmounts } from "./amounts.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
 import { type ChainConfig, readChains } from "./chains.ts";
@@ -37,6 +37,8 @@ export type Config = {
   readonly grpcReflection: boolean;
   /** Where the embedded PostgreSQL and its files live; an absolute path. */
   readonly dataDir: string;
+  /** Where a node that pays out stores what it signs, apart from the database; an absolute path. */
+  readonly payoutJournalDir: string;
   /** An external PostgreSQL, or the primary of several. Null: the embedded one. */
   readonly databaseUrl: string | null;
   /** The login that owns the tables and migrates. Null: the one of databaseUrl. */
@@ -141,6 +143,7 @@ export function readConfig(environment: Environment = process.env, settings = op
   const port = { min: 0, max: 65_535 };
   const rate = { min: 0, max: 1_000_000 };
   const production = text("NODE_ENV") === "production";
+  const dataDir = resolve(text("SALDO_DATA_DIR") ?? ".saldo");
   // A demo gives away keys: production has to ask for it.
   const demo = choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1";
   const paymentSettings = readPayments(read, { demo, production });
@@ -163,7 +166,8 @@ export function readConfig(environment: Environment = process.env, settings = op
     grpcReflection: choice("SALDO_GRPC_REFLECTION", production ? "0" : "1", ["0", "1"]) === "1",
     metricsPort: integer("SALDO_METRICS_PORT", 9464, port),
     publicUrl: url("SALDO_PUBLIC_URL", ["http:", "https:"])?.replace(/(?<!\/)\/+$/, "") ?? null,
-    dataDir: resolve(text("SALDO_DATA_DIR") ?? ".saldo"),
+    dataDir,
+    payoutJournalDir: resolve(text("SALDO_PAYOUT_JOURNAL_DIR") ?? join(dataDir, "payout-journal")),
     databaseUrl: databaseUrl("DATABASE_URL"),
     databaseOwnerUrl: databaseUrl("DATABASE_OWNER_URL"),
     requireSyncStandby: choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",

@@ -19,6 +19,8 @@ export const Wallet = defineEntity({
     haltReason: p.text().nullable(),
     headNumber: p.bigint("bigint").nullable(),
     headAt: moment().nullable(),
+    systemIdentifier: p.text().nullable(),
+    timeline: p.integer().nullable(),
   },
   uniques: [{ name: "wallet_address", properties: ["chain", "address"] }],
 });
@@ -75,6 +77,39 @@ export const PayoutAttempt = defineEntity({
     blockHash: p.text().nullable(),
   },
   uniques: [{ name: "payout_attempt_hash", properties: ["hash"] }],
+});
+
+export const PayoutJournal = defineEntity({
+  name: "PayoutJournal",
+  tableName: "payout_journal",
+  properties: {
+    walletId: p.manyToOne(Wallet).mapToPk().fieldName("wallet_id").primary(),
+    id: p.uuid().primary(),
+    host: p.text(),
+    finalNonce: p.integer().nullable(),
+    systemIdentifier: p.text(),
+    timeline: p.integer(),
+    comparedAt: now(),
+  },
+});
+
+export const PayoutLostAttempt = defineEntity({
+  name: "PayoutLostAttempt",
+  tableName: "payout_lost_attempt",
+  properties: {
+    hash: p.text().primary(),
+    walletId: p.manyToOne(Wallet).mapToPk().fieldName("wallet_id"),
+    journalId: p.uuid(),
+    nonce: p.integer(),
+    transferId: p.uuid(),
+    number: p.integer(),
+    kind: p.text(),
+    raw: p.text(),
+    feeMost: assetUnits(),
+    feePriority: assetUnits(),
+    foundAt: now(),
+    resolvedAt: moment().nullable(),
+  },
 });
 
 export const PayoutStop = defineEntity({

@@ -31,6 +31,7 @@ export const schemaCode: SchemaCode = {
     { number: 7, name: "upstream-tier", oldestCode: 1 },
     { number: 8, name: "key-limits", oldestCode: 1 },
     { number: 9, name: "secret-state", oldestCode: 1 },
+    { number: 10, name: "payout-journal", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

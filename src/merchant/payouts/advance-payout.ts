@@ -17,6 +17,7 @@ import type { Attempt, AttemptKind, AttemptState, OpenPayout } from "./payout.ts
 import { markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } from "./payout-store.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { settlePayout } from "./settle-payout.ts";
+import type { SignedEntry, SignedJournal } from "./signed-journal.ts";
 
 /** The reason that a merchant reads of a transfer that could not be sent. */
 export const NOT_TAKEN = "The network did not take the transaction.";
@@ -33,6 +34,8 @@ export type Advancing = {
   readonly maySign: boolean;
   /** Whether what is signed may be handed to the network: not while an operator has stopped payouts. */
   readonly mayBroadcast: boolean;
+  /** Where this node stores what it broadcasts. Null: the chain cannot be lost apart from the books. */
+  readonly journal: Pick<SignedJournal, "add"> | null;
   /** Called when a foreign transaction seems to have used a nonce of the wallet; it decides. */
   readonly onForeign: (found: ForeignTransaction) => Promise<void>;
   /** Called when a nonce needs a higher offer than is allowed: it waits for lower fees of the network. */
@@ -179,6 +182,8 @@ async function signAndSend(
 async function handOver(work: Advancing, payout: OpenPayout, attempt: Attempt): Promise<void> {
   const { pool, chain, head } = work;
   if (!work.mayBroadcast) return;
+  await work.journal?.add(entryOf(payout, attempt));
+  failpoint?.("after-payout-journaled");
   let refusal: unknown = null;
   await noteBroadcast(pool, { ...payout, number: attempt.number });
   await chain.broadcast(attempt.raw).catch((error: unknown) => {
@@ -199,4 +204,9 @@ async function handOver(work: Advancing, payout: OpenPayout, attempt: Attempt): 
     const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
     if (attempt.kind === "payment") await noteProgress(client, progress);
   });
+}
+
+function entryOf({ nonce, transferId }: OpenPayout, { number, kind, raw, hash, fee }: Attempt): SignedEntry {
+  const offer = { feeMost: String(fee.most), feePriority: String(fee.priority) };
+  return { nonce, transferId, number, kind, raw, hash, ...offer };
 }

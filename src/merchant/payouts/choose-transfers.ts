@@ -1,7 +1,7 @@
 // Which transfers a wallet pays next. A transfer gets its nonce only when the wallet has what it sends and what sending may
 // cost, beside all that is under way; what the wallet cannot pay waits, with a reason, and others go before it.
 
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { assetOf, type Coin } from "../chains/currencies.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
@@ -33,6 +33,8 @@ export type Choosing = {
   readonly onCapped: (currencyCode: string) => void;
   /** Renews the wallet's lease. False: another engine works on it now. */
   readonly keepsLease: () => Promise<boolean>;
+  /** Whether the locked wallet may take a nonce: the books are those that it has paid in. */
+  readonly isCurrent: (client: PoolClient, wallet: Wallet) => Promise<boolean>;
 };
 
 /** Why a transfer waits: the wallet does not have the coins. The merchant reads it. */
@@ -142,13 +144,15 @@ async function readFloat(
 
 /** One transaction takes the nonce and writes what it is for. False: the transfer is no longer to be paid. */
 async function takeNonce(
-  { pool, wallet, dailyCaps }: Choosing,
+  { pool, wallet, dailyCaps, isCurrent }: Choosing,
   { transferId, coin, units }: Candidate,
 ): Promise<boolean> {
   const taken = await inTransaction(pool, async (client) => {
     // One signer at a time: the second one sees what the first has chosen.
-    const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
+    const locked = await lockWallet(client, wallet.walletId);
+    const { walletId, nextNonce, haltReason } = locked;
     if (haltReason !== null || (await isStopped(client, wallet))) return false;
+    if (!(await isCurrent(client, locked))) return false;
     if (!(await lockChoosable(client, transferId))) return false;
     const asset = assetOf(coin);
     if (!(await countOnDay(client, { walletId, asset, units, cap: dailyCaps[asset] }))) return false;

@@ -5,6 +5,7 @@ import type { Pool } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
 import type { ChainHead, PayoutChain } from "../chains/payout-chain.ts";
 import { advancePayout } from "./advance-payout.ts";
+import type { BooksGuard, BooksState } from "./books-guard.ts";
 import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
 import type { DailyCaps } from "./daily-cap.ts";
 import { type ForeignTransaction, stopSigning } from "./foreign-transaction.ts";
@@ -40,6 +41,8 @@ export type PayoutTrouble =
   | { readonly kind: "payment_vanished"; readonly chain: string; readonly nonce: number; readonly hash: string }
   // Transfers wait because enough of a currency has gone out today.
   | { readonly kind: "daily_cap"; readonly chain: string; readonly currency: string }
+  // The books lack what was signed, or may lack it.
+  | { readonly kind: "books_changed"; readonly chain: string; readonly reason: string }
   // A token has delivered less than was sent.
   | { readonly kind: "payment_short"; readonly chain: string; readonly nonce: number; readonly hash: string }
   | { readonly kind: "payout_failed"; readonly chain: string; readonly nonce: number; readonly error: unknown };
@@ -50,6 +53,8 @@ export type EngineOptions = {
   readonly serves: Choosing["serves"];
   readonly policy: PayoutPolicy;
   readonly report: (trouble: PayoutTrouble) => void;
+  /** Compares the books with this node's journal. Null: the chain cannot be lost apart from the books. */
+  readonly guard: BooksGuard | null;
 };
 
 export class PayoutEngine {
@@ -58,6 +63,7 @@ export class PayoutEngine {
   readonly #engineId = uuidv7();
   #isChecked = false;
   #wallet: Wallet | null = null;
+  #books: BooksState = "unknown";
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -81,6 +87,8 @@ export class PayoutEngine {
     const wallet = await this.#openWallet();
     if (wallet === null) return;
     const { walletId } = wallet;
+    this.#books = await this.#lookAtBooks(wallet);
+    if (this.#books === "unknown") return;
     if (!(await this.#hasWork(walletId))) return;
     if (!(await this.#keepsLease(walletId))) return;
     const head = await this.#head(walletId);
@@ -90,6 +98,17 @@ export class PayoutEngine {
     const chosen = await this.#choose(walletId);
     // Payouts that were just chosen go out at once.
     if (chosen > 0) await this.#advanceAll(walletId, signal);
+  }
+
+  /** Every node looks, also those that do not have the lease: each has a journal of its own. */
+  async #lookAtBooks(wallet: Wallet): Promise<BooksState> {
+    const { guard, chain, report } = this.#options;
+    if (guard === null) return "current";
+    const state = await guard.look(wallet);
+    const { haltedAt, haltReason } = (await readWallet(this.#options.pool, wallet)) ?? wallet;
+    if (haltReason !== null && haltedAt?.getTime() !== wallet.haltedAt?.getTime())
+      report({ kind: "books_changed", chain: chain.name, reason: haltReason });
+    return state;
   }
 
   /** Takes or renews the lease. False: another engine works on the wallet. */
@@ -106,11 +125,14 @@ export class PayoutEngine {
 
   /** The wallet as it is stored. It begins at the chain's next nonce, when there is something to pay for the first time. */
   async #openWallet(): Promise<Wallet | null> {
-    const { pool, chain } = this.#options;
+    const { pool, chain, guard } = this.#options;
     const named = { chain: chain.name, address: chain.wallet };
     this.#wallet = (await readWallet(pool, named)) ?? null;
     if (this.#wallet === null && (await this.#hasCandidates())) {
-      this.#wallet = await openWallet(pool, { ...named, nextNonce: await chain.nextNonce() });
+      const nextNonce = await chain.nextNonce();
+      // Books without a wallet that has paid are those of before its first payment.
+      const lowest = (await guard?.lowestNonce()) ?? nextNonce;
+      this.#wallet = await openWallet(pool, { ...named, nextNonce: Math.min(nextNonce, lowest) });
     }
     return this.#wallet;
   }
@@ -201,7 +223,7 @@ export class PayoutEngine {
   }
 
   async #advance(payout: OpenPayout, { chainNonce, head }: { chainNonce: number; head: ChainHead }): Promise<void> {
-    const { pool, chain, policy, report } = this.#options;
+    const { pool, chain, policy, report, guard } = this.#options;
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     const mayBroadcast = !(await isStopped(pool, { chain: chain.name, address: chain.wallet }));
     try {
@@ -212,8 +234,9 @@ export class PayoutEngine {
           policy,
           head,
           chainNonce,
-          maySign: mayBroadcast && wallet?.haltReason === null,
+          maySign: mayBroadcast && wallet?.haltReason === null && this.#books === "current",
           mayBroadcast,
+          journal: guard?.journal ?? null,
           onForeign: (found) => this.#stopSigning(found),
           onTooDear: (nonce) => report({ kind: "fee_too_high", chain: chain.name, nonce }),
           onDoubt: (nonce, doubt) => report({ kind: "finality_doubted", chain: chain.name, nonce, doubt }),
@@ -228,7 +251,8 @@ export class PayoutEngine {
   }
 
   async #choose(walletId: string): Promise<number> {
-    const { pool, chain, serves, policy } = this.#options;
+    const { pool, chain, serves, policy, guard } = this.#options;
+    if (this.#books !== "current") return 0;
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || wallet.walletId !== walletId || wallet.haltReason !== null) return 0;
     if (await isStopped(pool, wallet)) return 0;
@@ -241,6 +265,7 @@ export class PayoutEngine {
       dailyCaps: policy.dailyCaps,
       onCapped: (currency) => this.#options.report({ kind: "daily_cap", chain: chain.name, currency }),
       keepsLease: () => this.#keepsLease(walletId),
+      isCurrent: async (client, locked) => guard === null || guard.isCurrent(client, locked),
     });
   }
 }

@@ -2,13 +2,16 @@
 // wallet's own stay without a gap, and signing goes on behind them.
 
 import type { Pool, PoolClient } from "pg";
+import { readHistory } from "../../database/history.ts";
 import { waitForLocks } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { adoptPayment, findAdoptions, listDisplaced, refuseToPayAgain, type UnknownPayment } from "./adopt-payments.ts";
+import { forgetUncompared } from "./journal-store.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
-import { lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
+import { restoreAttempts } from "./restore-attempts.ts";
+import { followHistory, lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
 
 /** Nonces of others that one order writes down at most; another order goes on from there. */
 const MOST_FOREIGN = 1_000;
@@ -87,10 +90,15 @@ export async function resumeSigning(
     const message = `nonce ${wrong} was used by a transaction that we have signed ourselves; what it pays must not be paid again`;
     throw new ValidationError([{ field: "chain", rule: "wallet.foreign_own", message }]);
   }
-  const taken = own.filter(({ displaced }) => displaced === null).length;
-  await writeNextNonce(client, walletId, nextNonce + taken);
+  const used = nextNonce + own.filter(({ displaced }) => displaced === null).length;
+  const { taken, restored } = await restoreAttempts(client, { walletId, nextNonce: used, adopts });
+  await writeNextNonce(client, walletId, used + taken);
+  const history = await readHistory(client);
+  invariant(history !== null, "what is written is on a primary");
+  await forgetUncompared(client, walletId, history);
+  await followHistory(client, walletId, history);
   invariant(await resumeWallet(client, walletId), "a stopped wallet that is locked can be resumed");
-  return { foreignNonces: strangers.length, adoptedPayments: adoptions.length, isNew: true };
+  return { foreignNonces: strangers.length, adoptedPayments: adoptions.length + restored, isNew: true };
 }
 
 async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer> {

@@ -2,6 +2,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
+import { type History, isSameHistory } from "../../database/history.ts";
 import { invariant } from "../../kernel/invariant.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -9,7 +10,7 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 const OPEN = `
 INSERT INTO wallet (id, chain, address, first_nonce, next_nonce) VALUES ($1::uuid, $2, $3, $4, $4)
 ON CONFLICT ON CONSTRAINT wallet_address DO NOTHING`;
-const COLUMNS = `id, chain, address, next_nonce, halted_at, halt_reason`;
+const COLUMNS = `id, chain, address, next_nonce, halted_at, halt_reason, system_identifier, timeline`;
 const BY_ADDRESS = `SELECT ${COLUMNS} FROM wallet WHERE chain = $1 AND address = $2`;
 const LOCK = `SELECT ${COLUMNS} FROM wallet WHERE id = $1::uuid FOR NO KEY UPDATE`;
 // Every engine can take a lease that has run out. The row's lock decides between two that ask at once.
@@ -20,6 +21,10 @@ const RESIGN = `UPDATE wallet SET leased_by = NULL, leased_until = NULL WHERE id
 const HALT = `
 UPDATE wallet SET halted_at = coalesce(halted_at, clock_timestamp()), halt_reason = coalesce(halt_reason, $2)
 WHERE id = $1::uuid AND halted_at IS NULL`;
+// A stop with another reason is a new one: an operator who resumes must have seen both.
+const HALT_AGAIN = `
+UPDATE wallet SET halted_at = clock_timestamp(), halt_reason = concat_ws('; ', halt_reason, $2::text) WHERE id = $1::uuid`;
+const FOLLOW = `UPDATE wallet SET system_identifier = $2, timeline = $3 WHERE id = $1::uuid`;
 const RESUME = `UPDATE wallet SET halted_at = NULL, halt_reason = NULL WHERE id = $1::uuid AND halted_at IS NOT NULL`;
 const SET_NEXT_NONCE = `UPDATE wallet SET next_nonce = $2 WHERE id = $1::uuid`;
 
@@ -34,6 +39,8 @@ export type Wallet = {
   readonly haltedAt: Date | null;
   /** Why nothing is signed with it until an operator has looked. Null: it signs. */
   readonly haltReason: string | null;
+  /** The history of the books in which it has paid last. Null: it has not paid since histories are stored. */
+  readonly history: History | null;
 };
 
 type Columns = {
@@ -43,6 +50,8 @@ type Columns = {
   next_nonce: number;
   halted_at: Date | null;
   halt_reason: string | null;
+  system_identifier: string | null;
+  timeline: number | null;
 };
 
 /** The wallet of an address; undefined: it has never paid. */
@@ -93,6 +102,21 @@ export async function haltWallet(client: Queryable, walletId: string, reason: st
   return (await client.query(HALT, [walletId, reason])).rowCount === 1;
 }
 
+/** Stops signing with a locked wallet; one that is stopped already has this reason, too, and a new stop. */
+export async function haltAgain(client: PoolClient, walletId: string, reason: string): Promise<void> {
+  await client.query(HALT_AGAIN, [walletId, reason]);
+}
+
+/** Writes which history of the books a locked wallet pays in. */
+export async function followHistory(client: PoolClient, walletId: string, history: History): Promise<void> {
+  await client.query(FOLLOW, [walletId, history.system, history.timeline]);
+}
+
+/** Whether a wallet has paid in this history, or in none. */
+export function paysIn({ history }: Pick<Wallet, "history">, now: History): boolean {
+  return history === null || isSameHistory(history, now);
+}
+
 /** Ends a wallet's stop, so that it signs again. True: it was stopped. */
 export async function resumeWallet(client: Queryable, walletId: string): Promise<boolean> {
   return (await client.query(RESUME, [walletId])).rowCount === 1;
@@ -111,5 +135,9 @@ function fromColumns(row: Columns): Wallet {
     nextNonce: row.next_nonce,
     haltedAt: row.halted_at,
     haltReason: row.halt_reason,
+    history:
+      row.system_identifier === null || row.timeline === null
+        ? null
+        : { system: row.system_identifier, timeline: row.timeline },
   };
 }

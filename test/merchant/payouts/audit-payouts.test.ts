@@ -114,6 +114,7 @@ describe("the audit of payouts", () => {
         headPace: null,
         dailyCaps: {},
       },
+      guard: null,
       report: () => undefined,
     });
     // One that is paid, one that cannot be signed and is filled, and one that stays on its way.

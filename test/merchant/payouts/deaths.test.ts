@@ -27,6 +27,7 @@ const LEFT: Readonly<Record<(typeof PAYOUT_FAILPOINTS)[number], Left>> = {
   "after-payout-chosen": { statuses: ["PENDING"], state: "chosen", attempts: 0, isOnChain: false },
   "after-payout-signed": { statuses: ["PENDING"], state: "chosen", attempts: 0, isOnChain: false },
   "after-payout-stored": { statuses: ["PENDING"], state: "signed", attempts: 1, isOnChain: false },
+  "after-payout-journaled": { statuses: ["PENDING"], state: "signed", attempts: 1, isOnChain: false },
   "after-payout-broadcast": { statuses: ["PENDING"], state: "signed", attempts: 1, isOnChain: true },
   "before-payout-settled": { statuses: SUBMITTED, state: "broadcast", attempts: 1, isOnChain: true },
   "after-payout-settled": { statuses: [...SUBMITTED, "CONFIRMED"], state: "confirmed", attempts: 1, isOnChain: true },
@@ -52,6 +53,7 @@ describe("an engine that is killed", () => {
       chain: setup.settings(),
       policy: PATIENT,
       dieAt: place,
+      journal: setup.guard().journal.folder,
     };
     const child = spawn(process.execPath, [ENTRY, JSON.stringify(order)], { stdio: ["ignore", "inherit", "inherit"] });
     children.push(child);

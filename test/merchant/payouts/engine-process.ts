@@ -7,6 +7,8 @@ import { openDatabase } from "../../../src/database/database.ts";
 import { armFailpoint } from "../../../src/app/compose/arm-failpoint.ts";
 import type { Failpoint } from "../../../src/kernel/failpoint.ts";
 import { createEvmChain, type EvmSettings } from "../../../src/merchant/chains/evm/evm-chain.ts";
+import { BooksGuard } from "../../../src/merchant/payouts/books-guard.ts";
+import { SignedJournal } from "../../../src/merchant/payouts/signed-journal.ts";
 import { PayoutEngine, type PayoutPolicy } from "../../../src/merchant/payouts/payout-engine.ts";
 
 /** What such a process is started with. */
@@ -15,6 +17,8 @@ export type EngineOrder = {
   readonly chain: EvmSettings;
   readonly policy: PayoutPolicy;
   readonly dieAt: Failpoint;
+  /** The folder of its journal. */
+  readonly journal: string;
 };
 
 const BETWEEN_ROUNDS_MS = 20;
@@ -29,6 +33,7 @@ if (process.argv[1] === import.meta.filename) {
     serves: { environment: "production", network: "ethereum" },
     policy: order.policy,
     report: ({ kind }) => process.stderr.write(`${kind}\n`),
+    guard: new BooksGuard({ pool, journal: new SignedJournal(order.journal), requiresStandby: true }),
   });
   for (;;) {
     await engine.round();

@@ -1,10 +1,15 @@
 // Payouts on a real node: anvil with a token, a wallet that pays, a merchant with coins, and engines on one database.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Hex } from "viem";
 import { expect } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { createEvmChain, type EvmSettings } from "../../../src/merchant/chains/evm/evm-chain.ts";
 import type { PayoutChain } from "../../../src/merchant/chains/payout-chain.ts";
+import { BooksGuard, type BooksGuardOptions } from "../../../src/merchant/payouts/books-guard.ts";
+import { journalFolder, SignedJournal } from "../../../src/merchant/payouts/signed-journal.ts";
 import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../../src/merchant/payouts/payout-engine.ts";
 import { Anvil, type TestWallet } from "../../chains/anvil.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
@@ -35,13 +40,16 @@ export class EvmSetup {
   readonly hot: TestWallet;
   readonly merchant: OrderingMerchant;
   readonly troubles: PayoutTrouble[] = [];
+  /** Where the engines' journals are. */
+  readonly journals: string;
 
-  private constructor(facts: Pick<EvmSetup, "opened" | "anvil" | "token" | "hot" | "merchant">) {
+  private constructor(facts: Pick<EvmSetup, "opened" | "anvil" | "token" | "hot" | "merchant" | "journals">) {
     this.opened = facts.opened;
     this.anvil = facts.anvil;
     this.token = facts.token;
     this.hot = facts.hot;
     this.merchant = facts.merchant;
+    this.journals = facts.journals;
   }
 
   /** A setup of its own: a database, a node, a wallet that has never paid. */
@@ -52,7 +60,8 @@ export class EvmSetup {
     const hot = await anvil.wallet();
     await anvil.giveTokens(token, hot.address, TOKENS);
     const merchant = await OrderingMerchant.open(opened.database, "production", { USDT: "10000", ETH: "1000" });
-    return new EvmSetup({ opened, anvil, token, hot, merchant });
+    const journals = await mkdtemp(join(tmpdir(), "saldo-journals-"));
+    return new EvmSetup({ opened, anvil, token, hot, merchant, journals });
   }
 
   get database(): Database {
@@ -79,14 +88,23 @@ export class EvmSetup {
   engine({
     chain = this.chain(),
     policy = {},
-  }: { chain?: PayoutChain; policy?: Partial<PayoutPolicy> } = {}): PayoutEngine {
+    guard = this.guard(),
+  }: { chain?: PayoutChain; policy?: Partial<PayoutPolicy>; guard?: BooksGuard } = {}): PayoutEngine {
     return new PayoutEngine({
       pool: this.database.pool,
       chain,
       serves: { environment: "production", network: "ethereum" },
       policy: { ...PATIENT, ...policy },
       report: (trouble) => this.troubles.push(trouble),
+      guard,
     });
+  }
+
+  /** The guard of a node: all nodes without another folder are one. */
+  guard(more: Partial<BooksGuardOptions> & { folder?: string } = {}): BooksGuard {
+    const { folder = this.journals, ...options } = more;
+    const journal = new SignedJournal(journalFolder(folder, { chain: "ethereum", address: this.hot.address }));
+    return new BooksGuard({ pool: this.database.pool, journal, requiresStandby: true, termMs: 0, ...options });
   }
 
   /** A recipient of one payment alone. */
@@ -137,5 +155,6 @@ export class EvmSetup {
   async close(): Promise<void> {
     await this.anvil.stop();
     await this.opened.drop();
+    await rm(this.journals, { recursive: true });
   }
 }

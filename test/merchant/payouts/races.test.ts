@@ -58,6 +58,7 @@ describe.each(testBackends())("a race of engines on the %s server", (backend) =>
       chain,
       serves: { environment: "sandbox", network: null },
       policy: POLICY,
+      guard: null,
       report: (trouble) => troubles.push(trouble),
     });
   }

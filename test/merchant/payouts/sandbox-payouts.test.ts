@@ -91,6 +91,7 @@ describe("a sandbox transfer", () => {
       chain: createSandboxChain(database, { now: () => now }),
       serves: { environment: "sandbox", network: null },
       policy: { ...PATIENT, ...policy },
+      guard: null,
       report: (trouble) => troubles.push(trouble),
     });
   }

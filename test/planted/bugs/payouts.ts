@@ -191,4 +191,80 @@ export const PAYOUTS: readonly PlantedBug[] = [
       test: "mined transaction that did not pay that it did not",
     },
   },
+  {
+    name: "a transaction is broadcast before the journal has it",
+    edits: [
+      payouts("advance-payout.ts", "  await work.journal?.add(entryOf(payout, attempt));\n", ""),
+      payouts(
+        "advance-payout.ts",
+        '  failpoint?.("after-payout-broadcast");',
+        '  await work.journal?.add(entryOf(payout, attempt));\n  failpoint?.("after-payout-broadcast");',
+      ),
+    ],
+    noticedBy: test("books-guard", "has what goes out before the network has it"),
+  },
+  {
+    name: "a transaction goes out that the journal did not take",
+    edits: [
+      payouts(
+        "advance-payout.ts",
+        "work.journal?.add(entryOf(payout, attempt));",
+        "work.journal?.add(entryOf(payout, attempt)).catch(() => {});",
+      ),
+    ],
+    noticedBy: test("books-guard", "that cannot be written keeps a transaction from the network"),
+  },
+  {
+    name: "what a journal has and the books lack is not looked for",
+    edits: [payouts("books-guard.ts", "if (lost.length > 0)", "if (lost.length > 1_000)")],
+    noticedBy: test("books-guard", "stop the wallet, which goes on with the very transactions"),
+  },
+  {
+    name: "a resume leaves out what a journal has",
+    edits: [
+      payouts("restore-attempts.ts", "    if (plan === null) continue;\n", "    if (plan !== undefined) continue;\n"),
+    ],
+    noticedBy: test("books-guard", "stop the wallet, which goes on with the very transactions"),
+  },
+  {
+    name: "a wallet follows a failover that may have lost payments",
+    edits: [payouts("books-guard.ts", "if (!this.#options.requiresStandby)", "if (this.#compared === null)")],
+    noticedBy: test("books-guard", "where no synchronous standby is required"),
+  },
+  {
+    name: "a wallet follows a failover without every journal",
+    edits: [payouts("books-guard.ts", "if (uncompared.length > 0)", "if (uncompared.length > 1_000)")],
+    noticedBy: test("books-guard", "while a journal is out of reach"),
+  },
+  {
+    name: "a wallet follows a failover at once",
+    edits: [
+      payouts(
+        "books-guard.ts",
+        "wallet.history !== null && !this.#isTermOver(history)",
+        "!this.#isTermOver(history) && false",
+      ),
+    ],
+    noticedBy: test("books-guard", "are followed where every journal agrees"),
+  },
+  {
+    name: "books that end before a final nonce are taken for whole",
+    edits: [payouts("books-guard.ts", "if (finalNonce !== null && finalNonce >= nextNonce)", "if (finalNonce === -1)")],
+    noticedBy: test("books-guard", "beyond their end"),
+  },
+  {
+    name: "a wallet that the books have lost begins at the chain's nonce",
+    edits: [payouts("payout-engine.ts", "Math.min(nextNonce, lowest)", "Math.max(nextNonce, lowest)")],
+    noticedBy: test("books-guard", "and no wallet let it begin at the first nonce"),
+  },
+  {
+    name: "a broken line of a journal is passed over",
+    edits: [payouts("signed-journal.ts", "if (isLast) return [];", "if (isLast || line !== null) return [];")],
+    noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "takes no broken line within a file" },
+  },
+  {
+    name: "a journal forgets what has not ended",
+    edits: [payouts("signed-journal.ts", "!entries.every(", "!entries.some(")],
+    noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "removes an old file when everything" },
+  },
 ];

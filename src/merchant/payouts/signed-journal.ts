@@ -1,0 +1,246 @@
+// What a node has broadcast, kept a second time outside the database: a restore or a failover may lose what the books had of it, and
+// the network has it all the same. An entry is on disk before its bytes leave the process. Every process appends to files of its
+// own, so only the last line of a file can be incomplete, and such bytes were never broadcast.
+
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { AttemptKind } from "./payout.ts";
+
+/** A signed transaction, with all that the books need to have it again. */
+export type SignedEntry = {
+  readonly nonce: number;
+  readonly transferId: string;
+  /** Its place among the attempts of its payout. */
+  readonly number: number;
+  readonly kind: AttemptKind;
+  readonly raw: string;
+  readonly hash: string;
+  readonly feeMost: string;
+  readonly feePriority: string;
+};
+
+/** What files had that were removed: nonces from `lowest`, which were final in the books up to `finalNonce`. */
+type RemovedEntries = { readonly lowest: number; readonly finalNonce: number };
+
+/** What a node knows of a wallet's payments. */
+export type JournalContents = {
+  readonly entries: readonly SignedEntry[];
+  /** The highest nonce that was final when its entry was removed. Null: none was removed. */
+  readonly finalNonce: number | null;
+  /** The lowest nonce that it ever had. Null: it is empty. */
+  readonly lowest: number | null;
+};
+
+/** Returns those of these hashes whose nonces have ended in the books. */
+export type FindEnded = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+
+const FILE = /^signed-(\d+)-[0-9a-f-]+\.log$/;
+const ID_FILE = "journal-id";
+/** A file that is so old, or has so many entries, gets no more. */
+const WRITTEN_FOR_MS = 3_600_000;
+const MOST_ENTRIES = 1_000;
+/** A file is removed so long after its last entry at the earliest: no process still writes to it. */
+const KEPT_MS = 24 * 3_600_000;
+
+type OwnFile = { readonly name: string; readonly madeAtMs: number; entries: number };
+
+/** The folder of a wallet's journal. */
+export function journalFolder(root: string, { chain, address }: { chain: string; address: string }): string {
+  return join(root, `${chain}-${address}`.replaceAll(/[^A-Za-z0-9-]/g, "_"));
+}
+
+export class SignedJournal {
+  readonly folder: string;
+  readonly #now: () => number;
+  #file: OwnFile | null = null;
+  #known = new Set<string>();
+  /** One step at a time. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(folder: string, now: () => number = Date.now) {
+    this.folder = folder;
+    this.#now = now;
+  }
+
+  /** The journal's name in the books, made with its folder. Errors: those of the file system. */
+  async id(): Promise<string> {
+    const path = join(this.folder, ID_FILE);
+    await makeFolder(this.folder);
+    const known = await readFile(path, "utf8").catch(nullIfGone);
+    if (known !== null) return known.trim();
+    const own = `${path}.${randomUUID()}`;
+    await writeWhole(own, `${randomUUID()}\n`);
+    // Another process of this node may make it at the same time: the first one counts.
+    await link(own, path).catch(ignoreIfThere);
+    await rm(own);
+    await syncFolder(this.folder);
+    return (await readFile(path, "utf8")).trim();
+  }
+
+  /** Stores an entry. It is durable when this returns. Errors: those of the file system; then nothing may be broadcast. */
+  add(entry: SignedEntry): Promise<void> {
+    return this.#then(async () => {
+      if (this.#known.has(entry.hash)) return;
+      await this.#append(entry);
+      this.#known.add(entry.hash);
+    });
+  }
+
+  /** Reads what all processes of this node have stored. Errors: a file that cannot be read, or a broken line within one. */
+  async read(): Promise<JournalContents> {
+    const lines = (await Promise.all((await this.#names()).map((name) => this.#linesOf(name)))).flat();
+    const entries = lines.filter(isEntry);
+    const removed = lines.filter((line): line is RemovedEntries => !isEntry(line));
+    return {
+      entries: [...new Map(entries.map((entry) => [entry.hash, entry])).values()],
+      finalNonce: removed.length === 0 ? null : Math.max(...removed.map(({ finalNonce }) => finalNonce)),
+      lowest: lines.length === 0 ? null : Math.min(...lines.map(lowestOf)),
+    };
+  }
+
+  /** Removes old files whose entries have all ended in the books, and keeps what they had up to. Returns how many. */
+  async rotate(findEnded: FindEnded): Promise<number> {
+    const old = (await this.#names()).filter((name) => this.#ageOf(name) > WRITTEN_FOR_MS + KEPT_MS);
+    let removed = 0;
+    for (const name of old) {
+      if (name === this.#file?.name) continue;
+      const lines = await this.#linesOf(name);
+      const entries = lines.filter(isEntry);
+      const ended = await findEnded(entries.map(({ hash }) => hash));
+      if (!entries.every(({ hash }) => ended.has(hash))) continue;
+      if (lines.length > 0) {
+        const [lowest, finalNonce] = [Math.min(...lines.map(lowestOf)), Math.max(...lines.map(highestOf))];
+        await this.#then(() => this.#append({ lowest, finalNonce }));
+      }
+      await rm(join(this.folder, name), { force: true });
+      removed += 1;
+    }
+    if (removed > 0) await syncFolder(this.folder);
+    return removed;
+  }
+
+  async #append(line: SignedEntry | RemovedEntries): Promise<void> {
+    const file = await this.#fileToWrite();
+    const handle = await open(join(this.folder, file.name), "a", 0o600);
+    try {
+      await handle.appendFile(textOf(line));
+      await handle.sync();
+      // The file's own name, too, once.
+      if (file.entries === 0) await syncFolder(this.folder);
+      file.entries += 1;
+    } catch (error) {
+      // Its last line may be incomplete: nothing may come behind it.
+      this.#leaveFile();
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #fileToWrite(): Promise<OwnFile> {
+    const now = this.#now();
+    const file = this.#file;
+    if (file !== null && now - file.madeAtMs < WRITTEN_FOR_MS && file.entries < MOST_ENTRIES) return file;
+    this.#leaveFile();
+    await makeFolder(this.folder);
+    this.#file = { name: `signed-${now}-${randomUUID()}.log`, madeAtMs: now, entries: 0 };
+    return this.#file;
+  }
+
+  #leaveFile(): void {
+    this.#file = null;
+    // What is open is stored again with its next broadcast, so that each file can be removed by itself.
+    this.#known = new Set();
+  }
+
+  #then(step: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(step);
+    this.#work = done.catch(() => {});
+    return done;
+  }
+
+  #ageOf(name: string): number {
+    return this.#now() - Number(FILE.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+  }
+
+  async #names(): Promise<string[]> {
+    const names = await readdir(this.folder).catch(nullIfGone);
+    return (names ?? []).filter((name) => FILE.test(name)).toSorted();
+  }
+
+  async #linesOf(name: string): Promise<(SignedEntry | RemovedEntries)[]> {
+    // Another process of this node may have removed it since it was listed.
+    const text = await readFile(join(this.folder, name), "utf8").catch(nullIfGone);
+    const lines = (text ?? "").split("\n");
+    return lines.flatMap((line, index) => {
+      const parsed = parse(line);
+      if (parsed !== null) return [parsed];
+      const isLast = index >= lines.length - 2 && lines.slice(index + 1).every((rest) => rest === "");
+      if (isLast) return [];
+      throw new Error(`${name} has a broken line ${index + 1} in ${this.folder}`);
+    });
+  }
+}
+
+function isEntry(line: SignedEntry | RemovedEntries): line is SignedEntry {
+  return "hash" in line;
+}
+
+function lowestOf(line: SignedEntry | RemovedEntries): number {
+  return isEntry(line) ? line.nonce : line.lowest;
+}
+
+function highestOf(line: SignedEntry | RemovedEntries): number {
+  return isEntry(line) ? line.nonce : line.finalNonce;
+}
+
+function textOf(line: SignedEntry | RemovedEntries): string {
+  const json = JSON.stringify(line);
+  return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
+}
+
+function parse(text: string): SignedEntry | RemovedEntries | null {
+  const json = text.slice(9);
+  return text.length > 9 && text.slice(0, 8) === crc32(json).toString(16).padStart(8, "0") ? JSON.parse(json) : null;
+}
+
+/** Makes a folder, and makes its name durable. */
+async function makeFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (made !== undefined)
+    for (let each = folder; each.length >= made.length; each = dirname(each)) await syncFolder(dirname(each));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function nullIfGone(error: unknown): null {
+  if (hasCode(error, "ENOENT")) return null;
+  throw error;
+}
+
+function ignoreIfThere(error: unknown): void {
+  if (!hasCode(error, "EEXIST")) throw error;
+}
