@@ -16,6 +16,8 @@ export type LoadOptions = {
   readonly clients: number;
   /** The gateway that a client calls now; undefined while there is none. */
   readonly node: () => Pick<SaldoProcess, "httpUrl"> | undefined;
+  /** Called when an answer has arrived whole. */
+  readonly onAcknowledged?: () => void;
 };
 
 /** Running clients. */
@@ -30,12 +32,14 @@ export class Load {
   }
 
   /** Starts clients, each with an account of its own. */
-  static async start(service: Service, { clients, node }: LoadOptions): Promise<Load> {
+  static async start(service: Service, { clients, node, onAcknowledged = () => {} }: LoadOptions): Promise<Load> {
     const load = new Load(service);
     for (let made = 0; made < clients; made += 1) {
       load.#clients.push({ customer: await service.customer(BALANCE), seen: [] });
     }
-    load.#running = Promise.all(load.#clients.map((client, index) => load.#work(client, { node, index })));
+    load.#running = Promise.all(
+      load.#clients.map((client, index) => load.#work(client, { node, onAcknowledged, index })),
+    );
     return load;
   }
 
@@ -88,12 +92,13 @@ export class Load {
 
   async #work(
     { customer, seen }: { customer: Customer; seen: Seen[] },
-    at: Pick<LoadOptions, "node"> & { index: number },
+    at: Pick<Required<LoadOptions>, "node" | "onAcknowledged"> & { index: number },
   ) {
     for (let asked = at.index; !this.#isOver; asked += 1) {
       const node = at.node();
       if (node !== undefined) seen.push(await this.#service.ask(node, customer, { stream: asked % 2 === 0 }));
       const last = seen.at(-1);
+      if (node !== undefined && last !== undefined && isAcknowledged(last)) at.onAcknowledged();
       if (node === undefined || last === undefined || !isAcknowledged(last)) await sleep(PAUSE_MS);
     }
   }

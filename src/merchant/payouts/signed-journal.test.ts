@@ -86,10 +86,9 @@ describe("a journal of signed transactions", () => {
     expect(await files()).toHaveLength(2);
     const ended = new Set(["0x4"]);
     const rotate = () => open().rotate((hashes) => Promise.resolve(new Set(hashes.filter((hash) => ended.has(hash)))));
-    nowMs += 24 * HOUR_MS;
+    nowMs += 24 * HOUR_MS + 1;
     expect(await rotate()).toBe(0);
     ended.add("0x5");
-    nowMs += 1;
     expect(await rotate()).toBe(1);
     expect(await open().read()).toEqual({ entries: [entry(6)], finalNonce: 5, lowest: 4 });
     // What was known of removed files outlives the file that it was noted in.

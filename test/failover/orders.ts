@@ -1,0 +1,89 @@
+// A merchant that orders transfers during the drill, each under a name of its own until it is acknowledged, and the comparison.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { createTransfer } from "../../src/merchant/transfers/create-transfer.ts";
+import { findCoin } from "../../src/merchant/chains/currencies.ts";
+import { merchantWith } from "../merchant/merchant-accounts.ts";
+import { eventually } from "./cluster.ts";
+
+const CURRENCY = "USDT";
+const PAUSE_MS = 200;
+
+export class Orders {
+  readonly #database: Database;
+  readonly #merchantId: string;
+  readonly #acknowledged = new Map<string, string>();
+  #retried = 0;
+  #isOver = false;
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(database: Database, merchantId: string) {
+    this.#database = database;
+    this.#merchantId = merchantId;
+  }
+
+  static async start(database: Database): Promise<Orders> {
+    const { merchantId } = await merchantWith(database, { [CURRENCY]: "1000000" });
+    const orders = new Orders(database, merchantId);
+    orders.#running = orders.#work();
+    return orders;
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+  }
+
+  /** Each name has one transfer, the acknowledged one, and the chain has one transaction for each. */
+  async reckon(): Promise<{ ordered: number; acknowledged: number }> {
+    const { pool } = this.#database;
+    await eventually("every transfer is confirmed", async () => {
+      const { rows } = await pool.query("SELECT FROM transfer WHERE merchant_id = $1 AND status <> 'CONFIRMED'", [
+        this.#merchantId,
+      ]);
+      return rows.length === 0;
+    });
+    const { rows } = await pool.query<{ external_id: string; id: string; mined: number }>(
+      `SELECT t.external_id, t.id, (SELECT count(*)::int FROM payout p JOIN payout_attempt a ON a.payout_id = p.id
+         JOIN sandbox_transaction s ON s.hash = a.hash WHERE p.transfer_id = t.id AND a.kind = 'payment' AND s.mined_at_ms IS NOT NULL) AS mined
+       FROM transfer t WHERE t.merchant_id = $1 ORDER BY t.id`,
+      [this.#merchantId],
+    );
+    const booked = rows.map(({ external_id: name, id }) => [name, id]);
+    expect(booked).toEqual([...this.#acknowledged]);
+    expect(rows.filter(({ mined }) => mined !== 1)).toEqual([]);
+    return { ordered: rows.length, acknowledged: rows.length - this.#retried };
+  }
+
+  async #work(): Promise<void> {
+    for (let number = 1; !this.#isOver; number += 1) {
+      const externalId = `order-${number}`;
+      let tries = 0;
+      while (!this.#acknowledged.has(externalId)) {
+        tries += 1;
+        try {
+          this.#acknowledged.set(externalId, await this.#order(externalId));
+        } catch {
+          // It is sent again under the same name until there is an answer.
+          await sleep(PAUSE_MS);
+        }
+      }
+      if (tries > 1) this.#retried += 1;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async #order(externalId: string): Promise<string> {
+    const { network } = findCoin(CURRENCY);
+    const sources = {
+      database: this.#database,
+      checkAddress: () => ({ network, normalized: "drill" }),
+      isServed: () => true,
+    };
+    const order = { currencyCode: CURRENCY, amountText: "1", network: "", address: "drill", externalId };
+    const by = { merchantId: this.#merchantId, environment: "sandbox" } as const;
+    return (await createTransfer(sources, { ...by, ...order })).transfer.transferId;
+  }
+}
