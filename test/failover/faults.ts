@@ -70,7 +70,7 @@ export const OTHER_FAULTS: readonly Fault[] = [
     cause: (cluster, leader) => endEtcd(cluster, othersOf(cluster, leader)),
   },
   {
-    name: "both standbys are frozen: nothing is acknowledged",
+    name: "both standbys are frozen",
     losesLeader: false,
     stopsCommits: true,
     cause: async (cluster, leader) => {

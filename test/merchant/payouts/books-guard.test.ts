@@ -11,6 +11,7 @@ import { uuidv7 } from "../../../src/kernel/ids.ts";
 import { BooksGuard } from "../../../src/merchant/payouts/books-guard.ts";
 import { PayoutEngine } from "../../../src/merchant/payouts/payout-engine.ts";
 import { findStop, resumeWallet } from "../../../src/operator/commands/payouts.ts";
+import { saldoJson } from "../../setup/saldo-command.ts";
 import { onServer, urlOfDatabase } from "../../setup/test-servers.ts";
 import { EvmSetup, FINAL_AFTER, PATIENT, UNITS } from "./evm-setup.ts";
 import { expectSoundBooks } from "./ordered.ts";
@@ -94,6 +95,11 @@ describe("books that lack what a journal has", () => {
     await setup.engine().round();
     expect(await stopReason()).toMatch(/^the books lack 2 transactions that .* has signed, nonces 1, 2/);
     expect(setup.troubles).toMatchObject([{ kind: "books_changed" }]);
+    const report = await saldoJson(["recover", "report"], { DATABASE_URL: setup.opened.url });
+    expect(report["payouts"]).toMatchObject([
+      { nonce: 1, transferId: transferIds[0], hash: signed[0] },
+      { nonce: 2, transferId: transferIds[1], hash: signed[1] },
+    ]);
     await expect(resume()).rejects.toThrow(`nonce 1 is signed for transfer ${transferIds[0]}, and 1 more nonces`);
     await setup.engine().round();
     expect(await setup.pooled()).toEqual(signed);
