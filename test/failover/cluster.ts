@@ -3,11 +3,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { onServer } from "../setup/test-servers.ts";
-import { closeNetwork, Machine, openNetwork, writeShared } from "./machine.ts";
+import { closeNetwork, eventually, Machine, openNetwork, writeShared } from "./machine.ts";
 
 const DEPLOYED = fileURLToPath(new URL("../../deploy/ha/", import.meta.url));
 const MACHINES = [1, 2, 3];
@@ -15,21 +14,9 @@ const MACHINES = [1, 2, 3];
 const FIRST = { name: "node1", address: "10.77.0.11" };
 const OWNER_PASSWORD = "drill";
 const HAPROXY_PORT = 15_432;
-/** A bound, not a promise: machines that drill are busy. */
-const PATIENCE_MS = 180_000;
-const PAUSE_MS = 250;
 const ANSWER_WITHIN_MS = 3_000;
 
 type Member = { readonly name: string; readonly role: string; readonly state: string; readonly timeline?: number };
-
-/** Waits until something is true. Errors: one that names it when it does not come in time. */
-export async function eventually(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await condition().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
-    await sleep(PAUSE_MS);
-  }
-}
 
 export class Cluster {
   readonly machines: readonly Machine[];
@@ -74,7 +61,7 @@ export class Cluster {
 
   /** A URL of HAProxy, which is started for it. */
   async proxyUrl(): Promise<string> {
-    const mounted = `mount --bind ${DEPLOYED} ${this.#tree}/mnt && exec chroot ${this.#tree} haproxy -db -f /mnt/haproxy.cfg`;
+    const mounted = `mount --bind ${DEPLOYED} ${this.#tree}/srv && exec chroot ${this.#tree} haproxy -db -f /srv/haproxy.cfg`;
     const nodes = this.machines.map(({ address }, index) => [`SALDO_HA_NODE${index + 1}`, address] as const);
     this.#proxy = spawn("unshare", ["--mount", "--propagation", "private", "bash", "-c", mounted], {
       env: {
@@ -129,7 +116,7 @@ export class Cluster {
 
   async stop(): Promise<void> {
     this.#proxy?.kill("SIGKILL");
-    for (const machine of this.machines) await machine.kill();
+    await Promise.allSettled(this.machines.map((machine) => machine.kill()));
     await closeNetwork();
   }
 

@@ -12,8 +12,9 @@ import { audit } from "../../src/ledger/audit/audit.ts";
 import { busyUpstream, Load } from "../faults/load.ts";
 import { Service } from "../faults/service.ts";
 import { SOUND } from "../money/money-setup.ts";
-import { Cluster, eventually } from "./cluster.ts";
+import { Cluster } from "./cluster.ts";
 import { type Fault, LEADER_FAULTS, OTHER_FAULTS } from "./faults.ts";
+import { eventually } from "./machine.ts";
 import { Orders } from "./orders.ts";
 
 /** How long a fault lasts at least that leaves a leader. */

@@ -7,12 +7,15 @@ import { mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { until } from "../setup/own-server.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const execute = promisify(execFile);
 const ACCOUNT = "postgres";
 const BRIDGE = "saldo-drill";
 const NETWORK = "10.77.0";
+/** A bound, not a promise: machines that drill are busy. */
+const PATIENCE_MS = 180_000;
+const PAUSE_MS = 250;
 /** The first process: it takes over those whose parents have ended. */
 const FIRST = "trap : TERM; while :; do sleep 3600 & wait $!; done";
 
@@ -111,16 +114,16 @@ export class Machine {
     const exec = ["sh", "-c", `cd /srv && exec "$@" >>/srv/${name}.log 2>&1`, "sh", ...program];
     const all = [...inside, ...asAccount, "env", "-i", path, "HOME=/srv", "LC_ALL=C.UTF-8", ...words, ...exec];
     spawn(all[0] ?? "", all.slice(1), { stdio: "ignore" }).on("error", () => {});
-    await until(async () => (await this.#pidsOf(program[0] ?? "")).length > 0);
+    await eventually(`${name} runs on ${this.name}`, async () => (await this.#pidsOf(program[0] ?? "")).length > 0);
   }
 
   /** Ends everything at once. */
   async kill(): Promise<void> {
     if (this.#first === null) return;
-    const pids = await this.#pids();
+    const space = await spaceOf(this.#first);
     process.kill(this.#first, "SIGKILL");
     this.#first = null;
-    await until(async () => (await Promise.all(pids.map(isGone))).every(Boolean));
+    await eventually(`${this.name} is off`, async () => (await processesIn(space)).length === 0);
   }
 
   /** Sends a signal to every process, or to those of a program. */
@@ -149,11 +152,7 @@ export class Machine {
   }
 
   async #pids(): Promise<number[]> {
-    if (this.#first === null) return [];
-    const own = await readlink(`/proc/${this.#first}/ns/pid`);
-    const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
-    const spaces = await Promise.all(all.map((pid) => readlink(`/proc/${pid}/ns/pid`).catch(() => "")));
-    return all.filter((_, index) => spaces[index] === own);
+    return this.#first === null ? [] : processesIn(await spaceOf(this.#first));
   }
 
   async #pidsOf(program: string): Promise<number[]> {
@@ -164,9 +163,24 @@ export class Machine {
   }
 }
 
-async function isGone(pid: number): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  return status === null || status.includes(") Z ");
+/** The name of a process's tree. A process that has ended is in none. */
+function spaceOf(pid: number): Promise<string> {
+  return readlink(`/proc/${pid}/ns/pid`).catch(() => "");
+}
+
+async function processesIn(space: string): Promise<number[]> {
+  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const spaces = await Promise.all(all.map(spaceOf));
+  return all.filter((_, index) => spaces[index] === space);
+}
+
+/** Waits until something is true. Errors: one that names it when it does not come in time. */
+export async function eventually(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    await sleep(PAUSE_MS);
+  }
 }
 
 /** Writes a file that the account of a machine reads. */

@@ -6,7 +6,7 @@ import type { Database } from "../../src/database/database.ts";
 import { createTransfer } from "../../src/merchant/transfers/create-transfer.ts";
 import { findCoin } from "../../src/merchant/chains/currencies.ts";
 import { merchantWith } from "../merchant/merchant-accounts.ts";
-import { eventually } from "./cluster.ts";
+import { eventually } from "./machine.ts";
 
 const CURRENCY = "USDT";
 const PAUSE_MS = 200;
