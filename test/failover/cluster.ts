@@ -16,22 +16,19 @@ const OWNER_PASSWORD = "drill";
 const HAPROXY_PORT = 15_432;
 const ANSWER_WITHIN_MS = 3_000;
 
+type Settings = ReadonlyMap<Machine, Readonly<Record<string, string>>>;
 type Member = { readonly name: string; readonly role: string; readonly state: string; readonly timeline?: number };
 
 export class Cluster {
   readonly machines: readonly Machine[];
-  readonly #settings: ReadonlyMap<Machine, Readonly<Record<string, string>>>;
+  readonly #settings: Settings;
   readonly #tree: string;
   #proxy: ChildProcess | null = null;
 
-  private constructor(machines: readonly Machine[], settings: Cluster["settings"], tree: string) {
+  private constructor(machines: readonly Machine[], settings: Settings, tree: string) {
     this.machines = machines;
     this.#settings = settings;
     this.#tree = tree;
-  }
-
-  get settings(): ReadonlyMap<Machine, Readonly<Record<string, string>>> {
-    return this.#settings;
   }
 
   /** Starts the machines, and makes a database and the login that owns it. */

@@ -69,10 +69,6 @@ export class Machine {
     return machine;
   }
 
-  get isOn(): boolean {
-    return this.#first !== null;
-  }
-
   /** A file on its disk, as this machine sees it. */
   path(name: string): string {
     return join(this.#folder, name);
