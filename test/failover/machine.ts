@@ -107,7 +107,8 @@ export class Machine {
     const inside = ["nsenter", "--target", String(this.#first), "--mount", "--pid", "--net", "chroot", this.#tree];
     const asAccount = ["setpriv", `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, "--init-groups"];
     const path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-    const exec = ["sh", "-c", `cd /srv && exec "$@" >>/srv/${name}.log 2>&1`, "sh", ...program];
+    // It becomes a child of the first process: nsenter would stop with a frozen child, and not take note of its end.
+    const exec = ["sh", "-c", `cd /srv && { "$@" >>/srv/${name}.log 2>&1 </dev/null & }`, "sh", ...program];
     const all = [...inside, ...asAccount, "env", "-i", path, "HOME=/srv", "LC_ALL=C.UTF-8", ...words, ...exec];
     spawn(all[0] ?? "", all.slice(1), { stdio: "ignore" }).on("error", () => {});
     await eventually(`${name} runs on ${this.name}`, async () => (await this.#pidsOf(program[0] ?? "")).length > 0);
