@@ -38,6 +38,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   merchant_fund: "merchant_id, asset, id, posted, held",
   api_key:
     "account_id, id, digest, name, prefix, last_four, rate_limit, slots, slot_counts, created_at, revoked_at, is_playground",
+  wallet:
+    "id, chain, address, first_nonce, next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at",
 };
 
 /** A database of its own with the contents of the file. */
