@@ -1,4 +1,4 @@
-// The request of a coding agent in the middle of its work: 40 messages, 25 tools, about 100 KB, as chat and as Messages.
+// The request of a coding agent in the middle of its work: 40 messages, 25 tools, about 100 KB, as chat, as Messages and as Responses.
 
 const STEPS = 19;
 const TOOLS = 25;
@@ -88,6 +88,34 @@ export function agentMessagesBody({ model, stream }: { readonly model: string; r
     ],
     tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     max_tokens: MAX_TOKENS,
+    stream,
+  };
+}
+
+/** The body as Responses, which keeps nothing at the provider. */
+export function agentResponsesBody({ model, stream }: { readonly model: string; readonly stream: boolean }): object {
+  return {
+    model,
+    instructions: INSTRUCTIONS,
+    input: [
+      { type: "message", role: "user", content: [{ type: "input_text", text: TASK }] },
+      ...steps.flatMap(({ id, name, said, input, result }) => [
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: said }] },
+        { type: "function_call", call_id: id, name, arguments: JSON.stringify(input) },
+        { type: "function_call_output", call_id: id, output: result },
+      ]),
+    ],
+    tools: tools.map(({ name, description, schema }) => ({
+      type: "function",
+      name,
+      description,
+      parameters: schema,
+      strict: false,
+    })),
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    max_output_tokens: MAX_TOKENS,
+    store: false,
     stream,
   };
 }

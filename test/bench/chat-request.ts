@@ -1,20 +1,22 @@
 // The request of every load: the same bytes for every target, rendered once before the clock starts.
 
-import { agentChatBody, agentMessagesBody } from "./agent-request.ts";
+import { agentChatBody, agentMessagesBody, agentResponsesBody } from "./agent-request.ts";
 
 /** The paths that every target serves. */
 export const CHAT_PATH = "/v1/chat/completions";
 export const MESSAGES_PATH = "/v1/messages";
+export const RESPONSES_PATH = "/v1/responses";
 
-/** The catalog id that requests ask for, and the one whose upstream speaks Messages. */
+/** The catalog id that requests ask for, and those whose upstreams speak Messages and Responses. */
 export const MODEL_ID = "bench/large";
 export const MESSAGES_MODEL_ID = "bench/messages";
+export const RESPONSES_MODEL_ID = "bench/responses";
 
 /**
- * What a load asks: a short chat, an agent's request as chat, or the same as Messages. `messages` goes to the upstream as it is, and
- * `translated` to one that speaks chat.
+ * What a load asks: a short chat, an agent's request as chat, or the same as Messages or Responses. `messages` and `responses` go to
+ * upstreams as they are, and `translated`, which is Messages, to one that speaks chat.
  */
-export type RequestKind = "chat" | "agent" | "messages" | "translated";
+export type RequestKind = "chat" | "agent" | "messages" | "responses" | "translated";
 
 /** The path and the body of a kind. `bodyKb` lengthens a short chat. */
 export function requestOf(
@@ -23,6 +25,9 @@ export function requestOf(
 ): { readonly path: string; readonly body: string } {
   if (kind === "chat") return { path: CHAT_PATH, body: chatBody({ stream, bodyKb }) };
   if (kind === "agent") return { path: CHAT_PATH, body: JSON.stringify(agentChatBody({ model: MODEL_ID, stream })) };
+  if (kind === "responses") {
+    return { path: RESPONSES_PATH, body: JSON.stringify(agentResponsesBody({ model: RESPONSES_MODEL_ID, stream })) };
+  }
   const model = kind === "messages" ? MESSAGES_MODEL_ID : MODEL_ID;
   return { path: MESSAGES_PATH, body: JSON.stringify(agentMessagesBody({ model, stream })) };
 }

@@ -15,7 +15,7 @@ import { PRODUCTION } from "../setup/saldo-process.ts";
 import { seedKeys } from "./accounts.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
-import { MESSAGES_MODEL_ID, MODEL_ID } from "./chat-request.ts";
+import { MESSAGES_MODEL_ID, MODEL_ID, RESPONSES_MODEL_ID } from "./chat-request.ts";
 import { startedPid, stopChild } from "./child.ts";
 import { PRICE } from "./price.ts";
 import { parentOf } from "./process-meter.ts";
@@ -235,6 +235,11 @@ upstreams:
     base_url: "${upstream.origin}"
     api_key_env: BENCH_UPSTREAM_API_KEY
     allow_private_address: true
+  - id: bench-responses
+    kind: openai-responses
+    base_url: "${new URL("/v1", upstream).href}"
+    api_key_env: BENCH_UPSTREAM_API_KEY
+    allow_private_address: true
 models:
   - id: ${MODEL_ID}
     name: Bench Large
@@ -252,5 +257,13 @@ models:
     max_output_tokens: 16384
     price: { input: "${PRICE.input}", output: "${PRICE.output}", cache_hit: "${PRICE.cacheHit}", cache_write: "${PRICE.input}", cache_write_1h: "${PRICE.input}" }
     routes: [{ upstream: bench-messages, model: bench-messages-2026 }]
+  - id: ${RESPONSES_MODEL_ID}
+    name: Bench Responses
+    description: What the benchmark asks as Responses.
+    input_modalities: [text]
+    context_length: 131072
+    max_output_tokens: 16384
+    price: { input: "${PRICE.input}", output: "${PRICE.output}", cache_hit: "${PRICE.cacheHit}" }
+    routes: [{ upstream: bench-responses, model: bench-responses-2026 }]
 `;
 }

@@ -67,6 +67,7 @@ const GOALS: readonly Goal[] = [
     [
       ["agent", "CPU of an agent's 100 KB request as chat, × fastify-parse", 2.2],
       ["messages", "CPU of an agent's 100 KB request passed through, × fastify-parse", 2.2],
+      ["responses", "CPU of an agent's 100 KB request of Responses passed through, × fastify-parse", 2.2],
       ["translated", "CPU of an agent's 100 KB request translated, × fastify-parse", 3],
     ] as const
   ).map(([point, goal, bound]) => ({
@@ -78,6 +79,7 @@ const GOALS: readonly Goal[] = [
   ...(
     [
       ["messages-streams", "CPU of 1 000 events passed through at 1 000 streams, × raw", 1.4],
+      ["responses-streams", "CPU of 1 000 events of Responses passed through at 1 000 streams, × raw", 1.4],
       ["translated-streams", "CPU of 1 000 events translated at 1 000 streams, × raw", 2],
     ] as const
   ).map(([point, goal, bound]) => ({

@@ -15,6 +15,7 @@ const CHUNK_DELAY_MS = 40;
 const AGENT_POINTS = [
   { name: "agent", kind: "agent", title: "An agent's requests of 100 KB as chat" },
   { name: "messages", kind: "messages", title: "The same as Messages, for an upstream that speaks it" },
+  { name: "responses", kind: "responses", title: "The same as Responses, for an upstream that speaks it" },
   { name: "translated", kind: "translated", title: "The same as Messages, for an upstream that speaks chat" },
 ] as const;
 

@@ -50,6 +50,19 @@ describe("a stream's reader", () => {
     expect(reader.problem).toBeNull();
   });
 
+  it.each([
+    ["Messages", 'data: {"type":"message_stop"}\n\n', 'data: {"usage":{"output_tokens":1}}\n\n'],
+    ["Responses", 'data: {"type":"response.completed"}\n\n', 'data: {"usage":{"output_tokens":1}}\n\n'],
+  ])("knows the end and the usage of %s", (_protocol, end, usage) => {
+    const reader = new StreamReader();
+    readAll(reader, streamOf(TEXT, usage, end));
+    expect(reader).toMatchObject({ ended: true, problem: null });
+    readAll(reader, streamOf(TEXT, USAGE, end));
+    expect(reader.problem).toBe(WITHOUT_USAGE);
+    readAll(reader, streamOf(TEXT, usage));
+    expect(reader.problem).toBe(TRUNCATED);
+  });
+
   it("finds the end of a stream whose chunks are larger than what it keeps", () => {
     const reader = new StreamReader();
     readAll(reader, streamOf(TEXT.repeat(500), TEXT.repeat(500) + USAGE + DONE));

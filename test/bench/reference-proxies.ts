@@ -11,7 +11,14 @@ import { parseArgs } from "node:util";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Pool, type Dispatcher } from "undici";
 import { announce } from "./announce.ts";
-import { CHAT_PATH, MESSAGES_MODEL_ID, MESSAGES_PATH, MODEL_ID } from "./chat-request.ts";
+import {
+  CHAT_PATH,
+  MESSAGES_MODEL_ID,
+  MESSAGES_PATH,
+  MODEL_ID,
+  RESPONSES_MODEL_ID,
+  RESPONSES_PATH,
+} from "./chat-request.ts";
 import { readUsage, UsageTail } from "./usage-tail.ts";
 
 const { values, positionals } = parseArgs({
@@ -24,7 +31,7 @@ const pool = new Pool(new URL(values.upstream).origin, {
   keepAliveTimeout: 60_000,
 });
 const UPSTREAM_HEADERS = { "content-type": "application/json", authorization: "Bearer upstream" };
-const MODELS: ReadonlySet<string> = new Set([MODEL_ID, MESSAGES_MODEL_ID]);
+const MODELS: ReadonlySet<string> = new Set([MODEL_ID, MESSAGES_MODEL_ID, RESPONSES_MODEL_ID]);
 const KEEP_ALIVE_MS = 65_000;
 const LISTEN = { port: 0, host: "127.0.0.1", backlog: 4096 };
 
@@ -115,21 +122,20 @@ async function serveFastifyParse(keyFile: string): Promise<void> {
     if (!MODELS.has(chat.model)) return refuse(reply.raw, 404, "model_not_found");
     forward(request.url, request.body, reply.raw, new UsageObserver());
   };
-  for (const path of [CHAT_PATH, MESSAGES_PATH]) app.post<{ Body: Buffer }>(path, answer);
+  for (const path of [CHAT_PATH, MESSAGES_PATH, RESPONSES_PATH]) app.post<{ Body: Buffer }>(path, answer);
   await app.listen(LISTEN);
   announce(app.server);
 }
 
 function parseChat(body: Buffer): { readonly model: string } | null {
-  let chat: { model?: unknown; messages?: unknown };
+  let chat: { model?: unknown; messages?: unknown; input?: unknown };
   try {
     chat = JSON.parse(body.toString());
   } catch {
     return null;
   }
-  return Array.isArray(chat.messages) && chat.messages.length > 0 && typeof chat.model === "string"
-    ? { model: chat.model }
-    : null;
+  const turns = chat.messages ?? chat.input;
+  return Array.isArray(turns) && turns.length > 0 && typeof chat.model === "string" ? { model: chat.model } : null;
 }
 
 // Keeps a whole answer, or the last events of a stream, until its usage is known: where a gateway would settle.

@@ -2,8 +2,8 @@
 
 import type { AnswerReader } from "./closed-loop.ts";
 
-// Enough for the events that end a stream: finish reason, usage, [DONE].
-const TAIL_BYTES = 2048;
+// Enough for the events that end a stream: finish reason, usage, [DONE]. The last one of Responses repeats the whole text.
+const TAIL_BYTES = 4096;
 // The longest head or chunk line that is waited for; more is not a stream.
 const LONGEST_LINE = 16_384;
 const LINE_FEED = 10;
@@ -13,6 +13,13 @@ const EVENT_END = Buffer.from("\n\n");
 /** Problems of streams that ended as HTTP has it, but not as their protocol has it. */
 export const TRUNCATED = "a stream ended without its last event";
 export const WITHOUT_USAGE = "a stream had no usage";
+
+/** The end of a stream in each protocol, and what its usage has. */
+const ENDS = [
+  { mark: "data: [DONE]", usage: '"prompt_tokens"' },
+  { mark: '"message_stop"', usage: '"output_tokens"' },
+  { mark: '"response.completed"', usage: '"output_tokens"' },
+];
 
 type Part = "head" | "size" | "data" | "ended";
 
@@ -61,9 +68,9 @@ export class StreamReader implements AnswerReader {
   #end(): void {
     this.#part = "ended";
     const tail = this.#tail.toString("latin1", 0, this.#tailBytes);
-    const isMessages = tail.includes('"message_stop"');
-    if (!isMessages && !tail.includes("data: [DONE]")) this.problem = TRUNCATED;
-    else if (!tail.includes(isMessages ? '"output_tokens"' : '"prompt_tokens"')) this.problem = WITHOUT_USAGE;
+    const end = ENDS.find(({ mark }) => tail.includes(mark));
+    if (end === undefined) this.problem = TRUNCATED;
+    else if (!tail.includes(end.usage)) this.problem = WITHOUT_USAGE;
   }
 
   #readHead(bytes: Buffer, from: number): number {

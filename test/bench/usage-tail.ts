@@ -9,8 +9,8 @@ const PROMPT_COUNT = /"(?:prompt|input)_tokens"\s*:\s*(\d+)/;
 const COMPLETION_COUNT = /"(?:completion|output)_tokens"\s*:\s*(\d+)/;
 const CACHED_COUNT = /"(?:cached|cache_read_input)_tokens"\s*:\s*(\d+)/;
 const USAGE_SIGNS = [Buffer.from('"prompt_tokens"'), Buffer.from('"output_tokens"')];
-/** How streams of chat and of Messages end. */
-const ENDS = [Buffer.from("[DONE]"), Buffer.from('"message_stop"')];
+/** How streams of chat, Messages and Responses end. */
+const ENDS = [Buffer.from("[DONE]"), Buffer.from('"message_stop"'), Buffer.from('"response.completed"')];
 
 /** The last usage object in an answer's text; null without one. */
 export function readUsage(text: string): Usage | null {
