@@ -5,14 +5,16 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../../src/kernel/secret-token.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 
-// An account and the posting that funds it, so that the audit finds nothing.
+// An account, the posting that funds it, and the line of the operators' log with it, so that the audit finds nothing.
 const OPEN_ACCOUNTS = `
 WITH new AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS t (id, posting_id)),
      opened AS (INSERT INTO account (id, posted) SELECT id, $3::bigint FROM new),
      posted AS (
        INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
-       SELECT id, posting_id, posting_id, 'IDR/6', $4::uuid, id, $3::bigint, 'demo_credit' FROM new)
-SELECT 1`;
+       SELECT id, posting_id, posting_id, 'IDR/6', $4::uuid, id, $3::bigint, 'operator_credit' FROM new)
+INSERT INTO operator_action (id, operator, action, subject, facts)
+SELECT posting_id, 'bench', 'account credit', id::text,
+  jsonb_build_object('postingId', posting_id, 'amount', ($3::bigint / 1000000)::text) FROM new`;
 
 const ISSUE_KEYS = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
@@ -36,7 +38,7 @@ export async function seedKeys(
   const accountIds = options.accountIds ?? Array.from({ length: options.accounts }, () => uuidv7());
   if (options.accountIds === null) {
     const postingIds = accountIds.map(() => uuidv7());
-    await pool.query(OPEN_ACCOUNTS, [accountIds, postingIds, options.credit, systemAccounts.promotions]);
+    await pool.query(OPEN_ACCOUNTS, [accountIds, postingIds, options.credit, systemAccounts.operatorAdjustments]);
   }
   const keys = Array.from({ length: options.keys }, () => newSecretToken("gw_"));
   await pool.query(ISSUE_KEYS, [
