@@ -54,6 +54,11 @@ const SAFE = ["-c", "safe.directory=*"];
 const git = (...words: string[]): string =>
   execFileSync("git", [...SAFE, ...words], { cwd: root, encoding: "utf8", maxBuffer: MOST_BYTES }).trim();
 
+/** Whether the history ends before the version before, as in a clone of the newest commits alone. */
+export function isShallowClone(): boolean {
+  return git("rev-parse", "--is-shallow-repository") === "true";
+}
+
 function findFormerCommit(): string {
   const ours = schemaCode.migrations.at(-1)?.number ?? 0;
   // A change that is not committed yet: the version before is the commit that is checked out.
@@ -62,9 +67,8 @@ function findFormerCommit(): string {
     const [parent] = git("rev-list", "--parents", "-1", commit).split(" ").slice(1);
     if (parent !== undefined && newestChangeOf(parent) < ours) return parent;
   }
-  const isShallow = git("rev-parse", "--is-shallow-repository") === "true";
   throw new Error(
-    isShallow
+    isShallowClone()
       ? "This clone is shallow, so the version before is not in it. Fetch the whole history: git fetch --unshallow."
       : `The history has no version whose schema is older than change ${ours}.`,
   );

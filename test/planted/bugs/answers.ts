@@ -53,7 +53,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/gateway/recorded-failures.test.ts",
-      test: "has its code and no text of the upstream: a busy upstream",
+      test: "has its code and no text of the upstream",
     },
   },
   {

@@ -18,7 +18,7 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    noticedBy: settingFiles("reads SALDO_AUTH_SECRET from a file"),
+    noticedBy: settingFiles("from a file, without the line's end, and refuses both"),
   },
   {
     name: "a secret of a file keeps the end of its line",
@@ -29,7 +29,7 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
         replace: 'value = readFileSync(file, "utf8");',
       },
     ],
-    noticedBy: settingFiles("reads DATABASE_URL from a file"),
+    noticedBy: settingFiles("from a file, without the line's end, and refuses both"),
   },
   {
     name: "a file that others can read is not mentioned",
@@ -40,7 +40,7 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
         replace: "const OPEN_MODES = 0o020;",
       },
     ],
-    noticedBy: settingFiles("advises to shut a file of mode 0604"),
+    noticedBy: settingFiles("advises to shut a file of mode"),
   },
   {
     name: "a secret is bound to no row",
