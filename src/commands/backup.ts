@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
-import { OWN_KEY_FILE, putOwnKey, readOwnKey } from "../app/compose/secrets.ts";
+import { OWN_KEY_FILE, readKeyToBackUp, restoreOwnKey } from "../app/compose/secrets.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
@@ -50,11 +50,11 @@ export const backupCommands: readonly Command[] = [
         `${await realpath(config.dataDir).catch(() => config.dataDir)}${sep}`,
       );
       if (inside) throw new UsageError("saldo backup: --to must not be inside the data folder.");
-      await database();
+      const opened = await database();
       const { path, bytes, facts } = await takeBaseBackup(await findEmbeddedAddress(config), {
         root,
         keys,
-        secretsKey: await readOwnKey(config.dataDir),
+        secretsKey: await readKeyToBackUp(opened, config),
       });
       return { json: { path, bytes, until: facts.until } };
     },
@@ -85,8 +85,8 @@ export const backupCommands: readonly Command[] = [
           await closeRestored(await operatorHere(async () => database), restored);
           return auditAll(config, database.pool);
         });
+        if (restored.secretsKey !== null) await restoreOwnKey(dataDir, restored.secretsKey);
         await restored.claimTimeline();
-        if (restored.secretsKey !== null) await putOwnKey(dataDir, restored.secretsKey);
         await rename(join(restored.dataDir, "postgres"), join(dataDir, "postgres"));
         await syncFolder(dataDir);
         const facts = { until: restored.until.toISOString(), timeline: restored.timeline };

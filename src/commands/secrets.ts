@@ -1,5 +1,6 @@
 import { SECRET_COLUMNS } from "../app/compose/secrets.ts";
 import { rotateSecrets } from "../database/secrets/rotate-secrets.ts";
+import { claimSecretsKey } from "../database/secrets/secret-state.ts";
 import { hasSecretsKey } from "../kernel/sealed-text.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { type Command, type CommandContext, type CommandResult, type CommandValues, UsageError } from "./command.ts";
@@ -30,6 +31,8 @@ export const secretCommands: readonly Command[] = [
 async function rotate(values: CommandValues, { database }: CommandContext): Promise<CommandResult> {
   const opened = await database();
   if (!hasSecretsKey()) throw new UsageError("saldo secrets rotate: needs SALDO_SECRETS_KEY.");
+  // With other keys than those of the database, nothing is changed.
+  await claimSecretsKey(opened.pool, SECRET_COLUMNS);
   const form = values.has("former-form") ? "former" : "envelope";
   const { unreadable, ...counts } = await rotateSecrets(opened.pool, SECRET_COLUMNS, { form });
   const json = { form, ...counts, unreadable };

@@ -17,7 +17,9 @@ export const operatorPostingAudit: AuditPlugin = {
     ) l
     WHERE p.id >= $1::uuid AND p.id <= $2::uuid
       AND ('${systemAccounts.operatorAdjustments}' IN (p.debit, p.credit) OR p.reason = 'credit_note')
-      AND NOT (p.reason = 'operator_adjustment' AND starts_with(p.reference, 'demo-clear:') AND p.debit = p.account_id)
+      AND NOT (p.reference = 'demo-clear:' || p.account_id || ':' || p.credit AND p.debit = p.account_id AND EXISTS (
+        -- A demo's play money is taken back in the transaction that makes its database production's.
+        SELECT FROM database_purpose WHERE purpose = 'production' AND p.posted_at BETWEEN since - interval '1 hour' AND since + interval '1 minute'))
       AND NOT EXISTS (
         SELECT FROM operator_action o
         WHERE o.subject = l.subject AND o.action = l.action AND o.facts ->> 'postingId' = p.id::text

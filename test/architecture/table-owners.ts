@@ -144,7 +144,7 @@ export const grants: readonly Grant[] = [
   },
   {
     files: "operator/audit-postings.ts",
-    tables: ["posting"],
+    tables: ["posting", "database_purpose"],
     access: "read",
     reason: "the audit compares what operators posted with their log",
   },

@@ -1,7 +1,7 @@
 // Backup and restore of the embedded database: taken while the service serves, with its log received beside it.
 
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
@@ -132,6 +132,22 @@ describe("a backup of the embedded database", () => {
     expect(saldo.httpUrl).not.toBe(formerUrl);
     await chat(1);
     await saldo.stop();
+  });
+
+  it("is refused without the key of its secrets, and not restored beside another one", async () => {
+    const file = join(dataDir, "secrets-key");
+    await rename(file, `${file}.away`);
+    const backup = await runSaldo(["backup", "--to", root], at(dataDir));
+    await rename(`${file}.away`, file);
+    expect(backup).toMatchObject({ code: 1, stderr: expect.stringContaining("neither in SALDO_SECRETS_KEY nor in") });
+    const dir = await folder();
+    await writeFile(join(dir, "secrets-key"), "the key of another cluster\n");
+    const restored = await runSaldo(["restore", "--from", root, "--data-dir", dir, "--until", moment], SECRET);
+    expect(restored).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("is not the key of the restored database"),
+    });
+    expect(await readdir(dir)).toEqual(["secrets-key"]);
   });
 
   it("is restored to the last moment that was received, on a timeline that no restore had before", async () => {

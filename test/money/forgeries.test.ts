@@ -112,6 +112,25 @@ describe.each(testBackends())("the audit of forgeries on the %s database", (back
     await undo();
   });
 
+  it("finds money taken as a demo's, where no demo was cleared", async () => {
+    const [account, id] = [await setup.account(9n * RUPIAH), uuidv7()];
+    const { operatorAdjustments } = systemAccounts;
+    const take = `INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+       VALUES ($1, $2, $2, 'IDR/6', $1, $3, 9000000, 'operator_adjustment', $4)`;
+    await setup.pool.query(take, [account, id, operatorAdjustments, `demo-clear:${account}:${operatorAdjustments}`]);
+    await setup.pool.query("UPDATE account SET posted = posted - 9000000 WHERE id = $1", [account]);
+    expect(await findings()).toEqual([[OPERATOR_CHECK, id]]);
+    await setup.asOwner("INSERT INTO database_purpose (purpose, since) VALUES ('production', now())");
+    expect(await findings()).toEqual([]);
+    await setup.asOwner("UPDATE database_purpose SET since = now() - interval '2 minutes'");
+    expect(await findings()).toEqual([[OPERATOR_CHECK, id]]);
+    await setup.asOwner("DELETE FROM database_purpose");
+    await forge(
+      "posting",
+      `DELETE FROM posting WHERE id = '${id}'; UPDATE account SET posted = posted + 9000000 WHERE id = '${account}'`,
+    );
+  });
+
   it("finds a welcome credit that no setting gave, and other gifts", async () => {
     await updateSettings(by(), { settings: { welcomeCredit: 3n * RUPIAH }, reason: "a new year" });
     await postWelcomeCredit(setup.opened.database, await setup.account(0n));
@@ -123,6 +142,7 @@ describe.each(testBackends())("the audit of forgeries on the %s database", (back
       ["welcome_credit", 5n, "welcome:ACCOUNT"],
       ["welcome_credit", 4n, "welcome:another"],
       ["gift", 4n, "welcome:ACCOUNT"],
+      ["operator_adjustment", 4n, null],
     ] as const) {
       const { id, undo } = await mint(reason, promotions, amount * RUPIAH, reference);
       expect(await findings()).toEqual([[GIFT_CHECK, id]]);
@@ -181,9 +201,9 @@ describe.each(testBackends())("the audit of forgeries on the %s database", (back
       // A new price, and the old one long gone.
       await publish(catalogOf(PRICES.input * 2n));
       expect(await isFound()).toBe(false);
-      await forge("catalog_change", "UPDATE catalog_change SET changed_at = changed_at - interval '6 minutes'");
+      await forge("catalog_change", "UPDATE catalog_change SET changed_at = changed_at - interval '11 minutes'");
       expect(await isFound()).toBe(true);
-      await forge("catalog_change", "UPDATE catalog_change SET changed_at = changed_at + interval '6 minutes'");
+      await forge("catalog_change", "UPDATE catalog_change SET changed_at = changed_at + interval '11 minutes'");
     });
 
     it("counts every price of a demo at any time, because its past is written at the prices of today, and no other", async () => {
@@ -204,6 +224,26 @@ describe.each(testBackends())("the audit of forgeries on the %s database", (back
       expect(violations.filter(({ detail }) => detail.startsWith(preset.id))).toMatchObject([{ subject: forged }]);
       const unknown = (await findings()).filter(([check]) => check === PRICE_CHECK);
       expect(unknown).toHaveLength(2);
+      await forge("usage_record", `DELETE FROM usage_record WHERE account_id = '${account}'`);
+    });
+
+    it("does not compare what a demo left, by when it was settled and not by its id", async () => {
+      const account = await setup.account(10_000_000n);
+      const sold = {
+        ...admission(account, await setup.key(account), 1_000_000n),
+        requestId: uuidv7(Date.now() - 7_200_000),
+      };
+      await process.ledger.admit({ ...sold, prices: { ...PRICES, output: 77n } });
+      await process.ledger.settle({ ...settlement(account, sold.requestId, 0), cost: 0n });
+      const isFound = async () => (await findings()).some(([, id]) => id === sold.requestId);
+      expect(await isFound()).toBe(true);
+      await setup.asOwner(
+        "INSERT INTO database_purpose (purpose, since) VALUES ('production', now() - interval '1 hour')",
+      );
+      expect(await isFound()).toBe(true);
+      await setup.asOwner("UPDATE database_purpose SET since = now() + interval '1 second'");
+      expect(await isFound()).toBe(false);
+      await setup.asOwner("DELETE FROM database_purpose");
       await forge("usage_record", `DELETE FROM usage_record WHERE account_id = '${account}'`);
     });
 

@@ -62,8 +62,35 @@ export async function prepareSecrets(
     await rotateSecrets(pool, [SANDBOX_SECRETS], { form: "envelope", keepsState: true });
 }
 
+/**
+ * The master key that belongs into a backup of the embedded database: the one that a start made beside it. Null: it is of the settings, or
+ * there is none. Errors: those of reading it; the database has a key that is neither.
+ */
+export async function readKeyToBackUp({ pool }: Pick<Database, "pool">, config: KeySettings): Promise<string | null> {
+  const own = (await readFile(join(config.dataDir, OWN_KEY_FILE), "utf8").catch(nullIfGone))?.trim() ?? null;
+  if (own === null && config.secretsKeys.length === 0 && (await isKeyClaimed(pool)))
+    throw new Error(
+      `The key of the database's secrets is neither in SALDO_SECRETS_KEY nor in ${OWN_KEY_FILE} of SALDO_DATA_DIR.`,
+    );
+  return own;
+}
+
+function nullIfGone(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+  throw error;
+}
+
+/** Puts the master key of a restored database into its data folder. Errors: the folder has another one. */
+export async function restoreOwnKey(dataDir: string, key: string): Promise<void> {
+  await putOwnKey(dataDir, key);
+  if ((await readOwnKey(dataDir)) === key) return;
+  throw new Error(
+    `${join(dataDir, OWN_KEY_FILE)} is not the key of the restored database. Move it away, and restore again.`,
+  );
+}
+
 /** The master key that a start made in a data folder. Null: there is none. */
-export async function readOwnKey(dataDir: string): Promise<string | null> {
+async function readOwnKey(dataDir: string): Promise<string | null> {
   try {
     return (await readFile(join(dataDir, OWN_KEY_FILE), "utf8")).trim() || null;
   } catch (error) {
@@ -77,7 +104,7 @@ export async function readOwnKey(dataDir: string): Promise<string | null> {
  * Puts a master key into a data folder that has none. Two that start at once take the key of the first. What was written only in part is
  * never taken for a key.
  */
-export async function putOwnKey(dataDir: string, key: string): Promise<void> {
+async function putOwnKey(dataDir: string, key: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const draft = join(dataDir, `${OWN_KEY_FILE}.${randomUUID()}`);
   try {

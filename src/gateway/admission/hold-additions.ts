@@ -57,8 +57,9 @@ function mayHaveTools(request: ChatRequest, client: ClientRequest | null): boole
 }
 
 /** Anthropic's models think where they are asked to; those that always do are marked in the catalog. */
-function thinks({ members }: ChatRequest, client: ClientRequest | null): boolean {
-  if (client === null) return ["reasoning_effort", "reasoning", "thinking"].some((name) => members.has(name));
+function thinks(request: ChatRequest, client: ClientRequest | null): boolean {
+  // The members of a form that was written here are found by a scan, so they are not asked for.
+  if (client === null) return ["reasoning_effort", "reasoning", "thinking"].some((name) => request.members.has(name));
   const { effort } = client.conversation;
   return effort !== null && effort !== "none";
 }

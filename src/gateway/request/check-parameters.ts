@@ -200,7 +200,12 @@ export function checkParameters(body: JsonObject, problems: FieldProblem[]): voi
     const rule = RULES.get(name);
     const value = body[name];
     // Null is as good as absent.
-    const found = rule === undefined ? otherSpelling(name, NAMES) : value === null ? null : rule(value, name);
+    const found =
+      rule === undefined
+        ? otherSpelling(name, NAMES)
+        : value === null || value === undefined
+          ? null
+          : rule(value, name);
     if (found !== null) problems.push(found);
   }
 }

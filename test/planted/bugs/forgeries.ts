@@ -53,6 +53,22 @@ export const FORGERY_BUGS: readonly PlantedBug[] = [
     noticedBy: forgeries("finds a price of another time"),
   },
   {
+    name: "the audit takes every correction that has the name of a cleared demo",
+    edits: [
+      {
+        file: POSTINGS,
+        find: "BETWEEN since - interval '1 hour' AND since + interval '1 minute'",
+        replace: "IS NOT NULL",
+      },
+    ],
+    noticedBy: forgeries("finds money taken as a demo's, where no demo was cleared"),
+  },
+  {
+    name: "the audit takes every request that is named as a demo's",
+    edits: [{ file: RECORDS, find: "settled_time(request_id, settled_at) <", replace: "request_time(request_id) <" }],
+    noticedBy: forgeries("does not compare what a demo left"),
+  },
+  {
     name: "the audit takes any price in a demo",
     edits: [
       {
