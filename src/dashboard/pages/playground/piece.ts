@@ -26,8 +26,15 @@ export type Piece = {
 /** Sends a request with the session, and returns its answer piece by piece. */
 export type Send = (request: SnippetRequest, signal: AbortSignal) => AsyncIterable<Piece>;
 
-/** A stream that ended with an error event. */
-export class BrokenOff extends Error {}
+/** A stream that ended with an error event. `isRefused`: the request is at fault, and sending it again is of no use. */
+export class BrokenOff extends Error {
+  readonly isRefused: boolean;
+
+  constructor(message: string, isRefused: boolean) {
+    super(message);
+    this.isRefused = isRefused;
+  }
+}
 
 /** The id of the usage record, which ids of answers end with. */
 export function requestIdOf(answerId: string): string {

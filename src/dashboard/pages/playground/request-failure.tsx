@@ -22,13 +22,16 @@ type FailureProps = {
 export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const facts = factsOf(error);
-  const isBusy = error instanceof BrokenOff || facts?.code === "upstream_busy";
+  const brokenOff = error instanceof BrokenOff ? error : null;
+  const isBusy = brokenOff?.isRefused === false || facts?.code === "upstream_busy";
+  const title = brokenOff?.isRefused === true ? "invalid" : titleOf(facts?.code);
   const again = retry === null ? null : <Button onClick={retry}>{messages.retry}</Button>;
   if (facts?.code === "insufficient_balance") return <TooLittle facts={facts} again={again} />;
   if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
   return (
-    <FailureCard title={isBusy ? messages.busy : messages[titleOf(facts?.code)]} facts={facts} actions={again}>
+    <FailureCard title={isBusy ? messages.busy : messages[title]} facts={facts} actions={again}>
       {isBusy ? <p>{isPartial ? messages.busyAbout : messages.busyFree}</p> : null}
+      {brokenOff?.isRefused === true ? <p>{brokenOff.message}</p> : null}
       {(facts?.details ?? []).map(({ field, message }) => (
         <p key={`${field} ${message}`}>
           {field === "" ? null : <code className="font-mono">{field}: </code>}

@@ -36,7 +36,7 @@ export async function* send(request: SnippetRequest, signal: AbortSignal): Async
 
 /** The piece that an event is. Errors: BrokenOff. */
 export function pieceOf({ type, message, delta, usage, error }: StreamMessageResponse): Piece {
-  if (type === "error") throw new BrokenOff(textOf(error?.["message"]));
+  if (type === "error") throw new BrokenOff(textOf(error?.["message"]), error?.["type"] === "invalid_request_error");
   if (message !== undefined) return { requestId: requestIdOf(message.id) };
   const reason = delta?.["stop_reason"];
   return {

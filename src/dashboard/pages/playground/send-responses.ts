@@ -40,9 +40,9 @@ export function pieceOf({ type, event }: StreamResponseResponse): Piece {
     case "response.reasoning_text.delta":
       return { reasoning: delta };
     case "error":
-      throw new BrokenOff(textOf(event?.["message"]));
+      throw brokenOff(event);
     case "response.failed":
-      throw new BrokenOff(textOf(memberOf(memberOf(event?.["response"], "error"), "message")));
+      throw brokenOff(memberOf(event?.["response"], "error"));
     case "response.created":
     case "response.completed":
     case "response.incomplete": {
@@ -52,6 +52,13 @@ export function pieceOf({ type, event }: StreamResponseResponse): Piece {
     default:
       return {};
   }
+}
+
+/** Codes of an error that a request itself has caused. */
+const REFUSED: ReadonlySet<string> = new Set(["invalid_prompt", "context_length_exceeded"]);
+
+function brokenOff(error: JsonValue | undefined): BrokenOff {
+  return new BrokenOff(textOf(memberOf(error, "message")), REFUSED.has(textOf(memberOf(error, "code"))));
 }
 
 function endOf({ id, status, incompleteDetails, usage }: CreateResponseResponse): Piece {
