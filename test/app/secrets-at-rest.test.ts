@@ -207,6 +207,6 @@ it("names the missing key, and changes nothing", async () => {
   }
   expect((await runSaldo(["secrets", "rotate"], settings)).code).toBe(2);
   const wrong = await runSaldo(["secrets", "rotate"], { ...settings, SALDO_SECRETS_KEY: "a wrong key ".repeat(4) });
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("not in SALDO_SECRETS_KEY")]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("SALDO_SECRETS_KEY is not the key")]);
   expect(await stored()).toEqual(before);
 });
