@@ -8,6 +8,7 @@ import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { hasPriceHistory, type PriceSpan, readPriceHistory } from "../../catalog/price-history.ts";
 import { BEFORE_ALL_IDS, timeOfUuidv7, uuidv7Floor } from "../../kernel/ids.ts";
 import type { PriceSnapshot } from "../../kernel/token-prices.ts";
+import { USED_ACCOUNTS } from "../../ledger/audit/checks.ts";
 import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import type { AuditCheck, AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { otherPricesColumn, readOtherPrices } from "../../ledger/group-commit/token-columns.ts";
@@ -23,14 +24,6 @@ const SLACK_MS = 10 * 60_000;
 const PRICE_CHECK = "a record has prices that its model had in the catalog";
 const KEY_CHECK = "a record is of a key of its account";
 
-const USED_ACCOUNTS = `
-WITH RECURSIVE used(account_id, step) AS (
-  (SELECT account_id, 1 FROM usage_record WHERE account_id > $1::uuid ORDER BY account_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT u.account_id FROM usage_record u WHERE u.account_id > used.account_id ORDER BY u.account_id LIMIT 1), step + 1
-  FROM used WHERE used.account_id IS NOT NULL AND step < ${ACCOUNTS_PER_PAGE}
-)
-SELECT account_id AS id, '${BEFORE_ALL_IDS}'::uuid AS "from" FROM used WHERE account_id IS NOT NULL`;
 const RECENT_ACCOUNTS = `
 SELECT account_id AS id, quarter_floor(before_quarter - ${QUARTERS_OF_AN_HOUR}) AS "from" FROM usage_rolled_up
 WHERE account_id > $1::uuid AND rolled_at > (SELECT coalesce(covered_at, '-infinity') FROM audit_run WHERE kind = 'incremental')
@@ -112,10 +105,10 @@ export function recordAudit(presets: readonly CatalogModel[]): AuditPlugin {
 
 async function* stretches(look: Look, full: boolean): AsyncGenerator<Stretch> {
   for (let after = BEFORE_ALL_IDS; ;) {
-    const accounts = await look<{ id: string; from: string }>(full ? USED_ACCOUNTS : RECENT_ACCOUNTS, [after]);
+    const accounts = await look<{ id: string; from?: string }>(full ? USED_ACCOUNTS : RECENT_ACCOUNTS, [after]);
     const last = accounts.at(-1);
     if (last === undefined) return;
-    for (const { id, from } of accounts) {
+    for (const { id, from = BEFORE_ALL_IDS } of accounts) {
       for (let first: string | undefined = from; first !== undefined;) {
         const [next]: { id: string }[] = await look<{ id: string }>(NEXT, [id, first]);
         yield [id, first, next?.id ?? AFTER_ALL_IDS];
