@@ -2,6 +2,7 @@
 
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { UsageFilter as ProtoUsageFilter } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readBalance } from "../ledger/accounts.ts";
@@ -27,6 +28,8 @@ export type BillingServiceDependencies = {
   readonly requests?: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** The keys whose usage the caller may see. Null: all of the account. */
+  readonly ownKeysOf: (context: HandlerContext) => Promise<readonly string[] | null>;
   /** Whether an operator calls. Left out: no caller is one. */
   readonly isOperator?: (context: HandlerContext) => boolean;
 };
@@ -47,9 +50,15 @@ export function createBillingService({
   database,
   requests = database,
   accountOf,
+  ownKeysOf,
   isOperator = () => false,
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
   const { pool } = database;
+  /** A filter, narrowed to what the caller may see. */
+  const visible = async (filter: ProtoUsageFilter | undefined, context: HandlerContext) => ({
+    ...fromProtoFilter(filter),
+    ...ofKeys(await ownKeysOf(context)),
+  });
   return {
     async getBalance(_request, context) {
       const { available, held, posted, owed } = await readBalance(requests.pool, accountOf(context));
@@ -66,14 +75,15 @@ export function createBillingService({
 
     async listUsage({ filter, pageSize, pageToken }, context) {
       const accountId = accountOf(context);
-      const query = { accountId, filter: fromProtoFilter(filter), pageSize, pageToken };
+      const query = { accountId, filter: await visible(filter, context), pageSize, pageToken };
       const { items, nextPageToken } = await listUsage(pool, query);
       const forOperator = isOperator(context);
       return { records: items.map((record) => toProtoUsage(record, { forOperator })), nextPageToken };
     },
 
     async getUsageRecord({ requestId }, context) {
-      const { record, credited } = await getUsageRecord(pool, { accountId: accountOf(context), requestId });
+      const which = { accountId: accountOf(context), requestId, ...ofKeys(await ownKeysOf(context)) };
+      const { record, credited } = await getUsageRecord(pool, which);
       const forOperator = isOperator(context);
       return { record: toProtoUsage(record, { forOperator }), credited: formatMoney(idr(credited)) };
     },
@@ -81,7 +91,7 @@ export function createBillingService({
     async summarizeUsage({ filter, timeZone, grouping }, context) {
       const summary = await summarizeUsage(pool, {
         accountId: accountOf(context),
-        filter: fromProtoFilter(filter),
+        filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         grouping: fromProtoGrouping(grouping),
       });
@@ -91,7 +101,7 @@ export function createBillingService({
     async *exportUsage({ filter, timeZone }, context) {
       const pieces = exportUsage(pool, {
         accountId: accountOf(context),
-        filter: fromProtoFilter(filter),
+        filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         signal: context.signal,
       });
@@ -125,4 +135,8 @@ export function createBillingService({
       return { alert: toProtoAlert(alert) };
     },
   };
+}
+
+function ofKeys(keys: readonly string[] | null): { ofKeys?: readonly string[] } {
+  return keys === null ? {} : { ofKeys: keys };
 }

@@ -20,6 +20,57 @@ CREATE INDEX account_owed ON public.account USING btree (id) WHERE (owed > 0);
 GRANT SELECT, UPDATE (posted) ON account TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON account TO saldo_serve;
 
+CREATE TABLE account_activity (
+  account_id uuid NOT NULL,
+  id uuid NOT NULL,
+  done_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  person_id uuid,
+  actor text NOT NULL,
+  action text NOT NULL,
+  subject text,
+  facts jsonb NOT NULL DEFAULT '{}'::jsonb,
+  CONSTRAINT account_activity_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT account_activity_pkey PRIMARY KEY (account_id, id)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.account_activity FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.account_activity FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON account_activity TO saldo_serve;
+
+CREATE TABLE account_invite (
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  digest bytea NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  invited_by uuid NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamp with time zone NOT NULL,
+  accepted_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  CONSTRAINT account_invite_digest_check CHECK ((length(digest) = 32)),
+  CONSTRAINT account_invite_email_check CHECK ((email = lower(email))),
+  CONSTRAINT account_invite_one_end CHECK ((num_nonnulls(accepted_at, revoked_at) <= 1)),
+  CONSTRAINT account_invite_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
+  CONSTRAINT account_invite_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT account_invite_pkey PRIMARY KEY (id),
+  CONSTRAINT account_invite_digest_key UNIQUE (digest)
+);
+CREATE INDEX account_invite_account ON public.account_invite USING btree (account_id, id);
+GRANT INSERT, SELECT, UPDATE (accepted_at, revoked_at) ON account_invite TO saldo_serve;
+
+CREATE TABLE account_member (
+  account_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  role text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT account_member_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
+  CONSTRAINT account_member_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT account_member_person_id_fkey FOREIGN KEY (person_id) REFERENCES auth.person(id) ON DELETE CASCADE,
+  CONSTRAINT account_member_pkey PRIMARY KEY (account_id, person_id)
+);
+CREATE INDEX account_member_person ON public.account_member USING btree (person_id);
+GRANT DELETE, INSERT, SELECT, UPDATE (role) ON account_member TO saldo_serve;
+
 CREATE TABLE admission_switch (
   the_row boolean NOT NULL DEFAULT true,
   stopped_at timestamp with time zone,
@@ -50,6 +101,8 @@ CREATE TABLE api_key (
   budget_start timestamp with time zone,
   budget_spent bigint NOT NULL DEFAULT 0,
   budget_held bigint NOT NULL DEFAULT 0,
+  person_id uuid,
+  is_member_playground boolean NOT NULL DEFAULT false,
   CONSTRAINT api_key_budget CHECK (((num_nonnulls(budget, budget_period, budget_start) = ANY (ARRAY[0, 3])) AND ((budget IS NULL) OR (budget >= 0)) AND ((budget_period IS NULL) OR (budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))) AND ((budget IS NOT NULL) OR (budget_spent = 0)))) NOT VALID,
   CONSTRAINT api_key_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))) NOT VALID,
   CONSTRAINT api_key_rate_limit_check CHECK (((rate_limit >= 0) AND (rate_limit <= 1000000))),
@@ -235,12 +288,13 @@ CREATE TABLE customer (
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   language text NOT NULL DEFAULT 'id'::text,
   time_zone text NOT NULL DEFAULT 'Asia/Jakarta'::text,
+  name text,
   CONSTRAINT customer_language_check CHECK ((language = ANY (ARRAY['id'::text, 'en'::text]))),
   CONSTRAINT customer_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT customer_pkey PRIMARY KEY (account_id)
 );
 CREATE UNIQUE INDEX customer_email ON public.customer USING btree (lower(email));
-GRANT INSERT, SELECT, UPDATE (language, time_zone) ON customer TO saldo_serve;
+GRANT INSERT, SELECT, UPDATE (email, language, time_zone, name) ON customer TO saldo_serve;
 
 CREATE TABLE database_purpose (
   the_row boolean NOT NULL DEFAULT true,
@@ -1203,6 +1257,7 @@ CREATE TABLE auth.session (
   factor_proved boolean NOT NULL DEFAULT false,
   by_demo boolean NOT NULL DEFAULT false,
   seen_at timestamp with time zone,
+  acts_for uuid,
   CONSTRAINT session_token_digest_check CHECK ((length(token_digest) = 32)),
   CONSTRAINT session_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.person(id) ON DELETE CASCADE,
   CONSTRAINT session_pkey PRIMARY KEY (id),

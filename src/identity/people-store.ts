@@ -3,7 +3,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../kernel/ids.ts";
-import type { SessionProof } from "./principal.ts";
+import type { AccountRole, SessionProof } from "./principal.ts";
 import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns, type ProofSettings } from "./session-proof.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -16,8 +16,12 @@ export type SessionRow = {
   readonly personId: string;
   readonly email: string;
   readonly isOperator: boolean;
-  /** Null: the account is not created yet. */
+  /** The person's own account. Null: it is not created yet. */
+  readonly ownAccountId: string | null;
+  /** The account that the session acts for. Null: the own one, which is not created yet. */
   readonly accountId: string | null;
+  /** The role in that account. Null: none any more. */
+  readonly role: AccountRole | null;
   readonly proof: SessionProof;
 };
 
@@ -47,10 +51,13 @@ const IS_ALIVE = `s.expires_at > clock_timestamp() AND s.created_at > clock_time
   AND (NOT p.is_operator OR (s.created_at > clock_timestamp() - interval '${OPERATOR_SESSION_HOURS} hours'
     AND coalesce(s.seen_at, s.created_at) > clock_timestamp() - interval '${OPERATOR_IDLE_MINUTES} minutes'))`;
 const SESSION_OF_TOKEN = `
-SELECT s.id AS "sessionId", p.id AS "personId", p.email, p.is_operator AS "isOperator", p.account_id AS "accountId",
+SELECT s.id AS "sessionId", p.id AS "personId", p.email, p.is_operator AS "isOperator", p.account_id AS "ownAccountId",
+  coalesce(s.acts_for, p.account_id) AS "accountId",
+  CASE WHEN s.acts_for IS NULL OR s.acts_for = p.account_id THEN 'owner' ELSE own.role END AS role,
   ${proofColumns("$2::boolean", "$3::boolean")},
   coalesce(s.seen_at, s.created_at) < clock_timestamp() - interval '1 minute' AS "isLongUnseen"
 FROM auth.session s JOIN auth.person p ON p.id = s.user_id
+LEFT JOIN account_member own ON own.account_id = s.acts_for AND own.person_id = p.id
 WHERE s.token_digest = $1::bytea AND ${IS_ALIVE} AND p.email_verified`;
 const PERSON = `
 SELECT id AS "personId", email, email_verified AS "emailVerified", name, is_operator AS "isOperator", account_id AS "accountId"

@@ -9,7 +9,7 @@ import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { digestSecretToken } from "../kernel/secret-token.ts";
 import { createCustomer } from "./customers.ts";
-import type { SessionProof } from "./principal.ts";
+import type { AccountRole, SessionProof } from "./principal.ts";
 import {
   hasOwner,
   lockPerson,
@@ -28,7 +28,11 @@ export type SignedInPerson = {
   readonly personId: string;
   readonly email: string;
   readonly isOperator: boolean;
+  /** The person's own account. */
+  readonly ownAccountId: string;
+  /** The account that the session acts for, and the role there. Null: the person is not a member of it any more. */
   readonly accountId: string;
+  readonly role: AccountRole | null;
   readonly proof: SessionProof;
 };
 
@@ -81,10 +85,11 @@ export function createPeople(dependencies: PeopleDependencies): People {
         return null;
       }
       worked.set(name, true);
-      if (session.accountId !== null) return { ...session, accountId: session.accountId };
-      const accountId = await ensureAccount(database, { personId: session.personId, openAccount });
-      await onAccountOpened?.(accountId);
-      return { ...session, accountId };
+      const { ownAccountId, accountId } = session;
+      if (ownAccountId !== null && accountId !== null) return { ...session, ownAccountId, accountId };
+      const opened = await ensureAccount(database, { personId: session.personId, openAccount });
+      await onAccountOpened?.(opened);
+      return { ...session, ownAccountId: opened, accountId: accountId ?? opened };
     },
 
     namesSession: (cookies) => tokenOf(cookies) !== "",

@@ -12,6 +12,8 @@ export type ApiKeyPrincipal = {
   readonly rateLimit: number;
   /** The models that the key may ask: ids, or beginnings with an asterisk behind them. Absent: all. */
   readonly allowedModels?: readonly string[];
+  /** The person who made the key. Absent: not a person, or not known. */
+  readonly personId?: string;
 };
 
 export type MerchantPrincipal = {
@@ -34,12 +36,22 @@ export type SessionProof = {
   readonly isRecent: boolean;
 };
 
-/** A person who is signed in and acts for the own account. */
+/** What a person may do in an account. `members/README.md` has the table. */
+export const ACCOUNT_ROLES = ["owner", "admin", "developer", "billing", "viewer"] as const;
+export type AccountRole = (typeof ACCOUNT_ROLES)[number];
+
+/** A person who is signed in and acts for an account: the own one, or one that the person is a member of. */
 export type SessionPrincipal = {
   readonly kind: "session";
   readonly sessionId: string;
   readonly personId: string;
+  readonly email: string;
+  /** The account that the session acts for. */
   readonly accountId: string;
+  /** The person's own account. */
+  readonly ownAccountId: string;
+  /** The role in the account that the session acts for. Null: the person is not a member of it any more. */
+  readonly role: AccountRole | null;
   readonly proof: SessionProof;
 };
 

@@ -12,9 +12,9 @@ const TOKEN_BYTES = 24;
 
 const COPY = `
 INSERT INTO auth.session (id, token_digest, user_id, expires_at, ip_address, user_agent, created_at, updated_at,
-  proved_at, factor_proved, by_demo, seen_at)
+  proved_at, factor_proved, by_demo, seen_at, acts_for)
 SELECT $2::uuid, $3::bytea, user_id, expires_at, ip_address, user_agent, created_at, clock_timestamp(),
-  proved_at, factor_proved, by_demo, seen_at
+  proved_at, factor_proved, by_demo, seen_at, acts_for
 FROM auth.session WHERE id = $1::uuid
 RETURNING ceil(extract(epoch FROM expires_at - clock_timestamp()))::int AS seconds`;
 // What is under way with the former token still ends, but no order begins by it.

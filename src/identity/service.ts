@@ -33,7 +33,8 @@ import { readSettings, updateSettings, type Language, type Settings } from "./se
 export type AccountsServiceDependencies = {
   readonly database: Pick<Database, "pool">;
   readonly isDemo: boolean;
-  readonly accountOf: (context: HandlerContext) => string;
+  /** The person's own account, whatever the session acts for: settings are the person's. */
+  readonly ownAccountOf: (context: HandlerContext) => string;
   /** Who is signed in, and by which session. */
   readonly personOf: (context: HandlerContext) => { personId: string; sessionId: string; proof: SessionProof };
   readonly operatorOf: (context: HandlerContext) => { email: string };
@@ -51,20 +52,20 @@ const languages = { id: ProtoLanguage.INDONESIAN, en: ProtoLanguage.ENGLISH } as
 
 /** Makes the service. */
 export function createAccountsService(dependencies: AccountsServiceDependencies): ServiceImpl<typeof AccountsService> {
-  const { database, isDemo, accountOf, personOf, operatorOf, recordSecurityEvent, secrets } = dependencies;
+  const { database, isDemo, ownAccountOf, personOf, operatorOf, recordSecurityEvent, secrets } = dependencies;
   const { pool } = database;
   return {
     async getMe(_request, context) {
       const { personId, proof } = personOf(context);
       const person = await readPerson(pool, personId);
       invariant(person !== null, "who is signed in is there");
-      const settings = await readSettings(pool, accountOf(context));
+      const settings = await readSettings(pool, ownAccountOf(context));
       const secondFactor = toProtoFactor(proof);
       return { person: toProtoPerson(person), settings: toProtoSettings(settings), isDemo, secondFactor };
     },
 
     async updateSettings({ language, timeZone }, context) {
-      const settings = await updateSettings(pool, accountOf(context), {
+      const settings = await updateSettings(pool, ownAccountOf(context), {
         ...fromProtoLanguage(language),
         ...(timeZone === "" ? {} : { timeZone }),
       });

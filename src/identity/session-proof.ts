@@ -33,12 +33,12 @@ export function isFresh(proof: SessionProof): boolean {
 
 /**
  * The columns of SessionProof over `s` (auth.session) and `p` (auth.person). `forAll` is a parameter: whether all people must have
- * a second factor, and not only operators and owners of a production merchant. `isDemo` is one too: in production the mark
+ * a second factor, and not only operators and people who act for an account with a production merchant, or have one. `isDemo` is one too: in production the mark
  * of a demo's click is worth nothing, even if a demo has left one in the table.
  */
 export const proofColumns = (isDemo: string, forAll: string): string => `
   ((${forAll} OR p.is_operator OR EXISTS (
-    SELECT FROM public.merchant m WHERE m.account_id = p.account_id AND m.environment = 'production'
+    SELECT FROM public.merchant m WHERE m.account_id IN (p.account_id, s.acts_for) AND m.environment = 'production'
   )) AND NOT (${isDemo} AND s.by_demo)) AS "mustHaveFactor",
   p.two_factor_enabled AS "hasFactor",
   (s.factor_proved OR (${isDemo} AND s.by_demo)) AS "isFactorProved",

@@ -94,6 +94,18 @@ export class ScopeMissing extends DomainError {
   }
 }
 
+/** The role of the signed-in person in the account does not include the method, or the person is not a member any more. */
+export class RoleMissing extends DomainError {
+  readonly code = "permission_denied";
+  constructor(isMember: boolean) {
+    super(
+      isMember
+        ? "Your role in this account does not include this. An owner of the account can change your role."
+        : "You are not a member of this account any more. Switch to another account.",
+    );
+  }
+}
+
 /** The person must have a second factor, and has none yet. */
 export class SecondFactorRequired extends DomainError {
   readonly code = "second_factor_required";

@@ -34,6 +34,14 @@ export class KeyBudgetExceeded extends DomainError {
   }
 }
 
+/** A developer changes the limits of a key, which owners and admins do. */
+export class LimitsOfOwners extends DomainError {
+  readonly code = "permission_denied";
+  constructor() {
+    super("Only owners and admins of the account change the limits of a key. Leave them out to rename it.");
+  }
+}
+
 /** The key may not ask this model. */
 export class ModelNotAllowed extends DomainError {
   readonly code = "model_not_allowed";

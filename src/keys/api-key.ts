@@ -18,6 +18,8 @@ export type ApiKey = {
   readonly revokedAt: Date | null;
   /** The key of the account's own people in the playground: it has no secret, and is neither renamed nor revoked. */
   readonly isPlayground: boolean;
+  /** The person who made it. Null: a service or an operator, or not known. */
+  readonly personId: string | null;
   readonly limits: KeyLimits;
   /** The state of its budget. Null: it has none. */
   readonly budget: KeyBudgetState | null;

@@ -27,7 +27,12 @@ export type KeyRequest = {
   readonly name: string;
   readonly rateLimit?: number;
   readonly limits?: KeyLimits;
+  /** The member who makes it. Left out: a service or an operator does. */
+  readonly maker?: KeyMaker;
 };
+
+/** A person who makes a key. `requireRole` throws unless the person may have keys now; it is called behind the lock of the account. */
+export type KeyMaker = { readonly personId: string; readonly requireRole: (client: PoolClient) => Promise<void> };
 
 /**
  * Issues a key of an account. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
@@ -40,7 +45,7 @@ export async function issueKey(database: Pick<Database, "pool">, request: KeyReq
 /** The same inside the caller's transaction. */
 export async function addKey(
   client: PoolClient,
-  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT, limits = NO_LIMITS }: KeyRequest,
+  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT, limits = NO_LIMITS, maker }: KeyRequest,
 ): Promise<IssuedKey> {
   requireKeyName(name);
   requireKeyLimits(limits);
@@ -48,6 +53,8 @@ export async function addKey(
   requireRateLimit(rateLimit);
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
   await lockAccount(client, accountId);
+  // A member who is removed meanwhile makes no key behind it.
+  await maker?.requireRole(client);
   if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {
     throw new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
   }
@@ -59,6 +66,7 @@ export async function addKey(
     prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
     lastFour: secret.slice(-SHOWN_END_LENGTH),
     rateLimit,
+    personId: maker?.personId ?? null,
   };
   const createdAt = await insertKey(client, { ...key, digest: digestSecretToken(secret) });
   if (limits !== NO_LIMITS) await setKeyLimits(client, { accountId, keyId: key.keyId, limits });

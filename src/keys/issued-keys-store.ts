@@ -13,14 +13,26 @@ import { lockKey } from "./store.ts";
 
 const SECRET_OR_LARGE = ["digest", "slots", "slotCounts"] as const;
 
-/** Reads keys of an account, newest first, from the one behind `beforeId` on; null: from the newest on. */
+/** The keys that people issue; the others are of the playground. */
+const ISSUED = { isPlayground: false, isMemberPlayground: false } as const;
+
+/** Reads keys of an account, or those that one person has made there, newest first, from the one behind `beforeId` on; null: from the newest on. */
 export async function readKeys(
   pool: Pool,
-  { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
+  {
+    accountId,
+    personId = null,
+    beforeId,
+    limit,
+  }: { accountId: string; personId?: string | null | undefined; beforeId: string | null; limit: number },
 ): Promise<ApiKey[]> {
   const { em, ApiKey } = await entitiesOn(pool);
   // Ids begin with the time they were made, so their order is the order of the keys.
-  const where = { accountId, ...(beforeId === null ? {} : { id: { $lt: beforeId } }) };
+  const where = {
+    accountId,
+    ...(personId === null ? {} : { personId }),
+    ...(beforeId === null ? {} : { id: { $lt: beforeId } }),
+  };
   const rows = await em.find(ApiKey, where, { orderBy: { id: "desc" }, limit, exclude: SECRET_OR_LARGE });
   return rows.map(fromRow);
 }
@@ -33,12 +45,14 @@ export async function writeKey(
     keyId,
     name,
     rateLimit,
-  }: { accountId: string; keyId: string; name: string; rateLimit: number | undefined },
+    personId = null,
+  }: { accountId: string; keyId: string; name: string; rateLimit: number | undefined; personId?: string | null },
 ): Promise<ApiKey | null> {
   await waitForLocks(client);
   const { em, ApiKey } = await entitiesOn(client);
   const changes = rateLimit === undefined ? { name } : { name, rateLimit };
-  const changed = await em.nativeUpdate(ApiKey, { accountId, id: keyId, isPlayground: false }, changes);
+  const which = { accountId, id: keyId, ...ISSUED, ...(personId === null ? {} : { personId }) };
+  const changed = await em.nativeUpdate(ApiKey, which, changes);
   return changed === 0 ? null : readKey({ em, ApiKey }, keyId);
 }
 
@@ -48,7 +62,7 @@ export async function writeKey(
  */
 export async function writeRevocation(
   client: PoolClient,
-  which: { keyId: string; accountId?: string | null },
+  which: { keyId: string; accountId?: string | null; personId?: string | null },
 ): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
   // Loading the ORM takes a while, and requests of the key wait for the lock.
   const { em, ApiKey, raw } = await entitiesOn(client);
@@ -63,16 +77,20 @@ export async function writeRevocation(
 export async function revokeAllKeys(client: PoolClient): Promise<number> {
   const { em, ApiKey, raw } = await entitiesOn(client);
   // No person knows the secret of a playground key.
-  return em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") });
+  return em.nativeUpdate(ApiKey, { revokedAt: null, ...ISSUED }, { revokedAt: raw("clock_timestamp()") });
 }
 
 /** Reads one key, of any account or of the given one. Null: there is none. */
 export async function findKey(
   pool: Pool | PoolClient,
-  { accountId, keyId }: { keyId: string; accountId?: string },
+  { accountId, keyId, personId = null }: { keyId: string; accountId?: string; personId?: string | null },
 ): Promise<ApiKey | null> {
   const { em, ApiKey } = await entitiesOn(pool);
-  const where = accountId === undefined ? { id: keyId } : { accountId, id: keyId };
+  const where = {
+    id: keyId,
+    ...(accountId === undefined ? {} : { accountId }),
+    ...(personId === null ? {} : { personId }),
+  };
   const row = await em.findOne(ApiKey, where, { exclude: SECRET_OR_LARGE });
   return row === null ? null : fromRow(row);
 }
@@ -83,7 +101,9 @@ async function readKey({ em, ApiKey }: Pick<Entities, "em" | "ApiKey">, id: stri
   return fromRow(row);
 }
 
-type Row = Omit<ApiKey, "keyId" | "lastUsedAt" | "revokedAt" | "limits" | "budget"> & {
+type Row = Omit<ApiKey, "keyId" | "lastUsedAt" | "revokedAt" | "limits" | "budget" | "personId"> & {
+  readonly personId: string | null | undefined;
+  readonly isMemberPlayground: boolean;
   readonly expiresAt: Date | null | undefined;
   readonly allowedModels: readonly string[] | null | undefined;
   readonly budget: bigint | null | undefined;
@@ -114,7 +134,8 @@ function fromRow(row: Row): ApiKey {
     createdAt: row.createdAt,
     lastUsedAt: row.lastUsedAt ?? null,
     revokedAt: row.revokedAt ?? null,
-    isPlayground: row.isPlayground,
+    isPlayground: row.isPlayground || row.isMemberPlayground,
+    personId: row.personId ?? null,
     limits: {
       budget: budget === null ? null : { amount: budget.amount, period: budget.period },
       expiresAt: row.expiresAt ?? null,

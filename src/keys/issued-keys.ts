@@ -5,7 +5,7 @@ import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
-import { type Page, readPage } from "../kernel/paging.ts";
+import { type Page, type PageRequest, readPage } from "../kernel/paging.ts";
 import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
 import { type KeyLimits, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
@@ -17,10 +17,18 @@ export const MAX_PAGE_SIZE = 200;
 
 type WithPool = Pick<Database, "pool">;
 
-/** Lists an account's keys, newest first, revoked ones included. `pageSize` 0: 50. Errors: ValidationError. */
+/**
+ * Lists an account's keys, or those that one person has made there, newest first, revoked ones included. `pageSize` 0: 50.
+ * Errors: ValidationError.
+ */
 export async function listKeys(
   { pool }: WithPool,
-  { accountId, pageSize = 0, pageToken = "" }: { accountId: string; pageSize?: number; pageToken?: string },
+  {
+    accountId,
+    personId,
+    pageSize = 0,
+    pageToken = "",
+  }: { accountId: string; personId?: string | null } & Partial<PageRequest>,
 ): Promise<Page<ApiKey>> {
   if (!Number.isInteger(pageSize) || pageSize < 0 || pageSize > MAX_PAGE_SIZE) {
     const message = `must be a whole number from 0 to ${MAX_PAGE_SIZE}`;
@@ -28,7 +36,7 @@ export async function listKeys(
   }
   return readPage(
     { pageSize, pageToken },
-    (range) => readKeys(pool, { accountId, ...range }),
+    (range) => readKeys(pool, { accountId, personId, ...range }),
     ({ keyId }) => keyId,
   );
 }
@@ -38,8 +46,8 @@ export function countKeys({ pool }: WithPool, accountIds: readonly string[]): Pr
   return countWorkingKeysOf(pool, accountIds);
 }
 
-/** `keyId` of every account, or only of the given one. */
-export type WhichKey = { readonly keyId: string; readonly accountId?: string };
+/** `keyId` of every account, only of the given one, or only of those that a person has made there. */
+export type WhichKey = { readonly keyId: string; readonly accountId?: string; readonly personId?: string | null };
 
 /** A key with the state of its budget. Errors: NotFound. */
 export async function getKey({ pool }: WithPool, which: WhichKey): Promise<ApiKey> {
@@ -49,7 +57,15 @@ export async function getKey({ pool }: WithPool, which: WhichKey): Promise<ApiKe
 }
 
 /** A change of a key. `limits` replaces all limits; left out, they and the `rateLimit` stay. */
-export type KeyChange = { accountId: string; keyId: string; name: string; rateLimit?: number; limits?: KeyLimits };
+export type KeyChange = {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly name: string;
+  readonly rateLimit?: number;
+  readonly limits?: KeyLimits;
+  /** Only where this person has made the key. Null or left out: any key of the account. */
+  readonly personId?: string | null;
+};
 
 /** Renames a key of an account, and sets what it may do. Errors: ValidationError, NotFound. */
 export async function updateKey(database: WithPool, change: KeyChange): Promise<ApiKey> {
@@ -59,7 +75,7 @@ export async function updateKey(database: WithPool, change: KeyChange): Promise<
 /** The same inside the caller's transaction. */
 export async function changeKey(
   client: PoolClient,
-  { accountId, keyId, name, rateLimit, limits }: KeyChange,
+  { accountId, keyId, name, rateLimit, limits, personId = null }: KeyChange,
 ): Promise<ApiKey> {
   requireKeyName(name);
   if (rateLimit !== undefined) requireRateLimit(rateLimit);
@@ -67,12 +83,13 @@ export async function changeKey(
   if (!isUuid(keyId)) throw noKey();
   if (limits !== undefined) {
     // Loading the ORM takes a while, and requests of the account wait for its lock.
-    const present = await findKey(client, { accountId, keyId });
-    requireFutureEnd(limits, present?.limits.expiresAt ?? null, Date.now());
+    const present = await findKey(client, { accountId, keyId, personId });
+    if (present === null) throw noKey();
+    requireFutureEnd(limits, present.limits.expiresAt, Date.now());
     // The account is locked before the key.
     if (!(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
   }
-  const changed = await writeKey(client, { accountId, keyId, name, rateLimit });
+  const changed = await writeKey(client, { accountId, keyId, name, rateLimit, personId });
   if (changed === null) throw noKey();
   return changed;
 }

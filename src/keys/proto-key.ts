@@ -28,6 +28,7 @@ export function toProtoKey(key: ApiKey) {
     lastFour,
     rateLimit,
     isPlayground,
+    personId: key.personId ?? "",
     createdAt: timestampFromDate(createdAt),
     ...(lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(lastUsedAt) }),
     ...(revokedAt === null ? {} : { revokedAt: timestampFromDate(revokedAt) }),

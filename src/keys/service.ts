@@ -1,8 +1,11 @@
 // KeysService: translation between the contract and the use cases of this room.
 
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { PoolClient } from "pg";
 import type { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import type { Database } from "../database/database.ts";
+import { LimitsOfOwners } from "../kernel/key-limit-errors.ts";
+import type { CallingMember } from "./calling-member.ts";
 import { issueKey } from "./issue-key.ts";
 import { listKeys, revokeKey, updateKey } from "./issued-keys.ts";
 import { fromProtoLimits, toProtoKey } from "./proto-key.ts";
@@ -12,29 +15,48 @@ export type KeysServiceDependencies = {
   readonly database: Database;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** The member who calls. Null: a service or an operator calls. */
+  readonly memberOf: (context: HandlerContext) => CallingMember | null;
+  /** Throws unless a member may have keys now; called behind the lock of the account. */
+  readonly requireRole: (client: PoolClient, member: Pick<CallingMember, "accountId" | "personId">) => Promise<void>;
 };
 
 /** Makes the service. Every method acts on the caller's own account; a key of another account is not found. */
-export function createKeysService({ database, accountOf }: KeysServiceDependencies): ServiceImpl<typeof KeysService> {
+export function createKeysService(dependencies: KeysServiceDependencies): ServiceImpl<typeof KeysService> {
+  const { database, accountOf, memberOf, requireRole } = dependencies;
+  /** A developer sees and changes the own keys alone; another one's is not found. */
+  const whose = (context: HandlerContext) => {
+    const member = memberOf(context);
+    return { accountId: accountOf(context), personId: member?.role === "developer" ? member.personId : null };
+  };
+  const makerOf = (context: HandlerContext) => {
+    const member = memberOf(context);
+    if (member === null) return {};
+    return { maker: { personId: member.personId, requireRole: (client: PoolClient) => requireRole(client, member) } };
+  };
   return {
     async createKey({ name, limits }, context) {
       const asked = limits === undefined ? {} : { limits: fromProtoLimits(limits) };
-      const issued = await issueKey(database, { accountId: accountOf(context), name, ...asked });
+      const request = { accountId: accountOf(context), name, ...asked, ...makerOf(context) };
+      const issued = await issueKey(database, request);
       return { key: toProtoKey(issued), secret: issued.secret };
     },
 
     async listKeys({ pageSize, pageToken }, context) {
-      const { items, nextPageToken } = await listKeys(database, { accountId: accountOf(context), pageSize, pageToken });
+      const { items, nextPageToken } = await listKeys(database, { ...whose(context), pageSize, pageToken });
       return { keys: items.map(toProtoKey), nextPageToken };
     },
 
     async updateKey({ keyId, name, limits }, context) {
+      const { accountId, personId } = whose(context);
+      // Otherwise a developer lifted the budget that an owner has set.
+      if (personId !== null && limits !== undefined) throw new LimitsOfOwners();
       const asked = limits === undefined ? {} : { limits: fromProtoLimits(limits) };
-      return { key: toProtoKey(await updateKey(database, { accountId: accountOf(context), keyId, name, ...asked })) };
+      return { key: toProtoKey(await updateKey(database, { accountId, personId, keyId, name, ...asked })) };
     },
 
     async revokeKey({ keyId }, context) {
-      return { key: toProtoKey(await revokeKey(database, { accountId: accountOf(context), keyId })) };
+      return { key: toProtoKey(await revokeKey(database, { ...whose(context), keyId })) };
     },
 
     async getRetrySettings(_request, context) {

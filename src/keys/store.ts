@@ -16,6 +16,8 @@ export type NewKey = {
   readonly prefix: string;
   readonly lastFour: string;
   readonly rateLimit: number;
+  /** The person who makes it. Null: a service or an operator. */
+  readonly personId: string | null;
 };
 
 /** What was decided on one request, on the locked row of its key. */
@@ -35,7 +37,7 @@ export type CallerSlot = { readonly outcome: "taken" | "limited" | "revoked"; re
 const MAX_LOCK_ATTEMPTS = 3;
 
 const WORKING_KEY_BY_DIGEST = `
-SELECT id, account_id, rate_limit, allowed_models FROM api_key
+SELECT id, account_id, rate_limit, allowed_models, person_id FROM api_key
 WHERE digest = $1::bytea AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
 
 // The clock is read in a step behind the lock: beside it, it would be read before the wait. Only the key's row is locked,
@@ -66,14 +68,30 @@ FROM decided`;
 const TAKE_CALLER_SLOT = `
 SELECT outcome, wait_ms AS "waitMs" FROM take_caller_slot($1::text, $2::uuid, $3::int)`;
 
-const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND NOT is_playground`;
+/** The keys that people issue; the others are of the playground. */
+const IS_ISSUED = `NOT is_playground AND NOT is_member_playground`;
+const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND ${IS_ISSUED}`;
 const COUNT_WORKING_OF = `
 SELECT account_id, count(*)::int AS count FROM api_key
-WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL AND NOT is_playground GROUP BY account_id`;
+WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL AND ${IS_ISSUED} GROUP BY account_id`;
 const INSERT = `
-INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
-VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int) RETURNING created_at`;
-const PLAYGROUND_KEY = `SELECT id, account_id, rate_limit, NULL AS allowed_models FROM api_key WHERE account_id = $1::uuid AND is_playground`;
+INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit, person_id)
+VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int, $8::uuid) RETURNING created_at`;
+// $2: the member whose playground it is; null: that of the person whose account it is.
+const PLAYGROUND_KEY = `
+SELECT id, account_id, rate_limit, NULL AS allowed_models, NULL AS person_id FROM api_key
+WHERE account_id = $1::uuid AND revoked_at IS NULL
+  AND CASE WHEN $2::uuid IS NULL THEN is_playground ELSE is_member_playground AND person_id = $2 END`;
+// Behind the lock of the account, so there is one.
+const INSERT_MEMBER_PLAYGROUND = `
+INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, person_id, is_member_playground)
+SELECT $1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', $4::uuid, true
+WHERE NOT EXISTS (SELECT FROM api_key k
+                  WHERE k.account_id = $1 AND k.person_id = $4 AND k.is_member_playground AND k.revoked_at IS NULL)`;
+const KEYS_OF_PERSON = `SELECT id FROM api_key WHERE account_id = $1::uuid AND person_id = $2::uuid`;
+const REVOKE_OF_PERSON = `
+UPDATE api_key SET revoked_at = clock_timestamp()
+WHERE account_id = $1::uuid AND person_id = $2::uuid AND revoked_at IS NULL RETURNING is_member_playground AS "isPlayground"`;
 // Two first calls at the same moment: the second finds the key of the first.
 const INSERT_PLAYGROUND = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playground)
@@ -82,13 +100,20 @@ ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
 
 const LOCK_KEY = `
 SELECT FROM api_key
-WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) AND NOT is_playground FOR NO KEY UPDATE`;
+WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) AND ${IS_ISSUED}
+  AND ($3::uuid IS NULL OR person_id = $3) FOR NO KEY UPDATE`;
 
 const SET_BUDGET = `SELECT set_key_budget($1::uuid, $2::uuid, $3::bigint, $4::text) AS set`;
 const SET_END = `
 UPDATE api_key SET expires_at = $3::timestamptz, allowed_models = $4::text[] WHERE account_id = $1::uuid AND id = $2::uuid`;
 
-type KeyRow = { id: string; account_id: string; rate_limit: number; allowed_models: string[] | null };
+type KeyRow = {
+  id: string;
+  account_id: string;
+  rate_limit: number;
+  allowed_models: string[] | null;
+  person_id: string | null;
+};
 type SlotRow = {
   outcome: SlotDecision["outcome"];
   rate_limit: number;
@@ -107,10 +132,30 @@ export async function readWorkingKey(pool: Pool, digest: Buffer): Promise<Verifi
   return fromRowWorking(rows[0]);
 }
 
-/** The key of an account's playground. Null: it has not been made. */
-export async function readPlaygroundKey(pool: Pool, accountId: string): Promise<VerifiedKey | null> {
-  const { rows } = await pool.query<KeyRow>(PLAYGROUND_KEY, [accountId]);
+/** The key of a member's playground; `personId` null: that of the person whose account it is. Null: it has not been made. */
+export async function readPlaygroundKey(
+  pool: Pool,
+  { accountId, personId }: { accountId: string; personId: string | null },
+): Promise<VerifiedKey | null> {
+  const { rows } = await pool.query<KeyRow>(PLAYGROUND_KEY, [accountId, personId]);
   return fromRowWorking(rows[0]);
+}
+
+/** The ids of all keys that a person has made in an account, revoked ones and that of the playground included. */
+export async function readKeysOfPerson(
+  pool: Pool,
+  { accountId, personId }: { accountId: string; personId: string },
+): Promise<string[]> {
+  return (await pool.query<{ id: string }>(KEYS_OF_PERSON, [accountId, personId])).rows.map(({ id }) => id);
+}
+
+/** Revokes the keys that a person has made in an account, behind the lock of the account. Returns how many people could see. */
+export async function revokeKeysOfPerson(
+  client: PoolClient,
+  { accountId, personId }: { accountId: string; personId: string },
+): Promise<number> {
+  const { rows } = await client.query<{ isPlayground: boolean }>(REVOKE_OF_PERSON, [accountId, personId]);
+  return rows.filter(({ isPlayground }) => !isPlayground).length;
 }
 
 /** Writes it, unless it is there. */
@@ -119,6 +164,14 @@ export async function insertPlaygroundKey(
   { accountId, keyId, digest }: { accountId: string; keyId: string; digest: Buffer },
 ): Promise<void> {
   await client.query(INSERT_PLAYGROUND, [accountId, keyId, digest]);
+}
+
+/** Writes the key of a member's playground, unless it is there. Behind the lock of the account. */
+export async function insertMemberPlaygroundKey(
+  client: PoolClient,
+  { accountId, keyId, digest, personId }: { accountId: string; keyId: string; digest: Buffer; personId: string },
+): Promise<void> {
+  await client.query(INSERT_MEMBER_PLAYGROUND, [accountId, keyId, digest, personId]);
 }
 
 /** Decides on one request of a key and counts it if it is let in. Errors: UpstreamBusy when the row stays locked. */
@@ -181,18 +234,19 @@ export async function insertKey(client: PoolClient, key: NewKey): Promise<Date> 
     key.prefix,
     key.lastFour,
     key.rateLimit,
+    key.personId,
   ]);
   invariant(rows[0] !== undefined, "an insert gives its row back");
   return rows[0].created_at;
 }
 
-/** Locks a key of any account, or of one, before it is revoked. False: there is none that people may revoke. */
+/** Locks a key of any account, of one, or of one person there, before it is changed. False: there is none that people may change. */
 export async function lockKey(
   client: PoolClient,
-  { keyId, accountId = null }: { keyId: string; accountId?: string | null },
+  { keyId, accountId = null, personId = null }: { keyId: string; accountId?: string | null; personId?: string | null },
 ): Promise<boolean> {
   await waitForLocks(client);
-  return (await client.query(LOCK_KEY, [keyId, accountId])).rowCount === 1;
+  return (await client.query(LOCK_KEY, [keyId, accountId, personId])).rowCount === 1;
 }
 
 /** Sets the budget of a key behind the lock of its account. False: the account has no such key. */
@@ -214,8 +268,14 @@ export async function writeKeyEnd(
 
 function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
   if (row === undefined) return null;
-  const { id: keyId, account_id: accountId, rate_limit: rateLimit, allowed_models: allowedModels } = row;
-  return allowedModels === null ? { keyId, accountId, rateLimit } : { keyId, accountId, rateLimit, allowedModels };
+  const { id: keyId, account_id: accountId, rate_limit: rateLimit, allowed_models: allowedModels, person_id } = row;
+  return {
+    keyId,
+    accountId,
+    rateLimit,
+    ...(allowedModels === null ? {} : { allowedModels }),
+    ...(person_id === null ? {} : { personId: person_id }),
+  };
 }
 
 function fromRowSlot(row: SlotRow | undefined): SlotDecision {

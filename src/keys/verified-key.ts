@@ -8,4 +8,6 @@ export type VerifiedKey = {
   readonly rateLimit: number;
   /** The models that it may ask, as in KeyLimits. Absent: all. */
   readonly allowedModels?: readonly string[];
+  /** The person who made it. Absent: not a person, or not known. */
+  readonly personId?: string;
 };

@@ -132,6 +132,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "identity/operator-invites.ts",
     "identity/sign-in/pending-sign-ups.ts",
     "identity/people-store.ts",
+    "identity/members/member-store.ts",
     "identity/renew-session.ts",
     "identity/second-factor/second-factor-store.ts",
     "identity/service-token-store.ts",

@@ -54,6 +54,9 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
   ],
   identity: [
     "customer",
+    "account_member",
+    "account_invite",
+    "account_activity",
     "service_token",
     "auth.person",
     "auth.credential",

@@ -36,6 +36,9 @@ WHERE p.reason IN ('operator_credit', 'credit_note') AND NOT EXISTS (SELECT FROM
 const COLUMNS: Readonly<Record<string, string>> = {
   posting: "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at",
   merchant_fund: "merchant_id, asset, id, posted, held",
+  customer: "account_id, email, created_at, language, time_zone",
+  "auth.session":
+    "id, token_digest, user_id, expires_at, ip_address, user_agent, created_at, updated_at, proved_at, factor_proved, by_demo, seen_at",
   api_key:
     "account_id, id, digest, name, prefix, last_four, rate_limit, slots, slot_counts, created_at, revoked_at, is_playground",
   wallet:
@@ -91,6 +94,9 @@ describe("a database of the last former migration", () => {
     const kept = [...before.keys()].filter((table) => table !== "mikro_orm_migrations");
     const added = [...after.keys()].filter((table) => !kept.includes(table));
     expect(added).toEqual([
+      "account_activity",
+      "account_invite",
+      "account_member",
       "payout_journal",
       "payout_lost_attempt",
       "schema_change",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { requireKeyRole } from "../../src/identity/members/member-roles.ts";
 import { LimitExceeded, NotFound } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createPlaygroundKeys } from "../../src/keys/playground-key.ts";
@@ -18,11 +19,19 @@ async function newAccount(): Promise<string> {
   return accountId;
 }
 
+/** The person whose account it is. */
+const holder = (accountId: string) => ({ accountId, personId: uuidv7(), isHolder: true });
+
 test("is one key of the account, however many ask for it first", async () => {
   const accountId = await newAccount();
   // Two nodes, which share no memory.
-  const nodes = [createPlaygroundKeys(opened.database), createPlaygroundKeys(opened.database)] as const;
-  const keys = await Promise.all(Array.from({ length: 20 }, (_, index) => nodes[index % 2 === 0 ? 0 : 1](accountId)));
+  const nodes = [
+    createPlaygroundKeys(opened.database, requireKeyRole),
+    createPlaygroundKeys(opened.database, requireKeyRole),
+  ] as const;
+  const keys = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => nodes[index % 2 === 0 ? 0 : 1](holder(accountId))),
+  );
   expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(1);
   expect(keys[0]).toMatchObject({ accountId, rateLimit: 60 });
   const { rows } = await opened.database.pool.query("SELECT FROM api_key WHERE account_id = $1", [accountId]);
@@ -31,7 +40,7 @@ test("is one key of the account, however many ask for it first", async () => {
 
 test("is seen in the list, and neither renamed nor revoked by its owner", async () => {
   const accountId = await newAccount();
-  const { keyId } = await createPlaygroundKeys(opened.database)(accountId);
+  const { keyId } = await createPlaygroundKeys(opened.database, requireKeyRole)(holder(accountId));
   const { items: keys } = await listKeys(opened.database, { accountId });
   expect(keys).toMatchObject([{ keyId, name: "Playground", isPlayground: true, prefix: "", lastFour: "" }]);
   await expect(revokeKey(opened.database, { accountId, keyId })).rejects.toBeInstanceOf(NotFound);
@@ -40,11 +49,13 @@ test("is seen in the list, and neither renamed nor revoked by its owner", async 
 
 test("takes no place among the keys that an account may have", async () => {
   const accountId = await newAccount();
-  await createPlaygroundKeys(opened.database)(accountId);
+  await createPlaygroundKeys(opened.database, requireKeyRole)(holder(accountId));
   for (let index = 0; index < 100; index += 1) await issueKey(opened.database, { accountId, name: `key ${index}` });
   await expect(issueKey(opened.database, { accountId, name: "one more" })).rejects.toBeInstanceOf(LimitExceeded);
 });
 
 test("is not made for an account that is not there", async () => {
-  await expect(createPlaygroundKeys(opened.database)(uuidv7())).rejects.toBeInstanceOf(NotFound);
+  await expect(createPlaygroundKeys(opened.database, requireKeyRole)(holder(uuidv7()))).rejects.toBeInstanceOf(
+    NotFound,
+  );
 });

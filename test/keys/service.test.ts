@@ -16,7 +16,12 @@ afterAll(() => opened.drop());
 async function clientOfNewAccount() {
   const accountId = uuidv7();
   await opened.database.pool.query("INSERT INTO account (id) VALUES ($1)", [accountId]);
-  const service = createKeysService({ database: opened.database, accountOf: () => accountId });
+  const service = createKeysService({
+    database: opened.database,
+    accountOf: () => accountId,
+    memberOf: () => null,
+    requireRole: () => Promise.resolve(),
+  });
   return createClient(
     KeysService,
     createRouterTransport((router) => router.service(KeysService, service)),

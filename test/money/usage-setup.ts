@@ -91,7 +91,11 @@ export class UsageSetup {
 
   /** The service as an account's caller reaches it. */
   clientOf(accountId: string) {
-    const service = createBillingService({ database: this.money.opened.database, accountOf: () => accountId });
+    const service = createBillingService({
+      database: this.money.opened.database,
+      accountOf: () => accountId,
+      ownKeysOf: () => Promise.resolve(null),
+    });
     return createClient(
       BillingService,
       createRouterTransport((router) => router.service(BillingService, service, { interceptors })),

@@ -11,7 +11,8 @@ import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { createBillingService } from "../../src/billing/service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createKeysService } from "../../src/keys/service.ts";
-import { accountOf, isOperator } from "../../src/transport/calls/callers.ts";
+import { requireKeyRole } from "../../src/identity/members/member-roles.ts";
+import { accountOf, isOperator, memberOf } from "../../src/transport/calls/callers.ts";
 import { type Running, startServers } from "../transport/fakes.ts";
 import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -22,6 +23,8 @@ const PERSON = {
   sessionId: uuidv7(),
   personId: uuidv7(),
   accountId: OWN,
+  ownAccountId: OWN,
+  role: "owner" as const,
   email: "ani@example.com",
   isOperator: true,
   proof: PROVED,
@@ -36,8 +39,8 @@ beforeAll(async () => {
     people: { verifySession: async () => PERSON, accountExists: async () => true },
     recordCall: recordCallsOnAccounts(opened.database),
     implementations: {
-      keys: createKeysService({ database: opened.database, accountOf }),
-      billing: createBillingService({ database: opened.database, accountOf, isOperator }),
+      keys: createKeysService({ database: opened.database, accountOf, memberOf, requireRole: requireKeyRole }),
+      billing: createBillingService({ database: opened.database, accountOf, ownKeysOf: async () => null, isOperator }),
     },
   });
 });

@@ -26,7 +26,15 @@ import { createTestDatabase } from "../setup/test-database.ts";
 
 export const OPERATOR = "ani@example.com";
 export const SECOND = "budi@example.com";
-const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: uuidv7(), email: OPERATOR };
+const ACCOUNT = uuidv7();
+const PERSON = {
+  sessionId: uuidv7(),
+  personId: uuidv7(),
+  accountId: ACCOUNT,
+  ownAccountId: ACCOUNT,
+  role: "owner" as const,
+  email: OPERATOR,
+};
 
 export type ServedOperator = Awaited<ReturnType<typeof serveOperator>>;
 

@@ -58,6 +58,8 @@ import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { getKey } from "../../keys/issued-keys.ts";
 import { createKeys } from "../../keys/keys.ts";
+import { requireKeyRole } from "../../identity/members/member-roles.ts";
+import { ownKeysOf } from "./own-keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
 import { createKeysService } from "../../keys/service.ts";
 import { AdmissionGate } from "../../ledger/admission-switch.ts";
@@ -67,7 +69,14 @@ import { GroupCommitLedger } from "../../ledger/group-commit/group-commit.ts";
 import { OwedSpool, owedFolder } from "../../ledger/group-commit/owed-spool.ts";
 import { ProcessLease } from "../../ledger/process-lease.ts";
 import { createPairVerifier } from "../../merchant/merchants/credentials.ts";
-import { accountOf, allowedModelsOf, createKeyCallOf, isOperator, keyOf } from "../../transport/calls/callers.ts";
+import {
+  accountOf,
+  allowedModelsOf,
+  createKeyCallOf,
+  isOperator,
+  keyOf,
+  memberOf,
+} from "../../transport/calls/callers.ts";
 import { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import { switchTick } from "../../ledger/jobs/admission-switch.ts";
 import { auditTicks } from "./audit.ts";
@@ -232,7 +241,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   const reachability = new Reachability(() => database.connect());
   stack.defer(() => reachability.close());
   const refusals = new PortRefusals();
-  const caller = createKeyCallOf(createPlaygroundKeys(requests));
+  const caller = createKeyCallOf(createPlaygroundKeys(requests, requireKeyRole));
   const { takeCountSlot, takeCountedBytes } = createCountWindows();
   const servers = createServers({
     implementations: {
@@ -260,9 +269,9 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
       }),
       embeddings: createEmbeddingsService({ gateway: running.gateway, caller }),
       publicCatalog: createPublicCatalogService(catalog),
-      keys: createKeysService({ database, accountOf }),
+      keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole }),
       billing: {
-        ...createBillingService({ database, requests, accountOf, isOperator }),
+        ...createBillingService({ database, requests, accountOf, ownKeysOf: ownKeysOf(database), isOperator }),
         ...createTopUpMethods({ topUps, accountOf }),
       },
       ...merchantServices(database, config, payouts),

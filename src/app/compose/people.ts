@@ -20,7 +20,7 @@ import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-cred
 import { readerOfAccount } from "../../identity/store.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
-import { accountOf, operatorOf, personOf } from "../../transport/calls/callers.ts";
+import { operatorOf, ownAccountOf, personOf } from "../../transport/calls/callers.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 
 export type PeopleOptions = {
@@ -97,7 +97,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     accounts: createAccountsService({
       database,
       isDemo: config.demo,
-      accountOf,
+      ownAccountOf,
       personOf,
       operatorOf,
       recordSecurityEvent,

@@ -41,9 +41,9 @@ export function tokensOfKind(kind: string, row = ""): string {
 export const SAVED_OF_RECORD = `saved_by_cache(input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, input_price,
   output_price, cache_hit_price, other_prices, cost)`;
 
-/** What a selection asks besides its range, of records and of their sums: $4 model, $5 key, $6 bases. */
+/** What a selection asks besides its range, of records and of their sums: $4 model, $5 keys, $6 bases. */
 export const FITS = `
-  ($4::text IS NULL OR model = $4) AND ($5::uuid IS NULL OR key_id = $5) AND ($6::text[] IS NULL OR basis = ANY ($6))`;
+  ($4::text IS NULL OR model = $4) AND ($5::uuid[] IS NULL OR key_id = ANY ($5)) AND ($6::text[] IS NULL OR basis = ANY ($6))`;
 
 const IN_RANGE = `WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${FITS}`;
 const NEWEST = `${RECORD} ${IN_RANGE} ORDER BY request_id DESC LIMIT $7`;
@@ -110,8 +110,8 @@ export async function selectOne(look: Look, accountId: string, requestId: string
 }
 
 /** The parameters $1 to $6 of a statement about an account's selection. */
-export function valuesOf(accountId: string, { fromId, untilId, model, keyId, bases }: UsageSelection): unknown[] {
-  return [accountId, fromId, untilId, model, keyId, bases];
+export function valuesOf(accountId: string, { fromId, untilId, model, keyIds, bases }: UsageSelection): unknown[] {
+  return [accountId, fromId, untilId, model, keyIds, bases];
 }
 
 function fromRow(row: Row): UsageRecord {

@@ -11,6 +11,8 @@ export type UsageFilter = {
   readonly untilMs?: number;
   readonly model?: string;
   readonly keyId?: string;
+  /** Only records of these keys, as the caller may see no others. Absent: all keys. */
+  readonly ofKeys?: readonly string[];
   /** Empty: all. */
   readonly bases?: readonly UsageBasis[];
 };
@@ -24,7 +26,8 @@ export type UsageSelection = {
   readonly fromQuarter: number;
   readonly untilQuarter: number;
   readonly model: string | null;
-  readonly keyId: string | null;
+  /** Null: all keys. */
+  readonly keyIds: readonly string[] | null;
   readonly bases: readonly UsageBasis[] | null;
 };
 
@@ -39,7 +42,7 @@ const MAX_TIME_MS = 2 ** 48 - 1;
 /** Reads a filter. Errors: ValidationError when the range is turned round or the key's id is none. */
 export function selectionOf(filter: UsageFilter): UsageSelection {
   const problems: FieldProblem[] = [];
-  const { fromMs = 0, untilMs, keyId } = filter;
+  const { fromMs = 0, untilMs, keyId, ofKeys } = filter;
   if (untilMs !== undefined && fromMs > untilMs) {
     problems.push({ field: "filter.from", rule: "usage_filter.range", message: "must not be later than filter.until" });
   }
@@ -54,9 +57,14 @@ export function selectionOf(filter: UsageFilter): UsageSelection {
     fromQuarter: Math.ceil(from / QUARTER_MS),
     untilQuarter: until === null ? BEHIND_ALL_QUARTERS : Math.floor(until / QUARTER_MS),
     model: filter.model ?? null,
-    keyId: keyId ?? null,
+    keyIds: keyId === undefined ? (ofKeys ?? null) : ofKeys === undefined ? [keyId] : ofKeys.filter(isKey(keyId)),
     bases: filter.bases === undefined || filter.bases.length === 0 ? null : filter.bases,
   };
+}
+
+/** Ids are the same in capitals. */
+function isKey(keyId: string): (each: string) => boolean {
+  return (each) => each === keyId.toLowerCase();
 }
 
 function within(ms: number): number {

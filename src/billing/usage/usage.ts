@@ -25,13 +25,16 @@ export async function listUsage(
   );
 }
 
-/** Shows one record, and what was given back of it since. Errors: NotFound, also when it is another account's. */
+/**
+ * Shows one record, and what was given back of it since. `ofKeys`: the keys whose records the caller may see; absent: all.
+ * Errors: NotFound, also when it is another account's, or of another key.
+ */
 export async function getUsageRecord(
   pool: Pool,
-  { accountId, requestId }: { accountId: string; requestId: string },
+  { accountId, requestId, ofKeys }: { accountId: string; requestId: string } & Pick<UsageFilter, "ofKeys">,
 ): Promise<{ record: UsageRecord; credited: bigint }> {
   const record = await readOneSnapshot(pool, (look) => selectOne(look, accountId, requestId));
-  if (record === null) throw new NotFound("There is no such request.");
+  if (record === null || ofKeys?.includes(record.keyId) === false) throw new NotFound("There is no such request.");
   const credited = await readCredited(pool, { accountId, requestIds: [record.requestId] });
   return { record, credited: credited.get(record.requestId) ?? 0n };
 }

@@ -19,6 +19,7 @@ export const Customer = defineEntity({
     createdAt: now(),
     language: p.text().default("id"),
     timeZone: p.text().default("Asia/Jakarta"),
+    name: p.text().nullable(),
   },
 });
 
@@ -61,6 +62,70 @@ export const Person = defineEntity({
     { name: "person_email_key", properties: ["email"] },
     { name: "person_account_id_key", properties: ["accountId"] },
   ],
+});
+
+export const AccountMember = defineEntity({
+  name: "AccountMember",
+  tableName: "account_member",
+  properties: {
+    accountId: p
+      .manyToOne(Account)
+      .mapToPk()
+      .fieldName("account_id")
+      .updateRule("no action")
+      .deleteRule("no action")
+      .primary(),
+    personId: p
+      .manyToOne(Person)
+      .mapToPk()
+      .fieldName("person_id")
+      .updateRule("no action")
+      .deleteRule("cascade")
+      .primary(),
+    role: p.text(),
+    createdAt: now(),
+  },
+  indexes: [{ name: "account_member_person", properties: ["personId"] }],
+});
+
+export const AccountInvite = defineEntity({
+  name: "AccountInvite",
+  tableName: "account_invite",
+  properties: {
+    id: p.uuid().primary(),
+    accountId: p.manyToOne(Account).mapToPk().fieldName("account_id").deleteRule("no action"),
+    digest: p.blob(),
+    email: p.text(),
+    role: p.text(),
+    invitedBy: p.uuid(),
+    createdAt: now(),
+    expiresAt: moment(),
+    acceptedAt: moment().nullable(),
+    revokedAt: moment().nullable(),
+  },
+  uniques: [{ name: "account_invite_digest_key", properties: ["digest"] }],
+  indexes: [{ name: "account_invite_account", properties: ["accountId", "id"] }],
+});
+
+export const AccountActivity = defineEntity({
+  name: "AccountActivity",
+  tableName: "account_activity",
+  properties: {
+    accountId: p
+      .manyToOne(Account)
+      .mapToPk()
+      .fieldName("account_id")
+      .updateRule("no action")
+      .deleteRule("no action")
+      .primary(),
+    id: p.uuid().primary(),
+    doneAt: now(),
+    personId: p.uuid().nullable(),
+    actor: p.text(),
+    action: p.text(),
+    subject: p.text().nullable(),
+    facts: p.json<Record<string, string>>().defaultRaw("'{}'::jsonb"),
+  },
 });
 
 export const Credential = defineEntity({
@@ -155,6 +220,7 @@ export const Session = defineEntity({
     factorProved: p.boolean().default(false),
     byDemo: p.boolean().default(false),
     seenAt: moment().nullable(),
+    actsFor: p.uuid().nullable(),
   },
   uniques: [{ name: "session_token_digest_key", properties: ["tokenDigest"] }],
   indexes: [

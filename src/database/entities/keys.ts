@@ -26,6 +26,8 @@ export const ApiKey = defineEntity({
     budgetStart: moment().nullable(),
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
+    personId: p.uuid().nullable(),
+    isMemberPlayground: p.boolean().default(false),
     // The window keeps its newest slot until the next request replaces it.
     lastUsedAt: p
       .datetime()

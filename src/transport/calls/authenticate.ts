@@ -96,7 +96,7 @@ async function ofCookies(verifiers: Verifiers, credentials: Credentials, wanted:
   verifiers.refusedCredentials?.refuseUnknown(source, "session", cookies);
   const person = await verifiers.verifySession(cookies);
   if (person === null) return unknownCaller(verifiers, credentials, "session", cookies);
-  const { sessionId, personId, email, proof } = person;
+  const { sessionId, personId, email, ownAccountId, accountId, role, proof } = person;
   // Operators have an account of their own, like every person. They act as operators where people may not call at all, or
   // where they name an account.
   const takesPeople = wanted.callers.has(Caller.SESSION);
@@ -104,8 +104,8 @@ async function ofCookies(verifiers: Verifiers, credentials: Credentials, wanted:
     if (account !== null && !(await verifiers.accountExists(account))) throw noAccount();
     return { kind: "operator", sessionId, personId, email, accountId: account ?? "", proof };
   }
-  if (account !== null && account !== person.accountId) throw noAccount();
-  return { kind: "session", sessionId, personId, accountId: person.accountId, proof };
+  if (account !== null && account !== accountId) throw noAccount();
+  return { kind: "session", sessionId, personId, email, accountId, ownAccountId, role, proof };
 }
 
 /** Unknown credentials give the public, like none. */

@@ -2,15 +2,17 @@
 
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
 import {
+  AccountRole as ProtoAccountRole,
   Caller,
   callers,
   rest_callers,
+  roles,
   TokenScope as ProtoTokenScope,
   token_scope,
 } from "#gen/saldo/options/v1/options_pb.ts";
-import type { Principal, TokenScope } from "../../identity/principal.ts";
+import type { AccountRole, Principal, TokenScope } from "../../identity/principal.ts";
 import { requireProof } from "./require-proof.ts";
-import { InvalidApiKey, InvalidCredentials, PermissionDenied, ScopeMissing } from "../../kernel/errors.ts";
+import { InvalidApiKey, InvalidCredentials, PermissionDenied, RoleMissing, ScopeMissing } from "../../kernel/errors.ts";
 
 const callerOf = {
   public: Caller.PUBLIC,
@@ -65,13 +67,41 @@ export function tokenScopeOf(method: DescMethod): TokenScope | null {
   return scopeNames[getOption(method, token_scope)] ?? null;
 }
 
+const roleNames: Readonly<Record<ProtoAccountRole, AccountRole | "person" | null>> = {
+  [ProtoAccountRole.UNSPECIFIED]: null,
+  [ProtoAccountRole.OWNER]: "owner",
+  [ProtoAccountRole.ADMIN]: "admin",
+  [ProtoAccountRole.DEVELOPER]: "developer",
+  [ProtoAccountRole.BILLING]: "billing",
+  [ProtoAccountRole.VIEWER]: "viewer",
+  [ProtoAccountRole.PERSON]: "person",
+};
+
+const roleRules = new Map<DescMethod, ReadonlySet<AccountRole | "person">>();
+
+/** The roles of people who may call a method; "person": everyone who is signed in. None: no person may call it. */
+export function rolesOf(method: DescMethod): ReadonlySet<AccountRole | "person"> {
+  const known = roleRules.get(method);
+  if (known !== undefined) return known;
+  const read = new Set(getOption(method, roles).flatMap((role) => roleNames[role] ?? []));
+  roleRules.set(method, read);
+  return read;
+}
+
+/** Refuses a person whose role in the account does not include the method. Errors: RoleMissing. */
+function requireRole(method: DescMethod, role: AccountRole | null): void {
+  const allowed = rolesOf(method);
+  if (!allowed.has("person") && (role === null || !allowed.has(role))) throw new RoleMissing(role !== null);
+}
+
 /**
  * Checks that the caller may call the method; `allowed` are the callers that it takes here. Errors: InvalidApiKey,
- * InvalidCredentials, PermissionDenied, SecondFactorRequired, FreshAuthenticationRequired, ScopeMissing.
+ * InvalidCredentials, PermissionDenied, RoleMissing, SecondFactorRequired, FreshAuthenticationRequired, ScopeMissing.
  */
 export function authorise(method: DescMethod, principal: Principal, allowed = callersOf(method)): void {
   if (allowed.has(Caller.PUBLIC)) return;
   if (allowed.has(callerOf[principal.kind])) {
+    if (principal.kind === "session") requireRole(method, principal.role);
     if (principal.kind === "session" || principal.kind === "operator") requireProof(method, principal);
     if (principal.kind === "service") requireScope(method, principal.scopes);
     return;

@@ -4,8 +4,9 @@
 import type { TraceSpan } from "../../kernel/tracing.ts";
 import { spanOf } from "./call.ts";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
-import { ValidationError } from "../../kernel/errors.ts";
+import type { AccountRole, MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
+import type { CallingMember } from "../../keys/calling-member.ts";
+import { RoleMissing, ValidationError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { VerifiedKey } from "../../keys/verified-key.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-header.ts";
@@ -15,9 +16,51 @@ import { ACCOUNT_HEADER, principalOf, receivedAtMsOf, requestIdOf } from "./call
 export function accountOf(context: HandlerContext): string {
   const principal = principalOf(context);
   invariant("accountId" in principal, "a method of an account is called for an account");
+  // Methods about the person are open to one who is no member any more, and read no account.
+  if (principal.kind === "session" && principal.role === null) throw new RoleMissing(false);
   if (principal.accountId !== "") return principal.accountId;
   const message = "must name the account the call is for";
   throw new ValidationError([{ field: ACCOUNT_HEADER, rule: "required", message }]);
+}
+
+/** The signed-in person's own account, whatever the session acts for. */
+export function ownAccountOf(context: HandlerContext): string {
+  const principal = principalOf(context);
+  invariant(principal.kind === "session", "a method about a person is called by one");
+  return principal.ownAccountId;
+}
+
+/** The member who calls, in the account that the call acts for. Null: a service, an operator or a key calls. */
+export function memberOf(context: HandlerContext): CallingMember | null {
+  const principal = principalOf(context);
+  if (principal.kind !== "session") return null;
+  if (principal.role === null) throw new RoleMissing(false);
+  const { personId, email, accountId, ownAccountId, role } = principal;
+  return { personId, email, accountId, role, isHolder: accountId === ownAccountId };
+}
+
+/** Reads the role of a person in an account; null: none. */
+type RoleOf = (member: { accountId: string; personId: string }) => Promise<AccountRole | null>;
+
+/**
+ * Finds whose keys and usage a call may see: a person's id, where the caller is a developer or calls with the key of one. Null: all of
+ * the account.
+ */
+export function createOwnRowsOf(roleOf: RoleOf): (context: HandlerContext) => Promise<string | null> {
+  return async (context) => {
+    const principal = principalOf(context);
+    if (principal.kind === "session") return mayReadAll(principal.role) ? null : principal.personId;
+    // A key shows no more than its maker may read. Keys that no person made show the account.
+    if (principal.kind !== "api_key" || principal.personId === undefined) return null;
+    const { accountId, personId } = principal;
+    return mayReadAll(await roleOf({ accountId, personId })) ? null : personId;
+  };
+}
+
+const READ_ALL: readonly (AccountRole | null)[] = ["owner", "admin", "viewer"];
+
+function mayReadAll(role: AccountRole | null): boolean {
+  return READ_ALL.includes(role);
 }
 
 /** Whether an operator calls for another account. */
@@ -35,7 +78,7 @@ export function operatorOf(context: HandlerContext): { personId: string; email: 
 /** The signed-in person, and the session. */
 export function personOf(context: HandlerContext): { personId: string; sessionId: string; proof: SessionProof } {
   const principal = principalOf(context);
-  invariant("personId" in principal, "a method of people is called by a signed-in person");
+  invariant("sessionId" in principal, "a method of people is called by a signed-in person");
   return { personId: principal.personId, sessionId: principal.sessionId, proof: principal.proof };
 }
 
@@ -73,7 +116,7 @@ export type KeyCall = {
  * Finds the key of a chat call: the one that was sent, or that of the account's playground where a signed-in person calls.
  */
 export function createKeyCallOf(
-  playgroundKeyOf: (accountId: string) => Promise<VerifiedKey>,
+  playgroundKeyOf: (member: CallingMember) => Promise<VerifiedKey>,
 ): (context: HandlerContext) => Promise<KeyCall> {
   return async (context) => {
     const principal = principalOf(context);
@@ -85,7 +128,8 @@ export function createKeyCallOf(
       span: spanOf(context),
     };
     if (principal.kind === "api_key") return { key: principal, ...facts };
-    invariant(principal.kind === "session", "a chat method is called with a key or by a person");
-    return { key: await playgroundKeyOf(principal.accountId), ...facts };
+    const member = memberOf(context);
+    invariant(member !== null, "a chat method is called with a key or by a person");
+    return { key: await playgroundKeyOf(member), ...facts };
   };
 }

@@ -34,7 +34,7 @@ export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, p
     merchantId: "merchantId" in principal ? principal.merchantId : undefined,
     keyId: "keyId" in principal ? principal.keyId : undefined,
     tokenId: "tokenId" in principal ? principal.tokenId : undefined,
-    personId: "personId" in principal ? principal.personId : undefined,
+    personId: "sessionId" in principal ? principal.personId : undefined,
     code,
     durationMs,
   };

@@ -16,14 +16,19 @@ type Call = Parameters<ReturnType<Interceptor>>[0];
 export function recheckCallers(authenticated: (req: Call) => Promise<Principal>): Interceptor {
   return (next) => async (req) => {
     const res = await next(req);
-    const { kind } = principalOf({ values: req.contextValues });
-    if (!res.stream || kind === "api_key" || kind === "public") return res;
+    const began = principalOf({ values: req.contextValues });
+    if (!res.stream || began.kind === "api_key" || began.kind === "public") return res;
     const requireSame = async (): Promise<void> => {
-      const { kind: now } = await authenticated(req);
-      if (now !== kind) authorise(req.method, { kind: "public" });
+      if (!isSame(began, await authenticated(req))) authorise(req.method, { kind: "public" });
     };
     return { ...res, message: rechecked(res.message, requireSame) };
   };
+}
+
+/** Whether the caller is who it was when the call began; of a person, with the same role in the same account. */
+function isSame(began: Principal, now: Principal): boolean {
+  if (began.kind !== "session" || now.kind !== "session") return began.kind === now.kind;
+  return began.accountId === now.accountId && began.role === now.role;
 }
 
 async function* rechecked(messages: StreamResponse["message"], requireSame: () => Promise<void>) {

@@ -27,6 +27,7 @@ import { PROOF_BUGS } from "./proofs.ts";
 import { PROTOCOL_BUGS } from "./protocols.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { REQUEST_BUGS } from "./requests.ts";
+import { ROLE_BUGS } from "./roles.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
 import { SECRET_BUGS } from "./secrets.ts";
 import { SECURITY_LOG_BUGS } from "./security-log.ts";
@@ -57,6 +58,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
   ...USAGE_BUGS,
+  ...ROLE_BUGS,
   ...METERING_BUGS,
   ...UNSOUND_ANSWER_BUGS,
   ...EMBEDDINGS_BUGS,

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/options/v1/options.proto.
  */
 export const file_saldo_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNhbGRvLm9wdGlvbnMudjEiNwoNUmVxdWVzdEJvdW5kcxIRCgltYXhfYnl0ZXMYASABKA0SEwoLY29tcHJlc3Npb24YAiABKAgimQEKCVJlc3RGaWVsZBIWCg5kZWNpbWFsX251bWJlchgBIAEoCBIQCghycGNfb25seRgCIAEoCBITCgtvcl9hcnJheV9vZhgDIAEoCRIPCgdpbl9tZXRhGAQgASgIEhYKDmxlZnRfb3V0X2VtcHR5GAUgASgIEhEKCW9yX3Rva2VucxgGIAEoCBIRCglvcl9iYXNlNjQYByABKAgqmQEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABIRCg1DQUxMRVJfUFVCTElDEAESEgoOQ0FMTEVSX0FQSV9LRVkQAhISCg5DQUxMRVJfU0VTU0lPThADEhMKD0NBTExFUl9NRVJDSEFOVBAEEhIKDkNBTExFUl9TRVJWSUNFEAUSEwoPQ0FMTEVSX09QRVJBVE9SEAYqvgEKClRva2VuU2NvcGUSGwoXVE9LRU5fU0NPUEVfVU5TUEVDSUZJRUQQABIUChBUT0tFTl9TQ09QRV9SRUFEEAESFAoQVE9LRU5fU0NPUEVfS0VZUxACEhcKE1RPS0VOX1NDT1BFX1RPUF9VUFMQAxIYChRUT0tFTl9TQ09QRV9TRVRUSU5HUxAEEhkKFVRPS0VOX1NDT1BFX01FUkNIQU5UUxAFEhkKFVRPS0VOX1NDT1BFX1RSQU5TRkVSUxAGKmEKCkZyZXNoUHJvb2YSGwoXRlJFU0hfUFJPT0ZfVU5TUEVDSUZJRUQQABIYChRGUkVTSF9QUk9PRl9SRVFVSVJFRBABEhwKGEZSRVNIX1BST09GX05PVF9SRVFVSVJFRBACKjwKCEVudmVsb3BlEhgKFEVOVkVMT1BFX1VOU1BFQ0lGSUVEEAASFgoSRU5WRUxPUEVfREFUQV9NRVRBEAE6VAoHY2FsbGVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyADKA4yGC5zYWxkby5vcHRpb25zLnYxLkNhbGxlclIHY2FsbGVyczpfCgtmcmVzaF9wcm9vZhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyABKA4yHC5zYWxkby5vcHRpb25zLnYxLkZyZXNoUHJvb2ZSCmZyZXNoUHJvb2Y6UgoUYmVmb3JlX3NlY29uZF9mYWN0b3ISHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgIUhJiZWZvcmVTZWNvbmRGYWN0b3I6aAoOcmVxdWVzdF9ib3VuZHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgLMh8uc2FsZG8ub3B0aW9ucy52MS5SZXF1ZXN0Qm91bmRzUg1yZXF1ZXN0Qm91bmRzOl8KC3Rva2VuX3Njb3BlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYw4cDIAEoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZVIKdG9rZW5TY29wZTo4CgZlcnJvcnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjEhwMgAygJUgZlcnJvcnM6PwoKcnBjX2Vycm9ycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMWHAyADKAlSCXJwY0Vycm9yczpZCghlbnZlbG9wZRIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgOMhouc2FsZG8ub3B0aW9ucy52MS5FbnZlbG9wZVIIZW52ZWxvcGU6XgoMcmVzdF9jYWxsZXJzEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMaHAyADKA4yGC5zYWxkby5vcHRpb25zLnYxLkNhbGxlclILcmVzdENhbGxlcnM6UAoEcmVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYt4cDIAEoCzIbLnNhbGRvLm9wdGlvbnMudjEuUmVzdEZpZWxkUgRyZXN0YgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch5zYWxkby9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNhbGRvLm9wdGlvbnMudjEiNwoNUmVxdWVzdEJvdW5kcxIRCgltYXhfYnl0ZXMYASABKA0SEwoLY29tcHJlc3Npb24YAiABKAgimQEKCVJlc3RGaWVsZBIWCg5kZWNpbWFsX251bWJlchgBIAEoCBIQCghycGNfb25seRgCIAEoCBITCgtvcl9hcnJheV9vZhgDIAEoCRIPCgdpbl9tZXRhGAQgASgIEhYKDmxlZnRfb3V0X2VtcHR5GAUgASgIEhEKCW9yX3Rva2VucxgGIAEoCBIRCglvcl9iYXNlNjQYByABKAgqmQEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABIRCg1DQUxMRVJfUFVCTElDEAESEgoOQ0FMTEVSX0FQSV9LRVkQAhISCg5DQUxMRVJfU0VTU0lPThADEhMKD0NBTExFUl9NRVJDSEFOVBAEEhIKDkNBTExFUl9TRVJWSUNFEAUSEwoPQ0FMTEVSX09QRVJBVE9SEAYqwwEKC0FjY291bnRSb2xlEhwKGEFDQ09VTlRfUk9MRV9VTlNQRUNJRklFRBAAEhYKEkFDQ09VTlRfUk9MRV9PV05FUhABEhYKEkFDQ09VTlRfUk9MRV9BRE1JThACEhoKFkFDQ09VTlRfUk9MRV9ERVZFTE9QRVIQAxIYChRBQ0NPVU5UX1JPTEVfQklMTElORxAEEhcKE0FDQ09VTlRfUk9MRV9WSUVXRVIQBRIXChNBQ0NPVU5UX1JPTEVfUEVSU09OEAYqvgEKClRva2VuU2NvcGUSGwoXVE9LRU5fU0NPUEVfVU5TUEVDSUZJRUQQABIUChBUT0tFTl9TQ09QRV9SRUFEEAESFAoQVE9LRU5fU0NPUEVfS0VZUxACEhcKE1RPS0VOX1NDT1BFX1RPUF9VUFMQAxIYChRUT0tFTl9TQ09QRV9TRVRUSU5HUxAEEhkKFVRPS0VOX1NDT1BFX01FUkNIQU5UUxAFEhkKFVRPS0VOX1NDT1BFX1RSQU5TRkVSUxAGKmEKCkZyZXNoUHJvb2YSGwoXRlJFU0hfUFJPT0ZfVU5TUEVDSUZJRUQQABIYChRGUkVTSF9QUk9PRl9SRVFVSVJFRBABEhwKGEZSRVNIX1BST09GX05PVF9SRVFVSVJFRBACKjwKCEVudmVsb3BlEhgKFEVOVkVMT1BFX1VOU1BFQ0lGSUVEEAASFgoSRU5WRUxPUEVfREFUQV9NRVRBEAE6VAoHY2FsbGVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyADKA4yGC5zYWxkby5vcHRpb25zLnYxLkNhbGxlclIHY2FsbGVyczpfCgtmcmVzaF9wcm9vZhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyABKA4yHC5zYWxkby5vcHRpb25zLnYxLkZyZXNoUHJvb2ZSCmZyZXNoUHJvb2Y6UgoUYmVmb3JlX3NlY29uZF9mYWN0b3ISHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgIUhJiZWZvcmVTZWNvbmRGYWN0b3I6aAoOcmVxdWVzdF9ib3VuZHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgLMh8uc2FsZG8ub3B0aW9ucy52MS5SZXF1ZXN0Qm91bmRzUg1yZXF1ZXN0Qm91bmRzOl8KC3Rva2VuX3Njb3BlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYw4cDIAEoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZVIKdG9rZW5TY29wZTo4CgZlcnJvcnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjEhwMgAygJUgZlcnJvcnM6PwoKcnBjX2Vycm9ycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMWHAyADKAlSCXJwY0Vycm9yczpVCgVyb2xlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMeHAyADKA4yHS5zYWxkby5vcHRpb25zLnYxLkFjY291bnRSb2xlUgVyb2xlczpZCghlbnZlbG9wZRIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgOMhouc2FsZG8ub3B0aW9ucy52MS5FbnZlbG9wZVIIZW52ZWxvcGU6XgoMcmVzdF9jYWxsZXJzEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMaHAyADKA4yGC5zYWxkby5vcHRpb25zLnYxLkNhbGxlclILcmVzdENhbGxlcnM6UAoEcmVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYt4cDIAEoCzIbLnNhbGRvLm9wdGlvbnMudjEuUmVzdEZpZWxkUgRyZXN0YgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * The bounds of one request message, checked before the message is decoded.
@@ -178,6 +178,75 @@ export const CallerSchema: GenEnum<Caller> = /*@__PURE__*/
   enumDesc(file_saldo_options_v1_options, 0);
 
 /**
+ * What a person may do in an account. src/identity/members/README.md has the table of roles and methods.
+ *
+ * @generated from enum saldo.options.v1.AccountRole
+ */
+export const AccountRole = {
+  /**
+   * Not a role.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Everything, also making other owners. An account has at least one.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_OWNER = 1;
+   */
+  OWNER: 1,
+
+  /**
+   * Everything but owners and what they may do alone.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_ADMIN = 2;
+   */
+  ADMIN: 2,
+
+  /**
+   * Own keys, own usage, the playground.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_DEVELOPER = 3;
+   */
+  DEVELOPER: 3,
+
+  /**
+   * Money: balance, top-ups, statements. No keys and no requests.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_BILLING = 4;
+   */
+  BILLING: 4,
+
+  /**
+   * Reads everything and changes nothing.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_VIEWER = 5;
+   */
+  VIEWER: 5,
+
+  /**
+   * Only in `roles` of a method: it is about the person and not about an account, so everyone who is signed in may call it.
+   *
+   * @generated from enum value: ACCOUNT_ROLE_PERSON = 6;
+   */
+  PERSON: 6,
+} as const;
+
+/**
+ * What a person may do in an account. src/identity/members/README.md has the table of roles and methods.
+ *
+ * @generated from enum saldo.options.v1.AccountRole
+ */
+export type AccountRole = (typeof AccountRole)[keyof typeof AccountRole] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.options.v1.AccountRole.
+ */
+export const AccountRoleSchema: GenEnum<AccountRole> = /*@__PURE__*/
+  enumDesc(file_saldo_options_v1_options, 1);
+
+/**
  * What a service token may do for the accounts it acts for.
  *
  * @generated from enum saldo.options.v1.TokenScope
@@ -244,7 +313,7 @@ export type TokenScope = (typeof TokenScope)[keyof typeof TokenScope] | UnknownE
  * Describes the enum saldo.options.v1.TokenScope.
  */
 export const TokenScopeSchema: GenEnum<TokenScope> = /*@__PURE__*/
-  enumDesc(file_saldo_options_v1_options, 1);
+  enumDesc(file_saldo_options_v1_options, 2);
 
 /**
  * Which people need a fresh proof (password with second factor, passkey or code) for a method.
@@ -285,7 +354,7 @@ export type FreshProof = (typeof FreshProof)[keyof typeof FreshProof] | UnknownE
  * Describes the enum saldo.options.v1.FreshProof.
  */
 export const FreshProofSchema: GenEnum<FreshProof> = /*@__PURE__*/
-  enumDesc(file_saldo_options_v1_options, 2);
+  enumDesc(file_saldo_options_v1_options, 3);
 
 /**
  * The shape of a REST answer around the message.
@@ -319,7 +388,7 @@ export type Envelope = (typeof Envelope)[keyof typeof Envelope] | UnknownEnum;
  * Describes the enum saldo.options.v1.Envelope.
  */
 export const EnvelopeSchema: GenEnum<Envelope> = /*@__PURE__*/
-  enumDesc(file_saldo_options_v1_options, 3);
+  enumDesc(file_saldo_options_v1_options, 4);
 
 /**
  * Who may call the method. Every method names at least one kind of caller; a test fails on a method without one.
@@ -380,12 +449,21 @@ export const rpc_errors: GenExtension<MethodOptions, string[]> = /*@__PURE__*/
   extDesc(file_saldo_options_v1_options, 6);
 
 /**
+ * The roles in the account of a signed-in person who may call the method. A method that takes people and names no role takes none of
+ * them; a test fails on it.
+ *
+ * @generated from extension: repeated saldo.options.v1.AccountRole roles = 50119;
+ */
+export const roles: GenExtension<MethodOptions, AccountRole[]> = /*@__PURE__*/
+  extDesc(file_saldo_options_v1_options, 7);
+
+/**
  * How REST answers of this service are wrapped. Unset: the message itself is the body.
  *
  * @generated from extension: saldo.options.v1.Envelope envelope = 50102;
  */
 export const envelope: GenExtension<ServiceOptions, Envelope> = /*@__PURE__*/
-  extDesc(file_saldo_options_v1_options, 7);
+  extDesc(file_saldo_options_v1_options, 8);
 
 /**
  * Who may call the methods of the service in REST, where these are fewer than `callers` of a method. Unset: the same.
@@ -393,7 +471,7 @@ export const envelope: GenExtension<ServiceOptions, Envelope> = /*@__PURE__*/
  * @generated from extension: repeated saldo.options.v1.Caller rest_callers = 50118;
  */
 export const rest_callers: GenExtension<ServiceOptions, Caller[]> = /*@__PURE__*/
-  extDesc(file_saldo_options_v1_options, 8);
+  extDesc(file_saldo_options_v1_options, 9);
 
 /**
  * How the field differs in REST from plain proto JSON.
@@ -401,5 +479,5 @@ export const rest_callers: GenExtension<ServiceOptions, Caller[]> = /*@__PURE__*
  * @generated from extension: saldo.options.v1.RestField rest = 50103;
  */
 export const rest: GenExtension<FieldOptions, RestField> = /*@__PURE__*/
-  extDesc(file_saldo_options_v1_options, 9);
+  extDesc(file_saldo_options_v1_options, 10);
 

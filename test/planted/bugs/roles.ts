@@ -1,0 +1,106 @@
+// Guards of what a member of an account may do and see.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const edit = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
+const roles = (test: string) => ({ file: "test/security/roles.test.ts", test });
+const isolation = (test: string) => ({ file: "test/identity/members/isolation.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const ROLE_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a signed-in person calls whatever the method's kind of caller may",
+    edits: [
+      edit(
+        "transport/calls/authorise.ts",
+        'if (principal.kind === "session") requireRole(method, principal.role);',
+        "",
+      ),
+    ],
+    noticedBy: roles("the role billing reaches its methods and no other"),
+  },
+  {
+    name: "one who was removed from an account goes on acting for it",
+    edits: [
+      edit(
+        "identity/people-store.ts",
+        "CASE WHEN s.acts_for IS NULL OR s.acts_for = p.account_id THEN 'owner' ELSE own.role END AS role",
+        "coalesce(own.role, 'owner') AS role",
+      ),
+    ],
+    noticedBy: roles("one who is no member any more reaches nothing of the account"),
+  },
+  {
+    name: "a method that names no role takes everyone",
+    edits: [
+      edit(
+        "transport/calls/authorise.ts",
+        '!allowed.has("person") && (role === null',
+        '!allowed.has("person") && allowed.size > 4 && (role === null',
+      ),
+    ],
+    noticedBy: roles("the role viewer reaches its methods and no other"),
+  },
+  {
+    name: "a developer lists everybody's keys",
+    edits: [edit("keys/service.ts", 'member?.role === "developer" ? member.personId : null', "null")],
+    noticedBy: isolation("lists the own keys alone, that of the own playground included"),
+  },
+  {
+    name: "a developer revokes the keys of others",
+    edits: [
+      edit(
+        "keys/store.ts",
+        "AND ($3::uuid IS NULL OR person_id = $3) FOR NO KEY UPDATE",
+        "AND ($3::uuid IS NULL OR true) FOR NO KEY UPDATE",
+      ),
+    ],
+    noticedBy: isolation("neither renames nor revokes the key of another member"),
+  },
+  {
+    name: "a developer lifts the budget that an owner has set",
+    edits: [edit("keys/service.ts", "if (personId !== null && limits !== undefined) throw new LimitsOfOwners();", "")],
+    noticedBy: isolation("renames the own key, and leaves its limits to owners"),
+  },
+  {
+    name: "a developer opens the requests of others",
+    edits: [
+      edit("billing/usage/usage.ts", "record === null || ofKeys?.includes(record.keyId) === false", "record === null"),
+    ],
+    noticedBy: isolation("lists, opens, sums and exports the own requests alone"),
+  },
+  {
+    name: "a filter by another member's key takes the place of the own keys",
+    edits: [
+      edit("billing/usage/usage-filter.ts", "ofKeys === undefined ? [keyId] : ofKeys.filter(isKey(keyId))", "[keyId]"),
+    ],
+    noticedBy: isolation("finds nothing by the key of another member, in any case of its letters"),
+  },
+  {
+    name: "a developer's key shows the usage of the account",
+    edits: [
+      edit(
+        "transport/calls/callers.ts",
+        'if (principal.kind !== "api_key" || principal.personId === undefined) return null;',
+        'if (principal.kind === "api_key" || !("personId" in principal)) return null;',
+      ),
+    ],
+    noticedBy: isolation("sees no more with a key, which shows what its maker may read"),
+  },
+  {
+    name: "all members share one playground, and its usage and stored answers",
+    edits: [
+      edit(
+        "transport/calls/callers.ts",
+        "isHolder: accountId === ownAccountId",
+        'isHolder: accountId !== "" || ownAccountId !== ""',
+      ),
+    ],
+    noticedBy: isolation("lists the own keys alone, that of the own playground included"),
+  },
+  {
+    name: "a key is made behind the removal of its maker",
+    edits: [edit("keys/issue-key.ts", "await maker?.requireRole(client);", "")],
+    noticedBy: isolation("a person who was removed meanwhile makes no key"),
+  },
+];
