@@ -294,7 +294,7 @@ CREATE TABLE customer (
   CONSTRAINT customer_pkey PRIMARY KEY (account_id)
 );
 CREATE UNIQUE INDEX customer_email ON public.customer USING btree (lower(email));
-GRANT INSERT, SELECT, UPDATE (email, language, time_zone, name) ON customer TO saldo_serve;
+GRANT INSERT, SELECT, UPDATE (language, time_zone, name) ON customer TO saldo_serve;
 
 CREATE TABLE database_purpose (
   the_row boolean NOT NULL DEFAULT true,

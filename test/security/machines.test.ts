@@ -197,7 +197,7 @@ describe("a gateway key", () => {
     );
     const known =
       "account_id allowed_models budget budget_held budget_period budget_spent budget_start created_at digest expires_at id " +
-      "is_playground last_four name prefix rate_limit revoked_at slot_counts slots";
+      "is_member_playground is_playground last_four name person_id prefix rate_limit revoked_at slot_counts slots";
     expect(rows.map(({ name }) => name).join(" ")).toBe(known);
   });
 });
