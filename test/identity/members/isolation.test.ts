@@ -19,7 +19,7 @@ import { joinAccount, type SignedIn, signInPerson } from "../../setup/session-ro
 
 const ASKED = create(ChatCompletionRequestSchema, {
   model: "demo/small",
-  messages: [{ role: "user", content: { case: "text", value: "Hi" } }],
+  messages: [{ role: "user", content: "Hi" }],
 });
 
 let served: ServedSaldo;

@@ -42,7 +42,7 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     noticedBy: roles("the role viewer reaches its methods and no other"),
   },
   {
-    name: "a developer lists everybody's keys",
+    name: "a developer lists the keys of all members",
     edits: [edit("keys/service.ts", 'member?.role === "developer" ? member.personId : null', "null")],
     noticedBy: isolation("lists the own keys alone, that of the own playground included"),
   },
