@@ -42,6 +42,11 @@ export const payoutCommands: readonly Command[] = [
         value: null,
         about: "records payments of open transfers that the chain has and the books lack",
       },
+      "first-nonce": {
+        required: false,
+        value: "N",
+        about: "for a wallet that never paid from these books: you know what it sent before this nonce, and it is not looked at",
+      },
     },
     async run(values, { config, database }) {
       const name = values.need("chain");
@@ -52,7 +57,8 @@ export const payoutCommands: readonly Command[] = [
       if (stop === null) return { json: { chain: name, foreignNonces: 0, adoptedPayments: 0, isNew: false } };
       // The command ends the payout that it shows, even if the wallet changes meanwhile.
       const adopts = values.has("adopt");
-      const resumed = await resumeWallet(by, { chains, name, stoppedAt: stop.stoppedAt, reason, adopts });
+      const firstNonce = nonceOption(values.get("first-nonce"));
+      const resumed = await resumeWallet(by, { chains, name, stoppedAt: stop.stoppedAt, reason, adopts, firstNonce });
       return { json: { chain: name, ...stop, ...resumed } };
     },
   },
@@ -100,6 +106,12 @@ function scopeOf(values: CommandValues): StopScope {
   const address = values.get("wallet") ?? "";
   if (chain === "" && address !== "") throw new UsageError("saldo payout: --wallet needs --chain");
   return { chain, address };
+}
+
+function nonceOption(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError("saldo payout resume: --first-nonce is a whole number");
+  return Number(text);
 }
 
 function scopeText({ chain, address }: StopScope): string {

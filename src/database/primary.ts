@@ -3,7 +3,7 @@
 
 import { callbackify } from "node:util";
 import { Client, type ClientConfig } from "pg";
-import { HISTORY_COLUMNS, type History } from "./history.ts";
+import { HISTORY_COLUMNS, type ServerHistory } from "./history.ts";
 
 /** One server of several, as the log and the metrics show it. */
 export type ServerAddress = { readonly host: string; readonly port: number };
@@ -13,7 +13,7 @@ const ANSWER_WITHIN_MS = 1_500;
 /** An answer is given out for so long. */
 const REMEMBERED_MS = 500;
 
-type Found = ServerAddress & History;
+type Found = ServerAddress & ServerHistory;
 /** The part of the driver's client that this file uses; tests put another in its place. */
 type Asked = Pick<Client, "connect" | "query" | "end" | "on" | "host" | "port">;
 

@@ -703,6 +703,9 @@ CREATE TABLE payout_journal (
   system_identifier text NOT NULL,
   timeline integer NOT NULL,
   compared_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  books text,
+  owner uuid,
+  owned_at timestamp with time zone,
   CONSTRAINT payout_journal_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallet(id),
   CONSTRAINT payout_journal_pkey PRIMARY KEY (wallet_id, id)
 );
@@ -1131,6 +1134,8 @@ CREATE TABLE wallet (
   head_at timestamp with time zone,
   system_identifier text,
   timeline integer,
+  books text,
+  awaits_journals_at timestamp with time zone,
   CONSTRAINT wallet_check CHECK ((next_nonce >= first_nonce)),
   CONSTRAINT wallet_check1 CHECK (((leased_by IS NULL) = (leased_until IS NULL))),
   CONSTRAINT wallet_check2 CHECK (((halted_at IS NULL) = (halt_reason IS NULL))),
@@ -1138,7 +1143,7 @@ CREATE TABLE wallet (
   CONSTRAINT wallet_pkey PRIMARY KEY (id),
   CONSTRAINT wallet_address UNIQUE (chain, address)
 ) WITH (fillfactor=50);
-GRANT INSERT, SELECT, UPDATE (next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at, system_identifier, timeline) ON wallet TO saldo_serve;
+GRANT INSERT, SELECT, UPDATE (first_nonce, next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at, system_identifier, timeline, books, awaits_journals_at) ON wallet TO saldo_serve;
 
 CREATE TABLE wallet_day (
   wallet_id uuid NOT NULL,

@@ -237,6 +237,10 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
   ],
   daily_cap: ["error", "a wallet has reached its daily cap; transfers wait until tomorrow or a higher cap"],
   books_changed: ["error", "the books may lack payments of a wallet; it is stopped until an operator has looked"],
+  journals_compared: ["warn", "every node's journal has been compared with the books; the wallet signs again"],
+  journal_failed: ["error", "this node's journal of signed payouts cannot be used; other nodes pay in its place"],
+  journal_copied: ["error", "another node has a copy of this node's payout journal; it has another name now"],
+  journal_torn: ["warn", "a payout journal ends with an incomplete line, which was not broadcast"],
   payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
 };
 
@@ -284,6 +288,12 @@ export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<P
   );
   ofWallets("saldo_payouts_stopped", "1 while an operator has stopped a wallet's payouts", ({ isStopped }) =>
     Number(isStopped),
+  );
+  gauge(
+    "saldo_payout_journal_unavailable",
+    "1 while this node pays nothing because its journal of signed payouts cannot be used",
+    ["chain"],
+    ({ journals }) => journals.map(({ chain, isUnavailable }) => [{ chain }, Number(isUnavailable)]),
   );
   gauge(
     "saldo_wallet_day_share",

@@ -6,7 +6,7 @@
 
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { History } from "../history.ts";
+import type { ServerHistory as History } from "../history.ts";
 import { errorCode } from "../system-error.ts";
 import { type BackupKey, BackupUnreadable, readWholeSealed, SealedWriter } from "./sealed-file.ts";
 

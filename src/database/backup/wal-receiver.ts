@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Client } from "pg";
 import { sqlState } from "../transactions.ts";
 import type { Login } from "../connections.ts";
-import type { History } from "../history.ts";
+import type { ServerHistory as History } from "../history.ts";
 import { historyFolder, makeFolder, type SealedFile, sealedFile, syncFolder, writeSealed } from "./backup-folder.ts";
 import { connectReplication, ReplicationCommand } from "./replication-command.ts";
 import { type BackupKey, SealedWriter } from "./sealed-file.ts";

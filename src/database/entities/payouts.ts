@@ -21,6 +21,8 @@ export const Wallet = defineEntity({
     headAt: moment().nullable(),
     systemIdentifier: p.text().nullable(),
     timeline: p.integer().nullable(),
+    books: p.text().nullable(),
+    awaitsJournalsAt: moment().nullable(),
   },
   uniques: [{ name: "wallet_address", properties: ["chain", "address"] }],
 });
@@ -90,6 +92,9 @@ export const PayoutJournal = defineEntity({
     systemIdentifier: p.text(),
     timeline: p.integer(),
     comparedAt: now(),
+    books: p.text().nullable(),
+    owner: p.uuid().nullable(),
+    ownedAt: moment().nullable(),
   },
 });
 

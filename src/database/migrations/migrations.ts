@@ -33,6 +33,7 @@ export const schemaCode: SchemaCode = {
     { number: 9, name: "secret-state", oldestCode: 1 },
     { number: 10, name: "payout-journal", oldestCode: 1 },
     { number: 11, name: "account-members", oldestCode: 1 },
+    { number: 12, name: "payout-books", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -78,6 +78,8 @@ export interface PayoutChain {
   hasBlock(block: MinedTransaction["block"], head: ChainHead): Promise<boolean | null>;
   /** How many nonces of the wallet are used up in the latest block: the next one that is free on the chain. */
   nextNonce(): Promise<number>;
+  /** The same, with the transactions that the node has and no block has yet. */
+  pendingNonce(): Promise<number>;
   /** The transaction that used up a nonce. Null: it is unused in the current chain. */
   holderOf(nonce: number, head: ChainHead): Promise<NonceHolder | null>;
   /** The wallet's balance of a coin in the latest block, in its smallest units. */

@@ -20,6 +20,8 @@ export type PayoutFacts = {
   readonly floats: readonly { readonly chain: string; readonly currency: string; readonly coins: number }[];
   /** Today's payouts as a share of each cap, rounded. */
   readonly dayShares: readonly { readonly chain: string; readonly currency: string; readonly share: number }[];
+  /** Whether this node pays nothing on a chain because its journal cannot be used. */
+  readonly journals: readonly { readonly chain: string; readonly isUnavailable: boolean }[];
   /** Commands that wait for a second operator. */
   readonly pendingApprovals: number;
   /** When each chain last answered, on the clock of `performance.now()`. */
@@ -52,7 +54,11 @@ export function payoutTicks({
     run: async () => {
       // The database's part is reported even while a chain is away.
       const wallets = await readWalletFacts(pool);
-      const shares = { dayShares: await dayShares(pool, engines), pendingApprovals: await countApprovals() };
+      const shares = {
+        dayShares: await dayShares(pool, engines),
+        journals: journalsOf(engines),
+        pendingApprovals: await countApprovals(),
+      };
       facts = { wallets, ...shares, floats: facts?.floats ?? [], answeredAtMs };
       const floats = await Promise.all(
         engines.map(async ({ chain }) => {
@@ -65,6 +71,12 @@ export function payoutTicks({
     },
   };
   return { ticks: [...rounds, watch], facts: () => facts };
+}
+
+function journalsOf(engines: readonly PayoutEngine[]): PayoutFacts["journals"] {
+  return engines.flatMap(({ chain, isJournalUnavailable: isUnavailable }) =>
+    isUnavailable === null ? [] : [{ chain: chain.name, isUnavailable }],
+  );
 }
 
 async function dayShares(pool: Pool, engines: readonly PayoutEngine[]): Promise<PayoutFacts["dayShares"]> {

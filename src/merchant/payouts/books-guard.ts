@@ -5,61 +5,86 @@
 import { hostname } from "node:os";
 import type { Pool, PoolClient } from "pg";
 import { type History, isSameHistory, readHistory } from "../../database/history.ts";
-import { addLost, findEnded, listUncompared, registerJournal } from "./journal-store.ts";
+import { addLost, findEnded, listUncompared, registerJournal, writeOwner } from "./journal-store.ts";
+import { JournalCopied, ownJournal } from "./own-journal.ts";
 import { inTransaction } from "./payout-transaction.ts";
-import type { SignedJournal } from "./signed-journal.ts";
-import { followHistory, haltAgain, haltWallet, lockWallet, paysIn, type Wallet } from "./wallet-store.ts";
+import { JournalBroken, JournalUnavailable, type SignedJournal } from "./signed-journal.ts";
+import { booksOf, followHistory, haltAgain, haltWallet, lockWallet, resumeWallet, type Wallet } from "./wallet-store.ts";
 
 /** How long after a change a wallet waits for the other nodes' journals; a node that lives compares its own within seconds. */
 export const JOURNAL_TERM_MS = 60_000;
 const ROTATE_MS = 3_600_000;
+/** How often a journal's folder gets another name in the books. */
+const OWN_MS = 600_000;
+/** How long a node leaves the wallet to others when its journal could not be written or read. */
+export const UNAVAILABLE_MS = 60_000;
 /** Names that a reason has at most. */
 const MOST_NAMED = 5;
+
+/** What an operator should know of this node's journal. */
+export type JournalTrouble =
+  // It can be neither written nor read: this node pays nothing, and others go on.
+  | { readonly kind: "journal_failed"; readonly host: string; readonly reason: string }
+  // Another node has a copy of its folder. This one has another name from now on.
+  | { readonly kind: "journal_copied"; readonly host: string; readonly copiedBy: string }
+  // A process ended while it wrote a transaction, which it had not broadcast.
+  | { readonly kind: "journal_torn"; readonly host: string; readonly files: string };
+
+type Report = (trouble: JournalTrouble) => void;
+type Stop = { readonly reason: string; readonly awaitsJournals: boolean };
 
 export type BooksGuardOptions = {
   readonly pool: Pool;
   readonly journal: SignedJournal;
   /** Whether nothing is acknowledged that a synchronous standby does not have. */
   readonly requiresStandby: boolean;
+  readonly host?: string;
   readonly termMs?: number;
   readonly now?: () => number;
 };
 
-/** What a round may do: everything, work on what is stored already, or nothing. */
-export type BooksState = "current" | "undecided" | "unknown";
+/** What a round may do: everything, work on what is stored already, or nothing. `no journal`: other nodes may do everything. */
+export type BooksState = "current" | "undecided" | "unknown" | "no journal";
 
 export class BooksGuard {
   readonly journal: SignedJournal;
   readonly #options: BooksGuardOptions;
+  readonly #host: string;
   readonly #now: () => number;
   #compared: History | null = null;
   #changed: { readonly history: History; readonly sinceMs: number } | null = null;
   #rotatedAtMs: number;
+  #ownedAtMs = 0;
+  #failedAtMs: number | null = null;
 
   constructor(options: BooksGuardOptions) {
     this.#options = options;
     this.journal = options.journal;
+    this.#host = options.host ?? hostname();
     this.#now = options.now ?? (() => performance.now());
     this.#rotatedAtMs = this.#now();
+  }
+
+  /** Whether this node pays nothing because of its journal. */
+  get isUnavailable(): boolean {
+    return this.#failedAtMs !== null || this.journal.failure !== null;
   }
 
   /**
    * Looks whether the books are those that the wallet has paid in, compares the journal where they are not, and stops the wallet
    * where they lack something. Errors: those of the database.
    */
-  async look(wallet: Wallet): Promise<BooksState> {
-    const { pool } = this.#options;
-    const history = await readHistory(pool);
+  async look(wallet: Wallet, report: Report): Promise<BooksState> {
+    const history = await readHistory(this.#options.pool);
     if (history === null) return "unknown";
-    if (this.#compared === null || !isSameHistory(this.#compared, history)) {
-      if (!(await this.#compare(wallet))) return "unknown";
-    }
-    if (wallet.history !== null && isSameHistory(wallet.history, history)) {
+    const state = await this.#lookAtJournal(wallet, history, report);
+    if (state !== "current") return state;
+    if (booksOf(wallet, history) === "same") {
+      if (wallet.awaitsJournals) await this.#endWait(wallet.walletId);
       await this.#rotate();
       return "current";
     }
-    // A wallet of before histories were stored has nothing to be compared with but the journal.
-    if (wallet.history !== null && !this.#isTermOver(history)) return "undecided";
+    if (!this.#isTermOver(history)) return "undecided";
     return this.#decide(wallet.walletId);
   }
 
@@ -68,47 +93,89 @@ export class BooksGuard {
     const history = await readHistory(client);
     return (
       history !== null &&
-      wallet.history !== null &&
-      paysIn(wallet, history) &&
+      booksOf(wallet, history) === "same" &&
       this.#compared !== null &&
       isSameHistory(this.#compared, history)
     );
   }
 
-  /** The lowest nonce that the journal has. Null: it has none. */
-  async lowestNonce(): Promise<number | null> {
-    return (await this.journal.read()).lowest;
+  /** Compares the journal where the books have changed, and gives its folder another name in them now and then. */
+  async #lookAtJournal(wallet: Wallet, history: History, report: Report): Promise<BooksState> {
+    const { failure } = this.journal;
+    if (failure !== null && this.#failedAtMs === null) this.#fail(failure, report);
+    if (this.#failedAtMs !== null && this.#now() - this.#failedAtMs < UNAVAILABLE_MS) return "no journal";
+    const isCompared = this.#compared !== null && isSameHistory(this.#compared, history);
+    if (isCompared && this.#failedAtMs === null && this.#now() - this.#ownedAtMs < OWN_MS) return "current";
+    try {
+      const isDone = (isCompared && (await this.#own(wallet))) || (await this.#compareOrRename(wallet, report));
+      this.#failedAtMs = null;
+      return isDone ? "current" : "unknown";
+    } catch (error) {
+      if (error instanceof JournalBroken) {
+        const reason = `the journal of signed transactions on ${this.#host} cannot be read: ${error.message}`;
+        await haltWallet(this.#options.pool, wallet.walletId, reason);
+        return "no journal";
+      }
+      if (!(error instanceof JournalUnavailable)) throw error;
+      this.#fail(error.message, report);
+      return "no journal";
+    }
   }
 
-  /** False: the journal could not be read, and the wallet is stopped. */
-  async #compare({ walletId }: Wallet): Promise<boolean> {
-    const { pool, journal } = this.#options;
-    const host = hostname();
-    let read: { id: string; contents: Awaited<ReturnType<SignedJournal["read"]>> };
+  /** It is reported once, and looked at again after a while. */
+  #fail(reason: string, report: Report): void {
+    if (this.#failedAtMs === null) report({ kind: "journal_failed", host: this.#host, reason });
+    this.#failedAtMs = this.#now();
+  }
+
+  /** Gives the folder another name in the books. False: they do not know the journal. Errors: those of ownJournal, except of a copy. */
+  #own({ walletId }: Wallet): Promise<boolean> {
+    return inTransaction(this.#options.pool, async (client) => {
+      await lockWallet(client, walletId);
+      const history = await readHistory(client);
+      if (history === null) return false;
+      const journalId = await this.journal.id();
+      const owner = await ownJournal(client, this.journal, { walletId, journalId, history });
+      this.#ownedAtMs = this.#now();
+      return writeOwner(client, { walletId, journalId }, owner);
+    }).catch(falseIfCopied);
+  }
+
+  /** Compares the journal. One that is also another node's gets another name first. False: the server is a standby. */
+  async #compareOrRename(wallet: Wallet, report: Report): Promise<boolean> {
     try {
-      read = { id: await journal.id(), contents: await journal.read() };
+      return await this.#compare(wallet, report);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      await haltWallet(pool, walletId, `the journal of signed transactions on ${host} cannot be read: ${why}`);
-      return false;
+      if (!(error instanceof JournalCopied)) throw error;
+      report({ kind: "journal_copied", host: this.#host, copiedBy: error.host });
+      await this.journal.rename();
+      return this.#compare(wallet, report);
     }
-    const compared = await inTransaction(pool, async (client) => {
+  }
+
+  async #compare({ walletId }: Wallet, report: Report): Promise<boolean> {
+    const { journal } = this;
+    const host = this.#host;
+    const journalId = await journal.id();
+    const { entries, finalNonce, torn } = await journal.read();
+    if (torn.length > 0) report({ kind: "journal_torn", host, files: someOf(torn) });
+    const compared = await inTransaction(this.#options.pool, async (client) => {
       const { nextNonce } = await lockWallet(client, walletId);
       const history = await readHistory(client);
       if (history === null) return null;
-      const { id: journalId, contents } = read;
-      const lost = await addLost(client, { walletId, journalId }, contents);
-      const { finalNonce } = contents;
-      await registerJournal(client, { walletId, journalId }, { host, finalNonce, history });
+      const owner = await ownJournal(client, journal, { walletId, journalId, history });
+      const lost = await addLost(client, { walletId, journalId }, { entries });
+      await registerJournal(client, { walletId, journalId }, { host, finalNonce, history, owner });
       const reasons: string[] = [];
       if (lost.length > 0)
         reasons.push(`the books lack ${lost.length} transactions that ${host} has signed, nonces ${someOf(lost)}`);
       if (finalNonce !== null && finalNonce >= nextNonce)
         reasons.push(`the books end before nonce ${finalNonce}, which ${host} knows as final`);
-      if (reasons.length > 0) await haltAgain(client, walletId, reasons.join("; "));
+      if (reasons.length > 0) await haltAgain(client, walletId, { reason: reasons.join("; ") });
       return history;
     });
     this.#compared = compared;
+    this.#ownedAtMs = this.#now();
     return compared !== null;
   }
 
@@ -118,30 +185,46 @@ export class BooksGuard {
     return this.#now() - this.#changed.sinceMs >= (this.#options.termMs ?? JOURNAL_TERM_MS);
   }
 
-  /** The wallet pays in the new history, or stops. A stop is decided once: from then on it waits for an operator. */
+  /** The wallet pays in the new history, or stops. A stop is decided once: from then on it waits for an operator, or for journals. */
   #decide(walletId: string): Promise<BooksState> {
     return inTransaction(this.#options.pool, async (client): Promise<BooksState> => {
       const wallet = await lockWallet(client, walletId);
       const history = await readHistory(client);
       // The books have changed again, or another node has decided.
       if (history === null || this.#compared === null || !isSameHistory(history, this.#compared)) return "unknown";
-      if (wallet.history !== null && isSameHistory(wallet.history, history)) return "current";
-      const reason = wallet.history === null ? null : await this.#reasonToStop(client, wallet, history);
-      if (reason !== null) await haltAgain(client, walletId, reason);
+      if (booksOf(wallet, history) === "same") return "current";
+      const stop = await this.#stopFor(client, wallet, history);
+      if (stop !== null) await haltAgain(client, walletId, stop);
+      else if (wallet.awaitsJournals) await resumeWallet(client, walletId);
       await followHistory(client, walletId, history);
       // A wallet that has stopped is current, too: its operator decides.
       return "current";
     });
   }
 
-  async #reasonToStop(client: PoolClient, { walletId }: Wallet, history: History): Promise<string | null> {
-    const changed = `the books continue as timeline ${history.timeline} of system ${history.system}`;
-    const uncompared = await listUncompared(client, walletId, history);
-    if (uncompared.length > 0)
-      return `${changed}, and the journals of ${someOf(uncompared)} were not compared with them`;
-    if (!this.#options.requiresStandby)
-      return `${changed}, and no synchronous standby was required: payments may be missing`;
-    return null;
+  async #stopFor(client: PoolClient, wallet: Wallet, history: History): Promise<Stop | null> {
+    const reasons: string[] = [];
+    // After an upgrade the books are compared once more, and that alone stops nothing.
+    const isChanged = booksOf(wallet, history) === "other";
+    const uncompared = await listUncompared(client, wallet.walletId, { history, trustsFormer: !isChanged });
+    if (uncompared.length > 0) reasons.push(`the journals of ${someOf(uncompared)} were not compared with them`);
+    const awaitsJournals = !isChanged || this.#options.requiresStandby;
+    if (!awaitsJournals) reasons.push("no synchronous standby was required: payments may be missing");
+    if (reasons.length === 0) return null;
+    const { system, timeline, books } = history;
+    const changed = `the books continue as timeline ${timeline} of system ${system}, database ${books ?? "unknown"}`;
+    return { reason: [changed, ...reasons].join(", and "), awaitsJournals };
+  }
+
+  /** A stop for journals that were out of reach ends when all of them have been compared. What they had more is a stop of its own. */
+  #endWait(walletId: string): Promise<void> {
+    return inTransaction(this.#options.pool, async (client) => {
+      const wallet = await lockWallet(client, walletId);
+      const history = await readHistory(client);
+      if (history === null || !wallet.awaitsJournals || booksOf(wallet, history) !== "same") return;
+      if ((await listUncompared(client, walletId, { history, trustsFormer: false })).length > 0) return;
+      await resumeWallet(client, walletId);
+    });
   }
 
   async #rotate(): Promise<void> {
@@ -149,6 +232,11 @@ export class BooksGuard {
     this.#rotatedAtMs = this.#now();
     await this.journal.rotate((hashes) => findEnded(this.#options.pool, hashes));
   }
+}
+
+function falseIfCopied(error: unknown): false {
+  if (error instanceof JournalCopied) return false;
+  throw error;
 }
 
 function someOf(names: readonly (string | number)[]): string {

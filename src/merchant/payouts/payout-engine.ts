@@ -5,7 +5,7 @@ import type { Pool } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
 import type { ChainHead, PayoutChain } from "../chains/payout-chain.ts";
 import { advancePayout } from "./advance-payout.ts";
-import type { BooksGuard, BooksState } from "./books-guard.ts";
+import type { BooksGuard, BooksState, JournalTrouble } from "./books-guard.ts";
 import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
 import type { DailyCaps } from "./daily-cap.ts";
 import { type ForeignTransaction, stopSigning } from "./foreign-transaction.ts";
@@ -43,6 +43,9 @@ export type PayoutTrouble =
   | { readonly kind: "daily_cap"; readonly chain: string; readonly currency: string }
   // The books lack what was signed, or may lack it.
   | { readonly kind: "books_changed"; readonly chain: string; readonly reason: string }
+  // A stop has ended by itself: every journal has been compared with the books.
+  | { readonly kind: "journals_compared"; readonly chain: string; readonly reason: string }
+  | (JournalTrouble & { readonly chain: string })
   // A token has delivered less than was sent.
   | { readonly kind: "payment_short"; readonly chain: string; readonly nonce: number; readonly hash: string }
   | { readonly kind: "payout_failed"; readonly chain: string; readonly nonce: number; readonly error: unknown };
@@ -74,6 +77,11 @@ export class PayoutEngine {
     return this.#options.policy.dailyCaps;
   }
 
+  /** Whether this node pays nothing because of its journal. Null: its chain needs none. */
+  get isJournalUnavailable(): boolean | null {
+    return this.#options.guard?.isUnavailable ?? null;
+  }
+
   /**
    * One round: advances every open payout and takes nonces for what can be paid. Errors: those of the chain and the database,
    * after which nothing is lost and the next round goes on.
@@ -88,7 +96,9 @@ export class PayoutEngine {
     if (wallet === null) return;
     const { walletId } = wallet;
     this.#books = await this.#lookAtBooks(wallet);
-    if (this.#books === "unknown") return;
+    // Another node, whose journal can be written, takes over at once.
+    if (this.#books === "no journal") await this.resign();
+    if (this.#books === "unknown" || this.#books === "no journal") return;
     if (!(await this.#hasWork(walletId))) return;
     if (!(await this.#keepsLease(walletId))) return;
     const head = await this.#head(walletId);
@@ -104,10 +114,12 @@ export class PayoutEngine {
   async #lookAtBooks(wallet: Wallet): Promise<BooksState> {
     const { guard, chain, report } = this.#options;
     if (guard === null) return "current";
-    const state = await guard.look(wallet);
+    const state = await guard.look(wallet, (trouble) => report({ ...trouble, chain: chain.name }));
     const { haltedAt, haltReason } = (await readWallet(this.#options.pool, wallet)) ?? wallet;
     if (haltReason !== null && haltedAt?.getTime() !== wallet.haltedAt?.getTime())
       report({ kind: "books_changed", chain: chain.name, reason: haltReason });
+    if (haltReason === null && wallet.awaitsJournals)
+      report({ kind: "journals_compared", chain: chain.name, reason: wallet.haltReason ?? "" });
     return state;
   }
 
@@ -123,16 +135,21 @@ export class PayoutEngine {
     await resignWallet(this.#options.pool, { walletId: this.#wallet.walletId, engineId: this.#engineId });
   }
 
-  /** The wallet as it is stored. It begins at the chain's next nonce, when there is something to pay for the first time. */
+  /**
+   * The wallet as it is stored. When there is something to pay for the first time, it begins at its first nonce, and stopped where the
+   * network has transactions of it: books that were restored to before its first payment have no wallet either.
+   */
   async #openWallet(): Promise<Wallet | null> {
-    const { pool, chain, guard } = this.#options;
+    const { pool, chain, guard, report } = this.#options;
     const named = { chain: chain.name, address: chain.wallet };
     this.#wallet = (await readWallet(pool, named)) ?? null;
     if (this.#wallet === null && (await this.#hasCandidates())) {
-      const nextNonce = await chain.nextNonce();
-      // Books without a wallet that has paid are those of before its first payment.
-      const lowest = (await guard?.lowestNonce()) ?? nextNonce;
-      this.#wallet = await openWallet(pool, { ...named, nextNonce: Math.min(nextNonce, lowest) });
+      // A chain that cannot be lost apart from the books has no guard.
+      const sent = guard === null ? 0 : Math.max(await chain.nextNonce(), await chain.pendingNonce());
+      const haltReason = sent === 0 ? null : usedBefore(named, sent);
+      const nextNonce = guard === null ? await chain.nextNonce() : 0;
+      this.#wallet = await openWallet(pool, { ...named, nextNonce, haltReason });
+      if (haltReason !== null) report({ kind: "books_changed", chain: chain.name, reason: haltReason });
     }
     return this.#wallet;
   }
@@ -217,6 +234,7 @@ export class PayoutEngine {
     for (const payout of payouts) {
       if (signal?.aborted === true) return false;
       await this.#advance(payout, { chainNonce, head });
+      if (this.#options.guard?.isUnavailable === true) return false;
       if (!(await this.#keepsLease(walletId))) return false;
     }
     return signal?.aborted !== true;
@@ -268,4 +286,10 @@ export class PayoutEngine {
       isCurrent: async (client, locked) => guard === null || guard.isCurrent(client, locked),
     });
   }
+}
+
+/** The reason of a wallet's first stop. An operator who knows its transactions resumes it once. */
+function usedBefore({ chain, address }: { chain: string; address: string }, sent: number): string {
+  const known = `${address} has sent ${sent} transactions that the books do not have`;
+  return `${known}: payments may be among them; saldo payout resume --chain ${chain} compares them with open transfers`;
 }

@@ -8,10 +8,18 @@ import { invariant } from "../../kernel/invariant.ts";
 import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { adoptPayment, findAdoptions, listDisplaced, refuseToPayAgain, type UnknownPayment } from "./adopt-payments.ts";
-import { forgetUncompared } from "./journal-store.ts";
+import { forgetUncompared, hasPaid } from "./journal-store.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
 import { restoreAttempts } from "./restore-attempts.ts";
-import { followHistory, lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
+import {
+  beginAt,
+  followHistory,
+  lockWallet,
+  readWallet,
+  resumeWallet,
+  type Wallet,
+  writeNextNonce,
+} from "./wallet-store.ts";
 
 /** Nonces of others that one order writes down at most; another order goes on from there. */
 const MOST_FOREIGN = 1_000;
@@ -22,6 +30,11 @@ export type ForeignNonces = {
   readonly walletId: string;
   readonly address: string;
   readonly foreign: readonly UnknownPayment[];
+  /** How many nonces the chain has used up, and how many more transactions of the wallet wait for a block. */
+  readonly used: number;
+  readonly waiting: number;
+  /** The nonce before which an operator knows all of the wallet's transactions. Null: those are looked at as well. */
+  readonly firstNonce: number | null;
 };
 
 /** The outcome of an order to resume. Not new: the wallet signs already, and nothing was recorded. */
@@ -35,17 +48,24 @@ export type ResumedWallet = {
  * Asks the chain who used the wallet's key besides us. Errors: NotFound; ValidationError while one of them is not final;
  * UpstreamBusy when the chain does not answer.
  */
-export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise<ForeignNonces> {
+export async function findForeignNonces(
+  pool: Pool,
+  chain: PayoutChain,
+  { firstNonce = null }: { readonly firstNonce?: number | null } = {},
+): Promise<ForeignNonces> {
   const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
   if (wallet === undefined) throw new NotFound("This wallet has never paid.");
   // Nonces behind its own while it signs may be its own, and there is no stop to end.
-  if (wallet.haltedAt === null) return { walletId: wallet.walletId, address: wallet.address, foreign: [] };
+  const { walletId, address } = wallet;
+  if (wallet.haltedAt === null) return { walletId, address, foreign: [], used: 0, waiting: 0, firstNonce };
   const head = await answerOf(chain.head());
   const used = await answerOf(chain.nextNonce());
+  const waiting = Math.max((await answerOf(chain.pendingNonce())) - used, 0);
   const foreign: UnknownPayment[] = [];
   const displaced = new Map((await listDisplaced(pool, wallet.walletId)).map((each) => [each.nonce, each]));
   const nonces = [...displaced.keys()];
-  for (let nonce = wallet.nextNonce; nonce < used && nonces.length < MOST_FOREIGN; nonce += 1) nonces.push(nonce);
+  const from = Math.max(wallet.nextNonce, firstNonce ?? 0);
+  for (let nonce = from; nonce < used && nonces.length < MOST_FOREIGN; nonce += 1) nonces.push(nonce);
   for (const nonce of nonces) {
     const holder = await answerOf(chain.holderOf(nonce, head));
     if (holder?.isFinal !== true) {
@@ -55,7 +75,7 @@ export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise
     const { hash, transaction } = holder;
     foreign.push({ nonce, hash, transaction, displaced: displaced.get(nonce) ?? null });
   }
-  return { walletId: wallet.walletId, address: wallet.address, foreign };
+  return { walletId, address, foreign, used, waiting, firstNonce };
 }
 
 /**
@@ -65,18 +85,20 @@ export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise
  */
 export async function resumeSigning(
   client: PoolClient,
-  { walletId, foreign }: ForeignNonces,
+  { walletId, foreign, used: usedByChain, waiting, firstNonce }: ForeignNonces,
   { stoppedAt, adopts }: { readonly stoppedAt: Date; readonly adopts: boolean },
 ): Promise<ResumedWallet> {
   // An engine has the wallet locked for a moment, again and again.
   await waitForLocks(client);
-  const { nextNonce, haltedAt } = await lockWallet(client, walletId);
+  const wallet = await lockWallet(client, walletId);
+  const { haltedAt } = wallet;
   if (haltedAt === null) return { foreignNonces: 0, adoptedPayments: 0, isNew: false };
   // An operator who names another stop has not judged the reason of this one.
   if (haltedAt.getTime() !== stoppedAt.getTime()) {
     const message = "names a stop that has ended; the wallet has stopped again since: look at why";
     throw new ValidationError([{ field: "stoppedAt", rule: "wallet.stop", message }]);
   }
+  const nextNonce = await firstNonceOf(client, wallet, { firstNonce, used: usedByChain });
   // Nothing takes a nonce of a stopped wallet. What is before its next one was written down already.
   const own = foreign.filter(({ nonce, displaced }) => nonce >= nextNonce || displaced !== null);
   const adoptions = await findAdoptions(client, own);
@@ -92,13 +114,37 @@ export async function resumeSigning(
   }
   const used = nextNonce + own.filter(({ displaced }) => displaced === null).length;
   const { taken, restored } = await restoreAttempts(client, { walletId, nextNonce: used, adopts });
-  await writeNextNonce(client, walletId, used + taken);
+  const end = used + taken;
+  // They may be payments of open transfers. Where there is no room for all of them at once, the wallet stops again for the rest.
+  if (usedByChain <= end && usedByChain + waiting > end) throw stillWaiting(end);
+  await writeNextNonce(client, walletId, end);
   const history = await readHistory(client);
   invariant(history !== null, "what is written is on a primary");
   await forgetUncompared(client, walletId, history);
   await followHistory(client, walletId, history);
   invariant(await resumeWallet(client, walletId), "a stopped wallet that is locked can be resumed");
   return { foreignNonces: strangers.length, adoptedPayments: adoptions.length + restored, isNew: true };
+}
+
+/** The next nonce of a wallet. Errors: ValidationError, where it does not begin at the nonce that the operator named. */
+async function firstNonceOf(
+  client: PoolClient,
+  wallet: Wallet,
+  { firstNonce, used }: { firstNonce: number | null; used: number },
+): Promise<number> {
+  if (firstNonce === null) return wallet.nextNonce;
+  const refuse = (message: string) =>
+    new ValidationError([{ field: "firstNonce", rule: "wallet.first_nonce", message }]);
+  if (firstNonce > used) throw refuse(`must be ${used} at most: the chain has used no more`);
+  // What such a wallet has paid is in a journal or in the books, and what is before it must be looked at.
+  if (await hasPaid(client, wallet.walletId)) throw refuse("is only for a wallet that has never paid from these books");
+  await beginAt(client, wallet.walletId, firstNonce);
+  return firstNonce;
+}
+
+function stillWaiting(nonce: number): ValidationError {
+  const message = `the network has a transaction of nonce ${nonce} that waits for a block: resume when the chain has used it`;
+  return new ValidationError([{ field: "chain", rule: "wallet.foreign_waiting", message }]);
 }
 
 async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer> {

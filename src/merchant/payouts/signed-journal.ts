@@ -3,7 +3,7 @@
 // own, so only the last line of a file can be incomplete, and such bytes were never broadcast.
 
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { constants, link, mkdir, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { AttemptKind } from "./payout.ts";
@@ -29,22 +29,30 @@ export type JournalContents = {
   readonly entries: readonly SignedEntry[];
   /** The highest nonce that was final when its entry was removed. Null: none was removed. */
   readonly finalNonce: number | null;
-  /** The lowest nonce that it ever had. Null: it is empty. */
-  readonly lowest: number | null;
+  /** Files whose last line is incomplete: a process ended while it wrote it, before it broadcast the transaction. */
+  readonly torn: readonly string[];
 };
+
+/** The journal cannot be written or read on this node, such as on a full disk. What it has is not in doubt. */
+export class JournalUnavailable extends Error {}
+
+/** What the journal has stored is not what its files have now. */
+export class JournalBroken extends Error {}
 
 /** Returns those of these hashes whose nonces have ended in the books. */
 export type FindEnded = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const FILE = /^signed-(\d+)-[0-9a-f-]+\.log$/;
 const ID_FILE = "journal-id";
+const OWNER_FILE = "journal-owner";
 /** A file that is so old, or has so many entries, gets no more. */
 const WRITTEN_FOR_MS = 3_600_000;
 const MOST_ENTRIES = 1_000;
 /** A file is removed so long after its last entry at the earliest: no process still writes to it. */
 const KEPT_MS = 24 * 3_600_000;
 
-type OwnFile = { readonly name: string; readonly madeAtMs: number; entries: number };
+/** `bytes`: those that are durable. `isTorn`: there may be more behind them. */
+type OwnFile = { readonly name: string; readonly madeAtMs: number; entries: number; bytes: number; isTorn: boolean };
 
 /** The folder of a wallet's journal. */
 export function journalFolder(root: string, { chain, address }: { chain: string; address: string }): string {
@@ -56,6 +64,7 @@ export class SignedJournal {
   readonly #now: () => number;
   #file: OwnFile | null = null;
   #known = new Set<string>();
+  #failure: string | null = null;
   /** One step at a time. */
   #work: Promise<void> = Promise.resolve();
 
@@ -64,22 +73,50 @@ export class SignedJournal {
     this.#now = now;
   }
 
-  /** The journal's name in the books, made with its folder. Errors: those of the file system. */
-  async id(): Promise<string> {
-    const path = join(this.folder, ID_FILE);
-    await makeFolder(this.folder);
-    const known = await readFile(path, "utf8").catch(nullIfGone);
-    if (known !== null) return known.trim();
-    const own = `${path}.${randomUUID()}`;
-    await writeWhole(own, `${randomUUID()}\n`);
-    // Another process of this node may make it at the same time: the first one counts.
-    await link(own, path).catch(ignoreIfThere);
-    await rm(own);
-    await syncFolder(this.folder);
-    return (await readFile(path, "utf8")).trim();
+  /** Why it could not be written or read the last time. Null: it could. */
+  get failure(): string | null {
+    return this.#failure;
   }
 
-  /** Stores an entry. It is durable when this returns. Errors: those of the file system; then nothing may be broadcast. */
+  /** The journal's name in the books, made with its folder. Errors: JournalUnavailable. */
+  id(): Promise<string> {
+    return this.#try(async () => {
+      const path = join(this.folder, ID_FILE);
+      await makeFolder(this.folder);
+      const known = await readFile(path, "utf8").catch(nullIfGone);
+      if (known !== null) return known.trim();
+      // Another process of this node may make it at the same time: the first one counts.
+      await putWhole(path, `${randomUUID()}\n`, (own) => link(own, path).catch(ignoreIfThere));
+      return (await readFile(path, "utf8")).trim();
+    });
+  }
+
+  /** Gives the journal another name, because another node has one of the same name. Errors: JournalUnavailable. */
+  rename(): Promise<void> {
+    const path = join(this.folder, ID_FILE);
+    return this.#try(() => putWhole(path, `${randomUUID()}\n`, (own) => rename(own, path)));
+  }
+
+  /** By which names the folder may be known in the books: the one that was written last, and the one before. */
+  owners(): Promise<readonly string[]> {
+    return this.#try(async () => {
+      const text = await readFile(join(this.folder, OWNER_FILE), "utf8").catch(nullIfGone);
+      return (text ?? "").trim().split(" ");
+    });
+  }
+
+  /** Writes another name into the folder, beside the one that the books have. Returns it. Errors: JournalUnavailable. */
+  own(former: string | null): Promise<string> {
+    const owner = randomUUID();
+    const path = join(this.folder, OWNER_FILE);
+    return this.#try(async () => {
+      await putWhole(path, `${owner} ${former ?? ""}\n`, (own) => rename(own, path));
+      this.#failure = null;
+      return owner;
+    });
+  }
+
+  /** Stores an entry. It is durable when this returns. Errors: JournalUnavailable; then nothing may be broadcast. */
   add(entry: SignedEntry): Promise<void> {
     return this.#then(async () => {
       if (this.#known.has(entry.hash)) return;
@@ -88,15 +125,18 @@ export class SignedJournal {
     });
   }
 
-  /** Reads what all processes of this node have stored. Errors: a file that cannot be read, or a broken line within one. */
+  /** Reads what all processes of this node have stored. Errors: JournalUnavailable; JournalBroken. */
   async read(): Promise<JournalContents> {
-    const lines = (await Promise.all((await this.#names()).map((name) => this.#linesOf(name)))).flat();
+    const read = await this.#try(async () =>
+      Promise.all((await this.#names()).map(async (name) => ({ name, ...(await this.#linesOf(name)) }))),
+    );
+    const lines = read.flatMap((file) => file.lines);
     const entries = lines.filter(isEntry);
     const removed = lines.filter((line): line is RemovedEntries => !isEntry(line));
     return {
       entries: [...new Map(entries.map((entry) => [entry.hash, entry])).values()],
       finalNonce: removed.length === 0 ? null : Math.max(...removed.map(({ finalNonce }) => finalNonce)),
-      lowest: lines.length === 0 ? null : Math.min(...lines.map(lowestOf)),
+      torn: read.filter(({ isTorn }) => isTorn).map(({ name }) => name),
     };
   }
 
@@ -106,7 +146,7 @@ export class SignedJournal {
     let removed = 0;
     for (const name of old) {
       if (name === this.#file?.name) continue;
-      const lines = await this.#linesOf(name);
+      const { lines } = await this.#linesOf(name);
       const entries = lines.filter(isEntry);
       const ended = await findEnded(entries.map(({ hash }) => hash));
       if (!entries.every(({ hash }) => ended.has(hash))) continue;
@@ -123,16 +163,21 @@ export class SignedJournal {
 
   async #append(line: SignedEntry | RemovedEntries): Promise<void> {
     const file = await this.#fileToWrite();
-    const handle = await open(join(this.folder, file.name), "a", 0o600);
+    const text = textOf(line);
+    // A file that has entries is not made again where it is gone: they would be missing without a trace.
+    const flags = constants.O_WRONLY | constants.O_APPEND | (file.entries === 0 ? constants.O_CREAT : 0);
+    const handle = await open(join(this.folder, file.name), flags, 0o600);
     try {
-      await handle.appendFile(textOf(line));
+      file.isTorn = true;
+      await handle.appendFile(text);
       await handle.sync();
       // The file's own name, too, once.
       if (file.entries === 0) await syncFolder(this.folder);
       file.entries += 1;
+      file.bytes += Buffer.byteLength(text);
+      file.isTorn = false;
     } catch (error) {
-      // Its last line may be incomplete: nothing may come behind it.
-      this.#leaveFile();
+      await this.#mend(file).catch(() => {}); // the next step does, or fails as well
       throw error;
     } finally {
       await handle.close();
@@ -142,11 +187,20 @@ export class SignedJournal {
   async #fileToWrite(): Promise<OwnFile> {
     const now = this.#now();
     const file = this.#file;
+    if (file?.isTorn === true) await this.#mend(file);
     if (file !== null && now - file.madeAtMs < WRITTEN_FOR_MS && file.entries < MOST_ENTRIES) return file;
     this.#leaveFile();
     await makeFolder(this.folder);
-    this.#file = { name: `signed-${now}-${randomUUID()}.log`, madeAtMs: now, entries: 0 };
+    this.#file = { name: `signed-${now}-${randomUUID()}.log`, madeAtMs: now, entries: 0, bytes: 0, isTorn: false };
     return this.#file;
+  }
+
+  /** Takes back what a failed step has left behind the last entry. Until it can, nothing is written: a full disk gets no other file. */
+  async #mend(file: OwnFile): Promise<void> {
+    const path = join(this.folder, file.name);
+    if (file.entries === 0) await rm(path, { force: true });
+    else await truncate(path, file.bytes);
+    file.isTorn = false;
   }
 
   #leaveFile(): void {
@@ -156,9 +210,19 @@ export class SignedJournal {
   }
 
   #then(step: () => Promise<void>): Promise<void> {
-    const done = this.#work.then(step);
+    const done = this.#work.then(() => this.#try(step));
     this.#work = done.catch(() => {});
     return done;
+  }
+
+  async #try<Result>(step: () => Promise<Result>): Promise<Result> {
+    try {
+      return await step();
+    } catch (cause) {
+      if (cause instanceof JournalBroken) throw cause;
+      this.#failure = cause instanceof Error ? cause.message : String(cause);
+      throw new JournalUnavailable(this.#failure, { cause });
+    }
   }
 
   #ageOf(name: string): number {
@@ -170,17 +234,19 @@ export class SignedJournal {
     return (names ?? []).filter((name) => FILE.test(name)).toSorted();
   }
 
-  async #linesOf(name: string): Promise<(SignedEntry | RemovedEntries)[]> {
+  async #linesOf(name: string): Promise<{ readonly lines: (SignedEntry | RemovedEntries)[]; readonly isTorn: boolean }> {
     // Another process of this node may have removed it since it was listed.
     const text = await readFile(join(this.folder, name), "utf8").catch(nullIfGone);
-    const lines = (text ?? "").split("\n");
-    return lines.flatMap((line, index) => {
+    const whole = (text ?? "").split("\n");
+    // What is behind the last line feed was not durable, and so was not broadcast. Everything before it was.
+    const rest = whole.pop() ?? "";
+    const lines = whole.map((line, index) => {
       const parsed = parse(line);
-      if (parsed !== null) return [parsed];
-      const isLast = index >= lines.length - 2 && lines.slice(index + 1).every((rest) => rest === "");
-      if (isLast) return [];
-      throw new Error(`${name} has a broken line ${index + 1} in ${this.folder}`);
+      if (parsed === null) throw new JournalBroken(`${name} has a broken line ${index + 1} in ${this.folder}`);
+      return parsed;
     });
+    const last = parse(rest);
+    return last === null ? { lines, isTorn: rest !== "" } : { lines: [...lines, last], isTorn: false };
   }
 }
 
@@ -222,14 +288,22 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function writeWhole(path: string, text: string): Promise<void> {
-  const handle = await open(path, "wx", 0o600);
+/** Writes a file of its own, durably, and puts it into place. Nothing of it is left where that fails. */
+async function putWhole(path: string, text: string, put: (own: string) => Promise<void>): Promise<void> {
+  const own = `${path}.${randomUUID()}`;
   try {
-    await handle.writeFile(text);
-    await handle.sync();
+    const handle = await open(own, "wx", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await put(own);
   } finally {
-    await handle.close();
+    await rm(own, { force: true });
   }
+  await syncFolder(dirname(path));
 }
 
 function hasCode(error: unknown, code: string): boolean {

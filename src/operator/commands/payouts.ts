@@ -35,12 +35,14 @@ export async function resumeWallet(
     readonly stoppedAt: Date;
     readonly reason: string;
     readonly adopts?: boolean;
+    /** Before it an operator knows all transactions of a wallet that has never paid. */
+    readonly firstNonce?: number | null;
   },
 ): Promise<ResumedWallet> {
-  const { name, stoppedAt, reason, adopts = false } = command;
+  const { name, stoppedAt, reason, adopts = false, firstNonce = null } = command;
   const chain = chainNamed(command.chains, name);
   // The chain is asked before the transaction begins.
-  const found = await findForeignNonces(by.database.pool, chain);
+  const found = await findForeignNonces(by.database.pool, chain, { firstNonce });
   return withAuditLog(
     by,
     (client) => resumeSigning(client, found, { stoppedAt, adopts }),
@@ -50,7 +52,7 @@ export async function resumeWallet(
             action: "payout resume",
             subject: `${name} ${found.address}`,
             reason,
-            facts: { foreignNonces, adoptedPayments },
+            facts: { foreignNonces, adoptedPayments, ...(firstNonce === null ? {} : { firstNonce }) },
           }
         : null,
   );

@@ -1,78 +1,13 @@
-// Books that lack what the network has, as after a restore: the engine pays on a copy of the database that is dropped then, so that
-// the former books go on without these payments. The nodes' journals have them.
+// Books that lack what the network has, and the journals of nodes, which have it.
 
-import { appendFile, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Hex } from "viem";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openDatabase } from "../../../src/database/database.ts";
-import { uuidv7 } from "../../../src/kernel/ids.ts";
-import { BooksGuard } from "../../../src/merchant/payouts/books-guard.ts";
-import { PayoutEngine } from "../../../src/merchant/payouts/payout-engine.ts";
-import { findStop, resumeWallet } from "../../../src/operator/commands/payouts.ts";
+import { describe, expect, it, vi } from "vitest";
+import type { BooksGuard } from "../../../src/merchant/payouts/books-guard.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
-import { onServer, urlOfDatabase } from "../../setup/test-servers.ts";
-import { EvmSetup, FINAL_AFTER, PATIENT, UNITS } from "./evm-setup.ts";
+import { EvmSetup, FINAL_AFTER, UNITS } from "./evm-setup.ts";
+import { helpersOf, paymentsTo, testing } from "./lost-books.ts";
 import { expectSoundBooks } from "./ordered.ts";
-
-/** What a run on a copy of the books needs. */
-type Lost = (engine: PayoutEngine) => Promise<void>;
-
-function testing(): { setup: () => EvmSetup } & ReturnType<typeof helpersOf> {
-  let setup: EvmSetup;
-  beforeAll(async () => {
-    setup = await EvmSetup.open();
-  });
-  afterAll(() => setup.close());
-  return { setup: () => setup, ...helpersOf(() => setup) };
-}
-
-function helpersOf(setup: () => EvmSetup) {
-  const wallet = () => ({ chains: [setup().chain()], name: setup().chain().name });
-  return {
-    stopReason: async () => (await findStop(setup().database.pool, wallet()))?.stopReason ?? null,
-    resume: async ({ adopts = false } = {}) => {
-      const stop = await findStop(setup().database.pool, wallet());
-      const meant = { ...wallet(), stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "looked at", adopts };
-      return resumeWallet({ database: setup().database, operator: "test" }, meant);
-    },
-    /** Lets an engine work, and the books forget it. */
-    lose: async (work: Lost): Promise<void> => {
-      const { url } = setup().opened;
-      const copy = `saldo_lost_${uuidv7().replaceAll("-", "")}`;
-      const source = new URL(url).pathname.slice(1);
-      // A database is copied while it has no connection; our pool connects again.
-      const [server, copyUrl] = [urlOfDatabase(url, "postgres"), urlOfDatabase(url, copy)];
-      await onServer(
-        server,
-        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${source}'`,
-      );
-      await onServer(server, `CREATE DATABASE ${copy} TEMPLATE ${source} STRATEGY file_copy`);
-      const database = await openDatabase({ url: copyUrl, dataDir: "" });
-      try {
-        const { pool } = database;
-        const guard = new BooksGuard({ pool, journal: setup().guard().journal, requiresStandby: true, termMs: 0 });
-        const serves = { environment: "production", network: "ethereum" } as const;
-        await work(
-          new PayoutEngine({ pool, chain: setup().chain(), serves, policy: PATIENT, report: () => {}, guard }),
-        );
-      } finally {
-        await database.close();
-        await onServer(server, `DROP DATABASE ${copy} WITH (FORCE)`);
-      }
-    },
-    /** What the wallet and the journals were last compared with is a former timeline now. */
-    changeTimeline: () =>
-      onServer(
-        setup().opened.url,
-        "UPDATE wallet SET timeline = timeline - 1; UPDATE payout_journal SET timeline = timeline - 1",
-      ),
-  };
-}
-
-const paymentsTo = async (setup: EvmSetup, to: Hex) =>
-  (await setup.anvil.tokenTransfersTo(setup.token, to)).map(({ value }) => value);
 
 describe("books that lack what a journal has", () => {
   const { setup: now, stopReason, resume, lose, changeTimeline } = testing();
@@ -186,80 +121,6 @@ describe("books that lack what a journal has", () => {
     } finally {
       await setup.close();
     }
-  });
-});
-
-describe("books that continue another history", () => {
-  const { setup: now, stopReason, resume, changeTimeline } = testing();
-  const order = async (): Promise<Hex> => {
-    const to = await now().recipient();
-    await now().orderTokens(to);
-    return to;
-  };
-
-  it("are followed where every journal agrees and a synchronous standby is required, after a term", async () => {
-    const setup = now();
-    const before = await order();
-    await setup.engine().round();
-    await changeTimeline();
-    const to = await order();
-    let nowMs = 0;
-    const engine = setup.engine({ guard: setup.guard({ termMs: 60_000, now: () => nowMs }) });
-    await engine.round();
-    nowMs = 59_999;
-    await engine.round();
-    expect(await setup.pooled()).toHaveLength(1);
-    nowMs = 60_000;
-    await engine.round();
-    expect([await setup.pooled(), await stopReason()]).toMatchObject([{ length: 2 }, null]);
-    await setup.anvil.mine(FINAL_AFTER);
-    expect([await paymentsTo(setup, before), await paymentsTo(setup, to)]).toEqual([[UNITS], [UNITS]]);
-  });
-
-  it("stop the wallet where no synchronous standby is required, until an operator resumes it", async () => {
-    const setup = now();
-    await setup.engine().round();
-    await changeTimeline();
-    await order();
-    const engine = setup.engine({ guard: setup.guard({ requiresStandby: false }) });
-    await engine.round();
-    expect(await stopReason()).toMatch(/no synchronous standby was required/);
-    expect(await setup.pooled()).toEqual([]);
-    await resume();
-    await engine.round();
-    expect([await setup.pooled(), await stopReason()]).toMatchObject([{ length: 1 }, null]);
-    await setup.anvil.mine(FINAL_AFTER);
-  });
-
-  it("stop the wallet while a journal is out of reach", async () => {
-    const setup = now();
-    const elsewhere = await mkdtemp(join(tmpdir(), "saldo-elsewhere-"));
-    await setup.engine({ guard: setup.guard({ folder: elsewhere }) }).round();
-    await setup.engine().round();
-    await changeTimeline();
-    await order();
-    const engine = setup.engine();
-    await engine.round();
-    expect(await stopReason()).toMatch(/and the journals of .* were not compared with them/);
-    expect(await setup.pooled()).toEqual([]);
-    await resume();
-    await engine.round();
-    expect(await setup.pooled()).toHaveLength(1);
-    await setup.anvil.mine(FINAL_AFTER);
-    await rm(elsewhere, { recursive: true });
-  });
-
-  it("stop the wallet where a journal has final nonces beyond their end, until the chain's node has them", async () => {
-    const setup = now();
-    const guard = setup.guard();
-    const [used] = (await guard.journal.read()).entries;
-    if (used === undefined) throw new Error("the journal is empty");
-    vi.spyOn(guard.journal, "read").mockResolvedValue({ entries: [], finalNonce: 9_000, lowest: 0 });
-    await setup.engine({ guard }).round();
-    expect(await stopReason()).toMatch(/^the books end before nonce 9000, which .* knows as final/);
-    await expect(resume()).rejects.toThrow("nonce 9000 was final by a journal");
-    await onServer(setup.opened.url, "UPDATE payout_journal SET final_nonce = NULL");
-    await resume();
   });
 });
 

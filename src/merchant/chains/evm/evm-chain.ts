@@ -222,6 +222,8 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
 
     nextNonce: () => client.getTransactionCount({ address: wallet.address, blockTag: "latest" }),
 
+    pendingNonce: () => client.getTransactionCount({ address: wallet.address, blockTag: "pending" }),
+
     async holderOf(nonce, head): Promise<NonceHolder | null> {
       const found = await findNonceHolder(client, { address: wallet.address, nonce, latest: head.latest });
       if (found === null) return null;

@@ -87,6 +87,8 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
 
     nextNonce: () => readMinedCount(pool),
 
+    pendingNonce: () => readMinedCount(pool),
+
     async holderOf(nonce, { latest }): Promise<NonceHolder | null> {
       const holder = await readHolder(pool, nonce);
       const block = holder === undefined ? null : blockOf(holder, latest);

@@ -1,0 +1,74 @@
+// Books that lack what the network has, as after a restore: the engine pays on a copy of the database that is dropped then, so that
+// the former books go on without these payments. The nodes' journals have them.
+
+import type { Hex } from "viem";
+import { afterAll, beforeAll } from "vitest";
+import { type Database, openDatabase } from "../../../src/database/database.ts";
+import { uuidv7 } from "../../../src/kernel/ids.ts";
+import type { BooksGuardOptions } from "../../../src/merchant/payouts/books-guard.ts";
+import { PayoutEngine } from "../../../src/merchant/payouts/payout-engine.ts";
+import { findStop, resumeWallet } from "../../../src/operator/commands/payouts.ts";
+import { onServer, urlOfDatabase } from "../../setup/test-servers.ts";
+import { EvmSetup, PATIENT } from "./evm-setup.ts";
+
+/** What a run on a copy of the books needs. */
+type Lost = (engine: PayoutEngine, database: Database) => Promise<void>;
+
+/** Opens a setup for a group of tests. */
+export function testing(): { setup: () => EvmSetup } & ReturnType<typeof helpersOf> {
+  let setup: EvmSetup;
+  beforeAll(async () => {
+    setup = await EvmSetup.open();
+  });
+  afterAll(() => setup.close());
+  return { setup: () => setup, ...helpersOf(() => setup) };
+}
+
+/** What tests do with the books of a setup. */
+export function helpersOf(setup: () => EvmSetup) {
+  const wallet = () => ({ chains: [setup().chain()], name: setup().chain().name });
+  return {
+    stopReason: async () => (await findStop(setup().database.pool, wallet()))?.stopReason ?? null,
+    resume: async ({ adopts = false, firstNonce = null as number | null } = {}) => {
+      const stop = await findStop(setup().database.pool, wallet());
+      const meant = { ...wallet(), stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "looked at", adopts, firstNonce };
+      return resumeWallet({ database: setup().database, operator: "test" }, meant);
+    },
+    /** Lets an engine work, and the books forget it. */
+    lose: async (work: Lost, guards: Partial<BooksGuardOptions> & { folder?: string } = {}): Promise<void> => {
+      const { url } = setup().opened;
+      const copy = `saldo_lost_${uuidv7().replaceAll("-", "")}`;
+      const source = new URL(url).pathname.slice(1);
+      // A database is copied while it has no connection; our pool connects again.
+      const [server, copyUrl] = [urlOfDatabase(url, "postgres"), urlOfDatabase(url, copy)];
+      await onServer(
+        server,
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${source}'`,
+      );
+      await onServer(server, `CREATE DATABASE ${copy} TEMPLATE ${source} STRATEGY file_copy`);
+      const database = await openDatabase({ url: copyUrl, dataDir: "" });
+      try {
+        const { pool } = database;
+        const guard = setup().guard({ pool, ...guards });
+        const serves = { environment: "production", network: "ethereum" } as const;
+        await work(
+          new PayoutEngine({ pool, chain: setup().chain(), serves, policy: PATIENT, report: () => {}, guard }),
+          database,
+        );
+      } finally {
+        await database.close();
+        await onServer(server, `DROP DATABASE ${copy} WITH (FORCE)`);
+      }
+    },
+    /** What the wallet and the journals were last compared with is a former timeline now. */
+    changeTimeline: () =>
+      onServer(
+        setup().opened.url,
+        "UPDATE wallet SET timeline = timeline - 1; UPDATE payout_journal SET timeline = timeline - 1",
+      ),
+  };
+}
+
+/** The amounts that a recipient got. */
+export const paymentsTo = async (setup: EvmSetup, to: Hex) =>
+  (await setup.anvil.tokenTransfersTo(setup.token, to)).map(({ value }) => value);
