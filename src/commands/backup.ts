@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
-import { OWN_KEY_FILE, readKeyToBackUp, restoreOwnKey } from "../app/compose/secrets.ts";
+import { OWN_KEY_FILE, readKeyToBackUp, requireRestoredKey, restoreOwnKey } from "../app/compose/secrets.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
@@ -82,6 +82,7 @@ export const backupCommands: readonly Command[] = [
       const restored = await restoreCluster({ root: resolve(values.need("from")), keys, until, within: dataDir });
       try {
         const report = await inRestored(config, restored, async (database) => {
+          await requireRestoredKey(database, { ...config, dataDir, restored: restored.secretsKey });
           await closeRestored(await operatorHere(async () => database), restored);
           return auditAll(config, database.pool);
         });

@@ -1,7 +1,15 @@
 import { createRealChains } from "../app/compose/payouts.ts";
+import { listJournals } from "../merchant/payouts/forget-journals.ts";
 import { readWalletFacts } from "../merchant/payouts/payout-facts.ts";
 import { listStops, type StopScope } from "../merchant/payouts/payout-stops.ts";
-import { findStop, resumeWallet, acceptShortPayout, startPayouts, stopPayouts } from "../operator/commands/payouts.ts";
+import {
+  acceptShortPayout,
+  findStop,
+  forgetNode,
+  resumeWallet,
+  startPayouts,
+  stopPayouts,
+} from "../operator/commands/payouts.ts";
 import { type Command, type CommandValues, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
@@ -45,7 +53,8 @@ export const payoutCommands: readonly Command[] = [
       "first-nonce": {
         required: false,
         value: "N",
-        about: "for a wallet that never paid from these books: you know what it sent before this nonce, and it is not looked at",
+        about:
+          "for a wallet that never paid from these books: you know what it sent before this nonce, and it is not looked at",
       },
     },
     async run(values, { config, database }) {
@@ -81,6 +90,30 @@ export const payoutCommands: readonly Command[] = [
       const by = await operatorHere(database);
       const isNew = await startPayouts(by, { ...scope, reason: values.need("reason") });
       return { json: { ...scope, isNew, stops: await listStops(by.database.pool) } };
+    },
+  },
+  {
+    name: "payout journal list",
+    about: "Lists the nodes' journals of signed payouts, and whether each was compared with the books of now.",
+    options: {},
+    async run(_values, { database }) {
+      const journals = await listJournals((await database()).pool);
+      const lines = journals.map(({ chain, address, host, comparedAt, isCompared }) =>
+        [chain, address, host, isCompared ? `compared ${comparedAt.toISOString()}` : "NOT COMPARED"].join("  "),
+      );
+      return { json: { journals }, text: lines.join("\n") || "No node has a journal yet." };
+    },
+  },
+  {
+    name: "payout journal forget",
+    about:
+      "Forgets the journals of a node that was removed for good. What they have and the books lack is paid again: compare the chain first.",
+    options: { reason: { required: true, value: "R", about: "why its volume does not come back" } },
+    positionals: ["HOST"],
+    async run(values, { database }) {
+      const [host = ""] = values.positionals;
+      const journals = await forgetNode(await operatorHere(database), { host, reason: values.need("reason") });
+      return { json: { host, journals } };
     },
   },
   {

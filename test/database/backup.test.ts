@@ -1,7 +1,7 @@
 // Backup and restore of the embedded database: taken while the service serves, with its log received beside it.
 
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
@@ -182,6 +182,25 @@ describe("a backup of the embedded database", () => {
     const other = { SALDO_BACKUP_KEY: "another key of a test that is long enough as well" };
     const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", await folder()], other);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("another key") });
+  });
+
+  it("is not restored where no key opens its secrets, as from before the first key", async () => {
+    const file = join(String(taken["path"]), "secrets-key.sealed");
+    await rename(file, `${file}.away`);
+    try {
+      const dir = await folder();
+      const words = ["restore", "--from", root, "--data-dir", dir, "--until", moment];
+      const other = { ...SECRET, SALDO_SECRETS_KEY: "another key of a test that is long enough as well" };
+      for (const settings of [SECRET, other]) {
+        const { code, stderr } = await runSaldo(words, settings);
+        expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/SALDO_SECRETS_KEY is not/) });
+        expect(await readdir(dir)).toEqual([]);
+      }
+      await copyFile(join(dataDir, "secrets-key"), join(dir, "secrets-key"));
+      expect(await runSaldo(words, SECRET)).toMatchObject({ code: 0 });
+    } finally {
+      await rename(`${file}.away`, file);
+    }
   });
 });
 

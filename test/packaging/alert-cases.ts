@@ -261,6 +261,12 @@ const PAYOUTS: readonly AlertCase[] = [
   ...["head_leap", "finality_doubted", "payment_vanished", "payment_short"].flatMap((kind) =>
     first("SaldoChainDoubted", troubles(kind), { ...ETHEREUM, kind }),
   ),
+  ...pair("SaldoPayoutJournalUnavailable", { ...ETHEREUM, ...A }, "5m", {
+    series: ofChain("payout_journal_unavailable"),
+    bad: "0x2 1x9",
+    good: "1x2 0x9",
+  }),
+  ...first("SaldoPayoutJournalCopied", troubles("journal_copied"), { ...ETHEREUM, ...A }),
   ...first("SaldoDailyCapReached", troubles("daily_cap"), ETHEREUM),
   ...pair("SaldoPayoutsCrowded", ETHEREUM, "15m", {
     bad: { [ofChain("payouts_open")]: "16x20" },

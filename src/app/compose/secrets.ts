@@ -9,7 +9,12 @@ import type { Database } from "../../database/database.ts";
 import { DEMO_SECRETS } from "../../database/purpose.ts";
 import { rotateSecrets } from "../../database/secrets/rotate-secrets.ts";
 import type { SecretColumns } from "../../database/secrets/secret-columns.ts";
-import { claimSecretsKey, isKeyClaimed, readSecretForm } from "../../database/secrets/secret-state.ts";
+import {
+  claimSecretsKey,
+  isKeyClaimed,
+  readSecretForm,
+  requireSecretsKey,
+} from "../../database/secrets/secret-state.ts";
 import { SIGNING_SECRETS } from "../../identity/signing-secret.ts";
 import { APP_SECRETS } from "../../identity/second-factor/second-factor-store.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
@@ -78,6 +83,19 @@ export async function readKeyToBackUp({ pool }: Pick<Database, "pool">, config: 
 function nullIfGone(error: unknown): null {
   if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
   throw error;
+}
+
+/**
+ * Checks that a restored database can be read: by the key of its backup, the one in the data folder that it is restored to, or those of
+ * the settings. A backup from before the first key that a start made has none. Errors: WrongSecretsKey.
+ */
+export async function requireRestoredKey(
+  { pool }: Pick<Database, "pool">,
+  { secretsKeys, dataDir, restored }: Pick<Config, "secretsKeys" | "dataDir"> & { restored: string | null },
+): Promise<void> {
+  const own = restored ?? (await readOwnKey(dataDir));
+  useSecretsKeys([...secretsKeys, ...(own === null ? [] : [own])]);
+  await requireSecretsKey(pool, SECRET_COLUMNS);
 }
 
 /** Puts the master key of a restored database into its data folder. Errors: the folder has another one. */

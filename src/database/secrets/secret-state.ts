@@ -60,6 +60,13 @@ export async function claimSecretsKey(client: Queryable, columns: readonly Secre
   return !keyCheck.startsWith(sealedPrefix("envelope") ?? "");
 }
 
+/** Checks that every secret of the database is under a key of this process, and changes nothing. Errors: WrongSecretsKey. */
+export async function requireSecretsKey(client: Queryable, columns: readonly SecretColumns[]): Promise<void> {
+  const { keyCheck } = await readState(client);
+  if (keyCheck !== null && unknownKeyOf(keyCheck) !== null) throw new WrongSecretsKey(refusal(keyCheck));
+  await requireKnownKeys(client, columns);
+}
+
 /** Stores secrets in this form and under the first key from now on. Errors: SecretUnreadable. */
 export async function setSecretForm(client: Queryable, form: SealedForm): Promise<void> {
   const { keyCheck } = await readState(client);

@@ -9,7 +9,15 @@ import { addLost, findEnded, listUncompared, registerJournal, writeOwner } from 
 import { JournalCopied, ownJournal } from "./own-journal.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { JournalBroken, JournalUnavailable, type SignedJournal } from "./signed-journal.ts";
-import { booksOf, followHistory, haltAgain, haltWallet, lockWallet, resumeWallet, type Wallet } from "./wallet-store.ts";
+import {
+  booksOf,
+  followHistory,
+  haltAgain,
+  haltWallet,
+  lockWallet,
+  resumeWallet,
+  type Wallet,
+} from "./wallet-store.ts";
 
 /** How long after a change a wallet waits for the other nodes' journals; a node that lives compares its own within seconds. */
 export const JOURNAL_TERM_MS = 60_000;

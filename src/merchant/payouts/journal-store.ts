@@ -91,7 +91,10 @@ export async function readJournal(
   client: Queryable,
   { walletId, journalId }: JournalOf,
 ): Promise<RegisteredJournal | null> {
-  const { rows } = await client.query<History & Pick<RegisteredJournal, "host" | "owner">>(BY_ID, [walletId, journalId]);
+  const { rows } = await client.query<History & Pick<RegisteredJournal, "host" | "owner">>(BY_ID, [
+    walletId,
+    journalId,
+  ]);
   if (rows[0] === undefined) return null;
   const { host, owner, ...history } = rows[0];
   return { host, owner, history };

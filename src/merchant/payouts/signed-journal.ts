@@ -3,9 +3,10 @@
 // own, so only the last line of a file can be incomplete, and such bytes were never broadcast.
 
 import { randomUUID } from "node:crypto";
-import { constants, link, mkdir, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { constants, link, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { ignoreIfThere, makeFolder, nullIfGone, putWhole, syncFolder } from "./durable-files.ts";
 import type { AttemptKind } from "./payout.ts";
 
 /** A signed transaction, with all that the books need to have it again. */
@@ -234,7 +235,9 @@ export class SignedJournal {
     return (names ?? []).filter((name) => FILE.test(name)).toSorted();
   }
 
-  async #linesOf(name: string): Promise<{ readonly lines: (SignedEntry | RemovedEntries)[]; readonly isTorn: boolean }> {
+  async #linesOf(
+    name: string,
+  ): Promise<{ readonly lines: (SignedEntry | RemovedEntries)[]; readonly isTorn: boolean }> {
     // Another process of this node may have removed it since it was listed.
     const text = await readFile(join(this.folder, name), "utf8").catch(nullIfGone);
     const whole = (text ?? "").split("\n");
@@ -270,51 +273,4 @@ function textOf(line: SignedEntry | RemovedEntries): string {
 function parse(text: string): SignedEntry | RemovedEntries | null {
   const json = text.slice(9);
   return text.length > 9 && text.slice(0, 8) === crc32(json).toString(16).padStart(8, "0") ? JSON.parse(json) : null;
-}
-
-/** Makes a folder, and makes its name durable. */
-async function makeFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (made !== undefined)
-    for (let each = folder; each.length >= made.length; each = dirname(each)) await syncFolder(dirname(each));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Writes a file of its own, durably, and puts it into place. Nothing of it is left where that fails. */
-async function putWhole(path: string, text: string, put: (own: string) => Promise<void>): Promise<void> {
-  const own = `${path}.${randomUUID()}`;
-  try {
-    const handle = await open(own, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await put(own);
-  } finally {
-    await rm(own, { force: true });
-  }
-  await syncFolder(dirname(path));
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
-
-function nullIfGone(error: unknown): null {
-  if (hasCode(error, "ENOENT")) return null;
-  throw error;
-}
-
-function ignoreIfThere(error: unknown): void {
-  if (!hasCode(error, "EEXIST")) throw error;
 }

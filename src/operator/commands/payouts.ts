@@ -3,6 +3,7 @@
 import type { Pool } from "pg";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
+import { forgetJournals } from "../../merchant/payouts/forget-journals.ts";
 import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
 import { readWallet } from "../../merchant/payouts/wallet-store.ts";
@@ -92,6 +93,18 @@ export function acceptShortPayout(
     by,
     (client) => acceptShort(client, transferId),
     (isNew) => (isNew ? { action: "payout accept-short", subject: transferId, reason } : null),
+  );
+}
+
+/** Forgets the journals of a node that does not come back. Returns how many. Errors: those of forgetJournals. */
+export function forgetNode(
+  by: OperatorContext,
+  { host, reason }: { readonly host: string; readonly reason: string },
+): Promise<number> {
+  return withAuditLog(
+    by,
+    (client) => forgetJournals(client, host),
+    (journals) => ({ action: "payout journal forget", subject: host, reason, facts: { journals } }),
   );
 }
 

@@ -99,7 +99,14 @@ describe("an engine that pauses while another one works", () => {
     expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
     // Nor is a nonce of ours written down as another one's.
     const foreign = [{ nonce: nonce + 1, hash: own.hash, transaction: null, displaced: null }];
-    const resume = { walletId: await walletId(), address: setup.hot.address, foreign, used: 0, waiting: 0, firstNonce: null };
+    const resume = {
+      walletId: await walletId(),
+      address: setup.hot.address,
+      foreign,
+      used: 0,
+      waiting: 0,
+      firstNonce: null,
+    };
     const { pool } = setup.database;
     await haltWallet(pool, resume.walletId, "a test");
     const { haltedAt } = await inTransaction(pool, (client) => lockWallet(client, resume.walletId));

@@ -3,9 +3,10 @@
 import { appendFile, cp, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { BooksGuardOptions } from "../../../src/merchant/payouts/books-guard.ts";
 import { haltWallet, readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
+import { saldoJson } from "../../setup/saldo-command.ts";
 import { onServer } from "../../setup/test-servers.ts";
 import { EvmSetup, FINAL_AFTER } from "./evm-setup.ts";
 import { testing } from "./lost-books.ts";
@@ -26,21 +27,24 @@ describe("nodes with a journal each", () => {
     (await now().database.pool.query<{ host: string }>("SELECT host FROM payout_journal ORDER BY host")).rows.map(
       ({ host }) => host,
     );
-  /** Everything that is open is paid, and no journal is known. */
-  const clear = async () => {
+  // Everything that is open is mined, no journal is known, and the wallet signs.
+  beforeEach(async () => {
     await now().anvil.mine(FINAL_AFTER);
-    await onServer(now().opened.url, "DELETE FROM payout_journal");
+    await onServer(
+      now().opened.url,
+      "DELETE FROM payout_journal; UPDATE wallet SET halted_at = NULL, halt_reason = NULL",
+    );
     now().troubles.length = 0;
-  };
+  });
 
   it("end a stop for a journal out of reach when it has been compared, and has nothing more", async () => {
     const setup = now();
     await order();
     await node("away").round();
-    const here = node("here");
-    await here.round();
+    await node("here").round();
     await changeTimeline();
     await order();
+    const here = node("here");
     await here.round();
     expect(await stopReason()).toContain("the journals of away were not compared");
     await here.round();
@@ -49,16 +53,13 @@ describe("nodes with a journal each", () => {
     await here.round();
     expect([await stopReason(), await setup.pooled()]).toMatchObject([null, { length: 2 }]);
     expect(setup.troubles.map(({ kind }) => kind)).toEqual(["books_changed", "journals_compared"]);
-    await clear();
   });
 
   it("keep a stop that has another reason, or got one since", async () => {
     const setup = now();
     const wallet = { chain: "ethereum", address: setup.hot.address };
-    const here = node("here");
     const comeBack = async () => {
-      await node("away").round();
-      await here.round();
+      for (const host of ["here", "away", "here"]) await node(host).round();
     };
     await comeBack();
     await changeTimeline();
@@ -68,23 +69,22 @@ describe("nodes with a journal each", () => {
     await resume();
     await comeBack();
     await changeTimeline();
-    await here.round();
-    expect(await stopReason()).toContain("the journals of away");
+    await node("here").round();
+    expect(await stopReason()).toContain("the journals of away were");
     const walletId = (await readWallet(setup.database.pool, wallet))?.walletId ?? "";
     expect(await haltWallet(setup.database.pool, walletId, "another one")).toBe(true);
     await comeBack();
     expect(await stopReason()).toMatch(/the journals of away.*; another one$/);
     await resume();
-    await clear();
   });
 
   it("keep a stop when the journal that comes back has more than the books", async () => {
     const setup = now();
-    const here = node("here");
-    await node("away").round();
-    await here.round();
+    for (const host of ["away", "here"]) await node(host).round();
     await changeTimeline();
+    const here = node("here");
     await here.round();
+    expect(await stopReason()).toContain("the journals of away were");
     const guard = setup.guard({ folder: join(root, "away"), host: "away" });
     const hash = `0x${"2".repeat(64)}`;
     const offer = { feeMost: "1", feePriority: "1" };
@@ -95,7 +95,6 @@ describe("nodes with a journal each", () => {
     expect(await stopReason()).toMatch(/the journals of away.*; the books lack 1 transactions that away has signed/);
     await onServer(setup.opened.url, "UPDATE payout_lost_attempt SET resolved_at = now()");
     await resume();
-    await clear();
   });
 
   it("go on without the one whose journal cannot be written, and it pays again when it can", async () => {
@@ -114,7 +113,7 @@ describe("nodes with a journal each", () => {
     nowMs = 59_999;
     await full.round();
     expect(setup.troubles.filter(({ kind }) => kind === "journal_failed")).toMatchObject([
-      { chain: "ethereum", host: "full", reason: expect.stringContaining("ENOTDIR") },
+      { chain: "ethereum", host: "full", reason: expect.stringContaining("EEXIST") },
     ]);
     expect(await stopReason()).toBeNull();
     // It has the lease for an hour, and has given it back.
@@ -130,7 +129,6 @@ describe("nodes with a journal each", () => {
     await full.round();
     expect([await setup.pooled(), full.isJournalUnavailable]).toMatchObject([{ length: 1 }, false]);
     await full.resign();
-    await clear();
   });
 
   it("notice a volume that was copied, and each has a journal of its own from then on", async () => {
@@ -157,7 +155,35 @@ describe("nodes with a journal each", () => {
     nowMs = 1_800_000;
     for (const each of [original, copy, node("original"), node("copy"), node("late")]) await each.round();
     expect(setup.troubles).toHaveLength(2);
-    await clear();
+  });
+
+  it("are listed, and one that was removed is forgotten by an operator, which ends no stop", async () => {
+    const setup = now();
+    const settings = { DATABASE_URL: setup.opened.url };
+    const forget = (host: string) => saldoJson(["payout", "journal", "forget", host, "--reason", "gone"], settings);
+    for (const host of ["removed", "here"]) await node(host).round();
+    await changeTimeline();
+    const here = node("here");
+    await here.round();
+    const listed = (await saldoJson(["payout", "journal", "list"], settings))["journals"];
+    expect(listed).toMatchObject([
+      { chain: "ethereum", host: "here", isCompared: true },
+      { chain: "ethereum", host: "removed", isCompared: false },
+    ]);
+    await expect(forget("removed")).rejects.toThrow("was used within the last 20 minutes");
+    await expect(forget("nobody")).rejects.toThrow("No payout journal of this host is known");
+    await onServer(setup.opened.url, "UPDATE payout_journal SET owned_at = now() - interval '21 minutes'");
+    expect(await forget("removed")).toMatchObject({ host: "removed", journals: 1 });
+    const { rows } = await setup.database.pool.query("SELECT action, subject, reason FROM operator_action");
+    expect(rows.at(-1)).toEqual({ action: "payout journal forget", subject: "removed", reason: "gone" });
+    expect(await registered()).toEqual(["here"]);
+    await here.round();
+    expect(await stopReason()).toContain("the journals of removed were not compared");
+    await resume();
+    // The next change does not wait for it.
+    await changeTimeline();
+    await node("here").round();
+    expect(await stopReason()).toBeNull();
   });
 
   it("keep their journals' names over a change of the books that has lost newer ones", async () => {
@@ -171,7 +197,6 @@ describe("nodes with a journal each", () => {
     await changeTimeline();
     await node("here").round();
     expect([setup.troubles, await registered(), await stopReason()]).toEqual([[], ["here"], null]);
-    await clear();
   });
 
   it("report an incomplete last line, which was not broadcast", async () => {
@@ -182,6 +207,5 @@ describe("nodes with a journal each", () => {
     await node("torn").round();
     expect(setup.troubles).toMatchObject([{ kind: "journal_torn", host: "torn", chain: "ethereum" }]);
     expect(await stopReason()).toBeNull();
-    await clear();
   });
 });

@@ -102,4 +102,15 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: { file: "test/database/backup.test.ts", test: "is restored to a moment, with everything stopped" },
   },
+  {
+    name: "a restore reports success although no key opens its secrets",
+    edits: [
+      {
+        file: "src/app/compose/secrets.ts",
+        find: "  await requireSecretsKey(pool, SECRET_COLUMNS);",
+        replace: "  if (secretsKeys.length > 99) await requireSecretsKey(pool, SECRET_COLUMNS);",
+      },
+    ],
+    noticedBy: { file: "test/database/backup.test.ts", test: "is not restored where no key opens its secrets" },
+  },
 ];

@@ -229,42 +229,164 @@ export const PAYOUTS: readonly PlantedBug[] = [
   {
     name: "a wallet follows a failover that may have lost payments",
     edits: [payouts("books-guard.ts", "if (!this.#options.requiresStandby)", "if (this.#compared === null)")],
-    noticedBy: test("books-guard", "where no synchronous standby is required"),
+    noticedBy: test("books-history", "where no synchronous standby is required"),
   },
   {
     name: "a wallet follows a failover without every journal",
     edits: [payouts("books-guard.ts", "if (uncompared.length > 0)", "if (uncompared.length > 1_000)")],
-    noticedBy: test("books-guard", "while a journal is out of reach"),
+    noticedBy: test("books-history", "stop the wallet while a journal is out of reach"),
   },
   {
     name: "a wallet follows a failover at once",
-    edits: [
-      payouts(
-        "books-guard.ts",
-        "wallet.history !== null && !this.#isTermOver(history)",
-        "!this.#isTermOver(history) && false",
-      ),
-    ],
-    noticedBy: test("books-guard", "are followed where every journal agrees"),
+    edits: [payouts("books-guard.ts", "if (!this.#isTermOver(history))", "if (!this.#isTermOver(history) && false)")],
+    noticedBy: test("books-history", "are followed where every journal agrees"),
   },
   {
     name: "books that end before a final nonce are taken for whole",
     edits: [payouts("books-guard.ts", "if (finalNonce !== null && finalNonce >= nextNonce)", "if (finalNonce === -1)")],
-    noticedBy: test("books-guard", "beyond their end"),
+    noticedBy: test("books-history", "beyond their end"),
   },
   {
     name: "a wallet that the books have lost begins at the chain's nonce",
-    edits: [payouts("payout-engine.ts", "Math.min(nextNonce, lowest)", "Math.max(nextNonce, lowest)")],
+    edits: [payouts("payout-engine.ts", "guard === null ? await chain.nextNonce() : 0;", "await chain.nextNonce();")],
     noticedBy: test("books-guard", "and no wallet let it begin at the first nonce"),
   },
   {
     name: "a broken line of a journal is passed over",
-    edits: [payouts("signed-journal.ts", "if (isLast) return [];", "if (isLast || line !== null) return [];")],
+    edits: [
+      payouts(
+        "signed-journal.ts",
+        "    const lines = whole.map((line, index)",
+        "    const lines = whole.flatMap((line, index)",
+      ),
+      payouts(
+        "signed-journal.ts",
+        "      if (parsed === null) throw new JournalBroken(`${name} has a broken line ${index + 1} in ${this.folder}`);\n      return parsed;",
+        "      return parsed === null || index < 0 ? [] : [parsed];",
+      ),
+    ],
     noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "takes no broken line within a file" },
   },
   {
     name: "a journal forgets what has not ended",
     edits: [payouts("signed-journal.ts", "!entries.every(", "!entries.some(")],
     noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "removes an old file when everything" },
+  },
+  {
+    name: "an address that has sent before gets a wallet that pays",
+    edits: [payouts("payout-engine.ts", "const haltReason = sent === 0 ? null", "const haltReason = sent >= 0 ? null")],
+    noticedBy: test("used-address", "what it has paid is adopted instead of paid again"),
+  },
+  {
+    name: "an address is taken for new while its payments wait for a block",
+    edits: [
+      payouts(
+        "payout-engine.ts",
+        "Math.max(await chain.nextNonce(), await chain.pendingNonce())",
+        "await chain.nextNonce()",
+      ),
+    ],
+    noticedBy: test("used-address", "before the chain has what waits for a block"),
+  },
+  {
+    name: "a resume pays while unknown payments wait for a block",
+    edits: [payouts("resume-wallet.ts", "usedByChain + waiting > end", "usedByChain > end")],
+    noticedBy: test("used-address", "before the chain has what waits for a block"),
+  },
+  {
+    name: "a wallet that has paid begins at a nonce that an operator names",
+    edits: [
+      payouts("resume-wallet.ts", "if (await hasPaid(client, wallet.walletId))", "if (wallet.haltedAt === null)"),
+    ],
+    noticedBy: test("used-address", "begins at a nonce that an operator names"),
+  },
+  {
+    name: "a wallet without a history is compared with nothing",
+    edits: [
+      payouts(
+        "books-guard.ts",
+        "if (uncompared.length > 0) reasons",
+        "if (isChanged && uncompared.length > 0) reasons",
+      ),
+    ],
+    noticedBy: test("books-history", "stop a wallet without a history"),
+  },
+  {
+    name: "books that pg_restore made pass for the former ones",
+    edits: [
+      {
+        file: "src/database/history.ts",
+        find: "return isServer && (one.books ?? other.books) === (other.books ?? one.books);",
+        replace: "return isServer;",
+      },
+    ],
+    noticedBy: test("books-history", "where pg_restore made them again"),
+  },
+  {
+    name: "a stop with another reason ends with the journals",
+    edits: [
+      payouts(
+        "wallet-store.ts",
+        "concat_ws('; ', halt_reason, $2::text), awaits_journals_at = NULL",
+        "concat_ws('; ', halt_reason, $2::text), awaits_journals_at = awaits_journals_at + (clock_timestamp() - halted_at)",
+      ),
+      payouts("wallet-store.ts", "coalesce(awaits_journals_at = halted_at, false)", "awaits_journals_at IS NOT NULL"),
+    ],
+    noticedBy: test("node-journals", "keep a stop that has another reason"),
+  },
+  {
+    name: "a stop ends before every journal was compared",
+    edits: [
+      payouts(
+        "books-guard.ts",
+        "trustsFormer: false })).length > 0) return;",
+        "trustsFormer: false })).length > 99) return;",
+      ),
+    ],
+    noticedBy: test("node-journals", "end a stop for a journal out of reach"),
+  },
+  {
+    name: "a forgotten journal ends the stop that waits for it",
+    edits: [
+      payouts(
+        "forget-journals.ts",
+        "await awaitNoJournals(client, id);",
+        "if (id === host) await awaitNoJournals(client, id);",
+      ),
+    ],
+    noticedBy: test("node-journals", "forgotten by an operator"),
+  },
+  {
+    name: "a journal is forgotten while its node lives",
+    edits: [payouts("forget-journals.ts", "if (rows[0]?.isAlive !== false)", "if (rows[0] === undefined)")],
+    noticedBy: test("node-journals", "forgotten by an operator"),
+  },
+  {
+    name: "a node whose journal cannot be written keeps the wallet",
+    edits: [payouts("payout-engine.ts", 'if (this.#books === "no journal") await this.resign();\n', "")],
+    noticedBy: test("node-journals", "go on without the one whose journal"),
+  },
+  {
+    name: "a copied journal is taken for the original",
+    edits: [
+      payouts("own-journal.ts", "!(await journal.owners()).includes(owner)", "(await journal.owners()).length === 0"),
+    ],
+    noticedBy: test("node-journals", "notice a volume that was copied"),
+  },
+  {
+    name: "a full disk gets another file for each try",
+    edits: [
+      payouts(
+        "signed-journal.ts",
+        "if (file.entries === 0) await rm(path, { force: true });",
+        "this.#leaveFile();\n    if (file.entries === 0) await rm(path, { force: true });",
+      ),
+    ],
+    noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "makes no other file for each try" },
+  },
+  {
+    name: "what a full disk has cut off stays before the next entry",
+    edits: [payouts("signed-journal.ts", "    else await truncate(path, file.bytes);\n", "")],
+    noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "makes no other file for each try" },
   },
 ];
