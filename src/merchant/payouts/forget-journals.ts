@@ -16,10 +16,10 @@ FROM payout_journal j JOIN wallet w ON w.id = j.wallet_id ORDER BY w.chain, w.ad
 const LOCK = `
 SELECT w.id FROM wallet w WHERE EXISTS (SELECT FROM payout_journal j WHERE j.wallet_id = w.id AND j.host = $1)
 ORDER BY w.id FOR NO KEY UPDATE OF w`;
-const ALIVE = `
-SELECT EXISTS (SELECT FROM payout_journal
-  WHERE host = $1 AND owned_at > clock_timestamp() - $2::int * interval '1 minute') AS "isAlive"`;
-const FORGET = `DELETE FROM payout_journal WHERE host = $1`;
+// A host of the same name with another volume has another journal.
+const FORGET = `
+DELETE FROM payout_journal
+WHERE host = $1 AND (owned_at IS NULL OR owned_at <= clock_timestamp() - $2::int * interval '1 minute') RETURNING wallet_id AS id`;
 
 /** A journal as operators see it. `isCompared`: with the books of now. */
 export type ListedJournal = {
@@ -45,17 +45,16 @@ export async function listJournals(client: Pick<Pool, "query">): Promise<ListedJ
 
 /**
  * Forgets the journals of a host, inside the caller's transaction, and returns how many there were. What they had and the books lack is
- * noticed by nobody then, so a wallet that waits for them stays stopped until it is resumed. Errors: NotFound; ValidationError, while a
- * process uses one.
+ * noticed by nobody then, so a wallet that waits for them stays stopped until it is resumed. Errors: NotFound; ValidationError, while
+ * processes use all of them.
  */
 export async function forgetJournals(client: PoolClient, host: string): Promise<number> {
-  const wallets = (await client.query<{ id: string }>(LOCK, [host])).rows;
-  if (wallets.length === 0) throw new NotFound("No payout journal of this host is known.");
-  const { rows } = await client.query<{ isAlive: boolean }>(ALIVE, [host, LIVES_MINUTES]);
-  if (rows[0]?.isAlive !== false) {
+  if ((await client.query(LOCK, [host])).rowCount === 0) throw new NotFound("No payout journal of this host is known.");
+  const { rows } = await client.query<{ id: string }>(FORGET, [host, LIVES_MINUTES]);
+  if (rows.length === 0) {
     const message = `was used within the last ${LIVES_MINUTES} minutes: stop its node, and wait`;
     throw new ValidationError([{ field: "host", rule: "journal.used", message }]);
   }
-  for (const { id } of wallets) await awaitNoJournals(client, id);
-  return (await client.query(FORGET, [host])).rowCount ?? 0;
+  for (const { id } of rows) await awaitNoJournals(client, id);
+  return rows.length;
 }

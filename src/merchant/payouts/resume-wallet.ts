@@ -133,13 +133,18 @@ async function firstNonceOf(
   { firstNonce, used }: { firstNonce: number | null; used: number },
 ): Promise<number> {
   if (firstNonce === null) return wallet.nextNonce;
-  const refuse = (message: string) =>
-    new ValidationError([{ field: "firstNonce", rule: "wallet.first_nonce", message }]);
-  if (firstNonce > used) throw refuse(`must be ${used} at most: the chain has used no more`);
+  if (firstNonce < wallet.nextNonce)
+    throw wrongFirst(`must be ${wallet.nextNonce} at least: the wallet is there already`);
+  if (firstNonce > used) throw wrongFirst(`must be ${used} at most: the chain has used no more`);
   // What such a wallet has paid is in a journal or in the books, and what is before it must be looked at.
-  if (await hasPaid(client, wallet.walletId)) throw refuse("is only for a wallet that has never paid from these books");
+  if (await hasPaid(client, wallet.walletId))
+    throw wrongFirst("is only for a wallet that has never paid from these books");
   await beginAt(client, wallet.walletId, firstNonce);
   return firstNonce;
+}
+
+function wrongFirst(message: string): ValidationError {
+  return new ValidationError([{ field: "firstNonce", rule: "wallet.first_nonce", message }]);
 }
 
 function stillWaiting(nonce: number): ValidationError {

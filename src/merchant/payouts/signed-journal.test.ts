@@ -92,7 +92,7 @@ describe("a journal of signed transactions", () => {
     const prototype = Object.getPrototypeOf(handle) as typeof handle;
     await handle.close();
     const full = vi.spyOn(prototype, "appendFile").mockImplementation(async function (this: typeof handle, text) {
-      await this.write(String(text).slice(0, 20));
+      await this.write(typeof text === "string" ? text.slice(0, 20) : "");
       throw new Error("ENOSPC: no space left on device, write");
     });
     try {

@@ -8,7 +8,7 @@ import type { BooksGuardOptions } from "../../../src/merchant/payouts/books-guar
 import { haltWallet, readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
 import { onServer } from "../../setup/test-servers.ts";
-import { EvmSetup, FINAL_AFTER } from "./evm-setup.ts";
+import { type EvmSetup, FINAL_AFTER } from "./evm-setup.ts";
 import { testing } from "./lost-books.ts";
 
 describe("nodes with a journal each", () => {

@@ -358,7 +358,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
   },
   {
     name: "a journal is forgotten while its node lives",
-    edits: [payouts("forget-journals.ts", "if (rows[0]?.isAlive !== false)", "if (rows[0] === undefined)")],
+    edits: [payouts("forget-journals.ts", "(owned_at IS NULL OR owned_at <=", "(owned_at IS NULL OR owned_at >=")],
     noticedBy: test("node-journals", "forgotten by an operator"),
   },
   {
