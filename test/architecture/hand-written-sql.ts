@@ -77,6 +77,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "merchant/merchants/limits-store.ts",
       "merchant/payouts/adopt-payments.ts",
       "merchant/payouts/daily-cap.ts",
+      "merchant/payouts/forget-journals.ts",
       "merchant/payouts/journal-store.ts",
       "merchant/payouts/payout-stops.ts",
       "merchant/payouts/payout-store.ts",

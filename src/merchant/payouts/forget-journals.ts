@@ -5,7 +5,7 @@ import { type History, isSameHistory, readHistory } from "../../database/history
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { awaitNoJournals } from "./wallet-store.ts";
 
-/** A node that lives gives its journal another name twice within this time. */
+/** A running node gives its journal another name twice within this time. */
 export const LIVES_MINUTES = 20;
 
 const LIST = `
@@ -45,7 +45,7 @@ export async function listJournals(client: Pick<Pool, "query">): Promise<ListedJ
 
 /**
  * Forgets the journals of a host, inside the caller's transaction, and returns how many there were. What they had and the books lack is
- * noticed by nobody then, so a wallet that waits for them stays stopped until it is resumed. Errors: NotFound; ValidationError, while
+ * not noticed then, so a wallet that waits for them stays stopped until it is resumed. Errors: NotFound; ValidationError, while
  * processes use all of them.
  */
 export async function forgetJournals(client: PoolClient, host: string): Promise<number> {

@@ -1,5 +1,5 @@
 // A journal's folder has a name that changes again and again, in the folder and in the books. A copied volume makes two folders with one
-// journal: whoever changes the name first has it, and the other one falls behind.
+// journal: the node that changes the name first has it, and the other one falls behind.
 
 import type { PoolClient } from "pg";
 import { type History, isSameHistory } from "../../database/history.ts";

@@ -139,7 +139,7 @@ describe("nodes with a journal each", () => {
     await cp(join(root, "original"), join(root, "copy"), { recursive: true });
     const copy = node("copy");
     await copy.round();
-    // Whoever comes first has the name. The other one notices it with its next name.
+    // The first one has the name. The other one notices it with its next name.
     expect([await registered(), setup.troubles]).toEqual([["copy"], []]);
     nowMs = 600_000;
     await original.round();
@@ -171,7 +171,7 @@ describe("nodes with a journal each", () => {
       { chain: "ethereum", host: "removed", isCompared: false },
     ]);
     await expect(forget("removed")).rejects.toThrow("was used within the last 20 minutes");
-    await expect(forget("nobody")).rejects.toThrow("No payout journal of this host is known");
+    await expect(forget("unknown")).rejects.toThrow("No payout journal of this host is known");
     await onServer(setup.opened.url, "UPDATE payout_journal SET owned_at = now() - interval '21 minutes'");
     expect(await forget("removed")).toMatchObject({ host: "removed", journals: 1 });
     const { rows } = await setup.database.pool.query("SELECT action, subject, reason FROM operator_action");
