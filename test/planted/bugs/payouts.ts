@@ -228,7 +228,13 @@ export const PAYOUTS: readonly PlantedBug[] = [
   },
   {
     name: "a wallet follows a failover that may have lost payments",
-    edits: [payouts("books-guard.ts", "if (!this.#options.requiresStandby)", "if (this.#compared === null)")],
+    edits: [
+      payouts(
+        "books-guard.ts",
+        "!isChanged || this.#options.requiresStandby;",
+        "!isChanged || this.#compared !== null;",
+      ),
+    ],
     noticedBy: test("books-history", "where no synchronous standby is required"),
   },
   {
