@@ -41,12 +41,14 @@ export function fromProtoFilter(filter: ProtoFilter | undefined): UsageFilter {
     ...(filter.model === "" ? {} : { model: filter.model }),
     ...(filter.keyId === "" ? {} : { keyId: filter.keyId }),
     bases: filter.bases.map(fromProtoBasis),
+    failed: filter.failed,
   };
 }
 
 /** What the rows are grouped by; the contract lets no other value through. */
 export function fromProtoGrouping(grouping: ProtoGrouping): UsageGrouping {
-  return grouping === ProtoGrouping.KEY ? "key" : "model_and_day";
+  if (grouping === ProtoGrouping.KEY) return "key";
+  return grouping === ProtoGrouping.KEY_AND_DAY ? "key_and_day" : "model_and_day";
 }
 
 function fromProtoBasis(proto: ProtoBasis, index: number): UsageBasis {

@@ -19,7 +19,7 @@ import {
 } from "./proto-usage.ts";
 import { summarizeUsage } from "./usage/summary.ts";
 import { DEFAULT_TIME_ZONE } from "./usage/time-zone.ts";
-import { exportUsage } from "./usage/usage-export.ts";
+import { exportUsage, type KeyNames } from "./usage/usage-export.ts";
 import { getUsageRecord, listUsage } from "./usage/usage.ts";
 
 export type BillingServiceDependencies = {
@@ -32,6 +32,8 @@ export type BillingServiceDependencies = {
   readonly ownKeysOf: (context: HandlerContext) => Promise<readonly string[] | null>;
   /** Whether an operator calls. Left out: no caller is one. */
   readonly isOperator?: (context: HandlerContext) => boolean;
+  /** The names of an account's keys, for files. Left out: files have none. */
+  readonly keyNames?: (accountId: string) => Promise<KeyNames>;
 };
 
 type Methods =
@@ -52,6 +54,7 @@ export function createBillingService({
   accountOf,
   ownKeysOf,
   isOperator = () => false,
+  keyNames = async () => new Map(),
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
   const { pool } = database;
   /** A filter, narrowed to what the caller may see. */
@@ -99,8 +102,10 @@ export function createBillingService({
     },
 
     async *exportUsage({ filter, timeZone }, context) {
+      const accountId = accountOf(context);
       const pieces = exportUsage(pool, {
-        accountId: accountOf(context),
+        accountId,
+        keyNames: await keyNames(accountId),
         filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         signal: context.signal,

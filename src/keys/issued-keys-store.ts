@@ -37,6 +37,13 @@ export async function readKeys(
   return rows.map(fromRow);
 }
 
+/** The names of an account's keys by their ids, revoked ones included. */
+export async function readKeyNames(pool: Pool, accountId: string): Promise<ReadonlyMap<string, string>> {
+  const { em, ApiKey } = await entitiesOn(pool);
+  const rows = await em.find(ApiKey, { accountId }, { fields: ["id", "name"] });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Gives a key another name, and another rate limit where there is one. Null: the account has no such key. */
 export async function writeKey(
   client: PoolClient,

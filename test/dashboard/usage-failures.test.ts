@@ -30,6 +30,14 @@ describe("a failed request", () => {
     return answer.headers.get("x-request-id") ?? "";
   }
 
+  async function nameOfDemoKey(): Promise<string | undefined> {
+    const { rows } = await dashboard.database.database.pool.query<{ name: string }>(
+      "SELECT k.name FROM usage_record u JOIN api_key k ON k.id = u.key_id WHERE u.request_id = $1",
+      [ids.busy],
+    );
+    return rows[0]?.name;
+  }
+
   async function open(path: string, language: "id" | "en"): Promise<void> {
     await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
     await page.goto(dashboard.saldo.httpUrl + path);
@@ -64,6 +72,25 @@ describe("a failed request", () => {
     const sheet = page.getByRole("dialog");
     await expect.poll(() => sheet.innerText()).toContain(texts[1]);
     expect(await sheet.innerText()).toContain(texts[0]);
+  });
+
+  it("is found by the filter, charged or not, in the list, the sums and the file", async () => {
+    await open("/usage?tab=requests", "id");
+    await page.getByLabel("Status", { exact: true }).selectOption("Gagal");
+    await expect.poll(() => new URL(page.url()).searchParams.get("status")).toBe("failed");
+    const failed = [ids.busy, ids.cut].toSorted();
+    const rows = page.getByRole("table", { name: "Permintaan" }).locator("tbody tr button .sr-only");
+    await expect
+      .poll(async () => (await rows.allTextContents()).map((text) => text.split(" ").at(-1)).toSorted())
+      .toEqual(failed);
+    await expect.poll(() => page.getByTestId("total-requests").textContent()).toBe("2");
+    const { records } = await downloadCsv(page);
+    expect(records.map(({ request_id }) => request_id).toSorted()).toEqual(failed);
+    expect(records.filter(({ charge_idr }) => charge_idr !== "0").map(({ request_id }) => request_id)).toEqual([
+      ids.cut,
+    ]);
+    const names = new Set(records.map(({ key_name }) => key_name));
+    expect([...names]).toEqual([await nameOfDemoKey()]);
   });
 
   it("is no failure where the answer reached its end", async () => {

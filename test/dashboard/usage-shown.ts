@@ -41,9 +41,12 @@ export async function readTotals(page: Page): Promise<{ cost: string; requests: 
 const cardOf = (page: Page, title: string) =>
   page.locator("section", { has: page.getByRole("heading", { level: 2, name: title, exact: true }) });
 
-/** The sums of the legend and of the table below the chart, in each unit. */
-export async function readChart(page: Page): Promise<{ unit: string; legend: bigint; table: bigint }[]> {
-  const card = cardOf(page, "Per model per hari");
+/** The sums of the legend and of the table below the chart, in each unit. The title names what the bars are stacked of. */
+export async function readChart(
+  page: Page,
+  title = "Per model per hari",
+): Promise<{ unit: string; legend: bigint; table: bigint }[]> {
+  const card = cardOf(page, title);
   const read = [];
   for (const unit of UNITS) {
     await card.getByRole("group", { name: "Satuan" }).getByText(unit, { exact: true }).click();

@@ -127,7 +127,7 @@ describe("the usage page", () => {
     },
     { name: "a key", act: () => select("Kunci", KEY_NAMES[1]), address: () => ({ key: history.keyIds[1] ?? "" }) },
     { name: "what was billed", act: () => select("Status", "Ditagih"), address: () => ({ status: "billed" }) },
-    { name: "what was free", act: () => select("Status", "Gratis (gagal)"), address: () => ({ status: "free" }) },
+    { name: "what was free", act: () => select("Status", "Gratis"), address: () => ({ status: "free" }) },
     {
       name: "dates, a key and a status at once",
       act: async () => {
@@ -150,6 +150,22 @@ describe("the usage page", () => {
     await page.reload();
     await expect.poll(has).toEqual({ ...address(), unit: "requests" });
     await expectOneTotal();
+  });
+
+  it.each([
+    { status: undefined, fits: () => true },
+    { status: "billed", fits: ({ basis }: KeptRecord) => basis !== "free" },
+  ])("stacks the same sums by key, named: status $status", async ({ status, fits }) => {
+    await open(`/usage?days=60${status === undefined ? "" : `&status=${status}`}`);
+    const before = await shown.readChart(page);
+    await choose("Susun menurut", "Per kunci");
+    await expect.poll(() => new URL(page.url()).searchParams.get("by")).toBe("key");
+    await expect.poll(() => shown.readChart(page, "Per kunci per hari")).toEqual(before);
+    const legend = page.locator("section", { hasText: "Per kunci per hari" }).locator("ul > li");
+    const requestsOf = (keyId: string | undefined) =>
+      history.records.filter((record) => record.keyId === keyId && record.model !== FINE_MODEL && fits(record)).length;
+    const expected = KEY_NAMES.map((name, index) => `${name}${requestsOf(history.keyIds[index])}`);
+    await expect.poll(async () => (await legend.allTextContents()).toSorted()).toEqual(expected.toSorted());
   });
 
   it("lists every request of the filter, each once", async () => {

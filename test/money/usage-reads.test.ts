@@ -6,7 +6,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type OtherTokens,
-  type UsageBasis,
+  UsageBasis,
   UsageGrouping,
   type UsageFilterSchema,
 } from "#gen/saldo/billing/v1/usage_pb.ts";
@@ -94,6 +94,7 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
       if (made % (RECORDS / 4) === 0) await rollUpUsage(setup.money.pool);
     }
     let compared = 0;
+    let chargedFailures = 0;
     const recounted: string[] = [];
     for (let tried = 0; tried < FILTERS; tried += 1) {
       // Until here the roll-ups have missed records: all of them came after their time. Now they are made again.
@@ -112,11 +113,18 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
         model: whole(2) === 0 ? "" : one(MODELS),
         keyId: whole(3) === 0 ? one(keys.get(account) ?? []) : "",
         bases: whole(3) === 0 ? [(1 + whole(5)) as UsageBasis] : [],
+        failed: whole(3) === 0,
       };
       const about = `seed ${seed}, filter ${JSON.stringify({ ...filter, from: fromMs, until: untilMs })} in ${timeZone}`;
 
       const records = await listed(client, filter);
       compared += records.length;
+      if (filter.failed === true) {
+        const all = await listed(client, { ...filter, failed: false });
+        const failed = all.filter(({ failure, basis }) => failure !== undefined || basis === UsageBasis.FREE);
+        expect(idsOf(records), about).toEqual(idsOf(failed));
+        chargedFailures += failed.filter(({ charge }) => micro(charge) > 0n).length;
+      }
       expect(new Set(records.map(({ requestId }) => requestId)).size, about).toBe(records.length);
       const sumOf = (some: typeof records) =>
         some
@@ -176,9 +184,17 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
       ).toEqual([...cells].map(([cell, some]) => [cell, sumOf(some)] as const).toSorted(newestFirst));
       const byKey = await client.summarizeUsage({ filter, timeZone, grouping: UsageGrouping.KEY });
       expect(byKey.totals, about).toEqual(byDay.totals);
+      const byKeyAndDay = await client.summarizeUsage({ filter, timeZone, grouping: UsageGrouping.KEY_AND_DAY });
+      expect(byKeyAndDay.totals, about).toEqual(byDay.totals);
+      const keyCells = Map.groupBy(records, (r) => `${clock.format(timeOfUuidv7(r.requestId))} ${r.keyId}`);
+      expect(
+        byKeyAndDay.rows.map((row) => [`${row.day} ${row.model}${row.keyId}`, toSum(row)]),
+        about,
+      ).toEqual([...keyCells].map(([cell, some]) => [cell, sumOf(some)] as const).toSorted(newestFirst));
     }
     expect(recounted).toEqual(accounts.toSorted());
     expect(compared).toBeGreaterThan(RECORDS);
+    expect(chargedFailures).toBeGreaterThan(0);
     const [rolled] = await setup.money.asOwner("SELECT sum(requests)::int AS requests FROM usage_roll_up");
     expect((rolled as { requests: number }).requests, "what was rolled up").toBeGreaterThan(RECORDS / 2);
 
@@ -195,6 +211,9 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
     expect(await setup.money.audit()).toEqual(SOUND);
   });
 });
+
+const idsOf = (records: readonly { readonly requestId: string }[]): string[] =>
+  records.map(({ requestId }) => requestId);
 
 /** Rows of a summary as they come: the newest day first, then by model. */
 function newestFirst([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

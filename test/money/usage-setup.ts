@@ -123,7 +123,8 @@ export class UsageSetup {
       otherTokens: isFree || whole(2) === 0 ? null : this.#otherTokens(),
     };
     const cost = costOf(counts, prices);
-    const metering = one([null, { rules: ["cached_assumed"] }, { rules: ["a", "b"], reported: counts }]);
+    const failure = { code: "upstream_busy", inStream: true } as const;
+    const metering = one([null, { rules: ["cached_assumed"] }, { rules: ["a", "b"], reported: counts }, { failure }]);
     await ledger.settle({ ...settlement(accountId, request.requestId, 0), ...counts, cost, basis, metering });
     return request.requestId;
   }

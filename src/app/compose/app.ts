@@ -57,6 +57,7 @@ import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { getKey } from "../../keys/issued-keys.ts";
+import { readKeyNames } from "../../keys/issued-keys-store.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { requireKeyRole } from "../../identity/members/member-roles.ts";
 import { ownKeysOf } from "./own-keys.ts";
@@ -271,7 +272,14 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
       publicCatalog: createPublicCatalogService(catalog),
       keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole }),
       billing: {
-        ...createBillingService({ database, requests, accountOf, ownKeysOf: ownKeysOf(database), isOperator }),
+        ...createBillingService({
+          database,
+          requests,
+          accountOf,
+          ownKeysOf: ownKeysOf(database),
+          isOperator,
+          keyNames: (accountId) => readKeyNames(database.pool, accountId),
+        }),
         ...createTopUpMethods({ topUps, accountOf }),
       },
       ...merchantServices(database, config, payouts),

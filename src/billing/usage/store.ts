@@ -45,9 +45,14 @@ export const SAVED_OF_RECORD = `saved_by_cache(input_tokens_uncached, input_toke
 export const FITS = `
   ($4::text IS NULL OR model = $4) AND ($5::uuid[] IS NULL OR key_id = ANY ($5)) AND ($6::text[] IS NULL OR basis = ANY ($6))`;
 
-const IN_RANGE = `WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${FITS}`;
-const NEWEST = `${RECORD} ${IN_RANGE} ORDER BY request_id DESC LIMIT $7`;
-const OLDEST = `${RECORD} ${IN_RANGE} ORDER BY request_id LIMIT $7`;
+/** The same of records alone: roll-ups do not count failures. Text and no parameter, so that usual plans have none of it. */
+export const fitsRecord = ({ failed }: Pick<UsageSelection, "failed">): string =>
+  failed ? `${FITS} AND (basis = 'free' OR metering ? 'failure')` : FITS;
+
+const inRange = (selection: UsageSelection): string =>
+  `WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${fitsRecord(selection)}`;
+const newest = (slice: Slice): string => `${RECORD} ${inRange(slice)} ORDER BY request_id DESC LIMIT $7`;
+const oldest = (slice: Slice): string => `${RECORD} ${inRange(slice)} ORDER BY request_id LIMIT $7`;
 const ONE = `${RECORD} WHERE account_id = $1::uuid AND request_id = $2::uuid`;
 
 type Row = {
@@ -95,12 +100,12 @@ export type Slice = UsageSelection & { readonly limit: number };
 
 /** The newest records of a selection, newest first. */
 export async function selectNewest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
-  return (await look<Row>(NEWEST, [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+  return (await look<Row>(newest(slice), [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
 }
 
 /** The oldest records of a selection, oldest first. */
 export async function selectOldest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
-  return (await look<Row>(OLDEST, [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+  return (await look<Row>(oldest(slice), [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
 }
 
 /** One record of an account. Null: it has none of this id. */

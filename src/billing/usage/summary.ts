@@ -8,7 +8,7 @@ import type { Pool } from "pg";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
-import { FITS, OTHER_TOKENS_OF_RECORD, SAVED_OF_RECORD, tokensOfKind, valuesOf } from "./store.ts";
+import { FITS, fitsRecord, OTHER_TOKENS_OF_RECORD, SAVED_OF_RECORD, tokensOfKind, valuesOf } from "./store.ts";
 import { DEFAULT_TIME_ZONE, unknownTimeZone, requireTimeZone } from "./time-zone.ts";
 import { selectionOf, type UsageFilter, type UsageSelection } from "./usage-filter.ts";
 
@@ -29,7 +29,7 @@ export type UsageSum = {
 };
 
 /** What the rows of a summary are grouped by. */
-export type UsageGrouping = "model_and_day" | "key";
+export type UsageGrouping = "model_and_day" | "key" | "key_and_day";
 /** A row; what it is not grouped by is empty. */
 export type UsageSummaryRow = UsageSum & { readonly day: string; readonly model: string; readonly keyId: string };
 export type UsageSummary = {
@@ -56,28 +56,28 @@ const SUMS = COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(", ");
 
 // $7 and $8: the quarters that are read from the roll-ups; where there are none, $8 is not above $7 and everything is read
 // from the records before $3. Roll-ups are first added up along their key, in its order, which needs no sorting.
-const usageBy = (columns: string): string => {
+const usageBy = (columns: string, fits: string): string => {
   const records = (from: string, until: string): string => `
     SELECT ${columns}, ${SUMS} FROM (
       SELECT quarter_of(request_id) AS quarter, model, key_id, 1 AS requests, input_tokens_uncached, input_tokens_cached, output_tokens,
              ${OTHER_TOKENS_OF_RECORD}, cost, charge, ${SAVED_OF_RECORD} AS saved_by_cache
-      FROM usage_record WHERE account_id = $1::uuid AND request_id >= ${from} AND request_id < ${until} AND ${FITS}
+      FROM usage_record WHERE account_id = $1::uuid AND request_id >= ${from} AND request_id < ${until} AND ${fits}
     ) records GROUP BY ${columns}`;
   return `
     SELECT ${columns}, ${SUMS} FROM usage_roll_up
     WHERE account_id = $1::uuid AND quarter >= $7::int AND quarter < $8::int AND ${FITS} GROUP BY ${columns}
     UNION ALL ${records("$2::uuid", "CASE WHEN $8::int > $7::int THEN quarter_floor($7::int) ELSE $3::uuid END")}
     UNION ALL ${records("CASE WHEN $8::int > $7::int THEN quarter_floor($8::int) ELSE $3::uuid END", "$3::uuid")}
-    UNION ALL ${lateCharges(columns)}`;
+    UNION ALL ${lateCharges(columns, fits)}`;
 };
 
 // What was charged for a request after its record was written, and the tokens that this was for. There are hardly any, so they
 // are in no roll-up.
-const lateCharges = (columns: string): string => `
+const lateCharges = (columns: string, fits: string): string => `
     SELECT ${columns}, ${SUMS} FROM (
       SELECT quarter_of(u.request_id) AS quarter, u.model, u.key_id, 0 AS requests, ${LATE_TOKENS},
              l.charge AS cost, l.charge, ${savedBy("l")} - ${savedBy("u")} AS saved_by_cache
-      FROM (SELECT * FROM usage_record WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${FITS}) u
+      FROM (SELECT * FROM usage_record WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${fits}) u
       JOIN late_usage l ON l.account_id = u.account_id AND l.request_id = u.request_id AND l.charge > 0
     ) charged_late GROUP BY ${columns}`;
 /** What the counts of late usage, which are of the whole request, have more than those of its record. */
@@ -92,14 +92,17 @@ const savedBy = (row: "l" | "u"): string =>
     .map((column) => `${row}.${column}`)
     .join(", ")}, u.input_price, u.output_price, u.cache_hit_price, u.other_prices, ${row}.cost)`;
 
+const DAY = "((timestamptz 'epoch' + quarter * interval '15 minutes') AT TIME ZONE $9)::date AS day";
 const GROUPED = {
-  model_and_day: `
-    SELECT ((timestamptz 'epoch' + quarter * interval '15 minutes') AT TIME ZONE $9)::date AS day, model, '' AS key_id, ${SUMS}
-    FROM (${usageBy("quarter, model")}) usage GROUP BY 1, 2 ORDER BY 1 DESC, 2`,
-  key: `
+  model_and_day: (fits) => `
+    SELECT ${DAY}, model, '' AS key_id, ${SUMS} FROM (${usageBy("quarter, model", fits)}) usage GROUP BY 1, 2 ORDER BY 1 DESC, 2`,
+  key: (fits) => `
     SELECT '' AS day, '' AS model, key_id, ${SUMS}
-    FROM (${usageBy("quarter, model, key_id")}) usage GROUP BY key_id ORDER BY key_id`,
-} as const satisfies Record<UsageGrouping, string>;
+    FROM (${usageBy("quarter, model, key_id", fits)}) usage GROUP BY key_id ORDER BY key_id`,
+  key_and_day: (fits) => `
+    SELECT ${DAY}, '' AS model, key_id, ${SUMS}
+    FROM (${usageBy("quarter, model, key_id", fits)}) usage GROUP BY 1, 3 ORDER BY 1 DESC, 3`,
+} as const satisfies Record<UsageGrouping, (fits: string) => string>;
 
 // $2 the id, $3 and $4 the quarters that are read from the roll-ups.
 const CHARGED = `
@@ -155,11 +158,12 @@ async function sumUsage(
   query: { selection: UsageSelection; grouping: UsageGrouping; timeZone: string },
 ): Promise<UsageSummaryRow[]> {
   const { selection, grouping, timeZone } = query;
-  const before = Math.min(selection.untilQuarter, await rolledUpBefore(look, accountId));
+  // Failures are in no roll-up: those sums are of the records alone.
+  const before = selection.failed ? 0 : Math.min(selection.untilQuarter, await rolledUpBefore(look, accountId));
   const values = [...valuesOf(accountId, selection), selection.fromQuarter, before];
   await look(BY_HASH);
-  const rows = await look<Row>(GROUPED[grouping], grouping === "model_and_day" ? [...values, timeZone] : values);
-  return rows.map(fromRow);
+  const statement = GROUPED[grouping](fitsRecord(selection));
+  return (await look<Row>(statement, grouping === "key" ? values : [...values, timeZone])).map(fromRow);
 }
 
 // posted = postings - charges, on the account's row and so in every snapshot.

@@ -23,8 +23,15 @@ import { selectionOf, type UsageFilter } from "./usage-filter.ts";
 
 const rupiah = (units: bigint): string => formatMoney(idr(units));
 
-/** What the columns of a line need besides its record: how times are written, and what each kind of token cost. */
-type Line = { readonly iso: (ms: number) => string; readonly prices: PricesOfAllKinds };
+/** The names of an account's keys by their ids, as they are now. */
+export type KeyNames = ReadonlyMap<string, string>;
+
+/** What the columns of a line need besides its record: how times are written, what each kind of token cost, names of keys. */
+type Line = {
+  readonly iso: (ms: number) => string;
+  readonly prices: PricesOfAllKinds;
+  readonly keyNames: KeyNames;
+};
 type Column = (record: UsageRecord, line: Line) => CsvField;
 
 const otherPrice =
@@ -80,6 +87,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   failure_status: (record) => failureOf(record)?.httpStatus ?? "",
   failure_code: (record) => failureOf(record)?.code ?? "",
   failure_reason: (record) => failureOf(record)?.reason ?? "",
+  key_name: ({ keyId }, { keyNames }) => keyNames.get(keyId) ?? "",
 };
 
 /** Why a record's request failed. Undefined: it did not, or the record is of before failures were kept. */
@@ -108,16 +116,22 @@ export function longContextAbove(record: UsageRecord): number | null {
  */
 export function exportUsage(
   pool: Pool,
-  query: { accountId: string; filter: UsageFilter; timeZone?: string; signal?: AbortSignal },
+  query: {
+    accountId: string;
+    filter: UsageFilter;
+    timeZone?: string;
+    signal?: AbortSignal;
+    keyNames?: KeyNames;
+  },
 ): AsyncGenerator<string, void> {
-  const { accountId, filter, timeZone = DEFAULT_TIME_ZONE, signal } = query;
+  const { accountId, filter, timeZone = DEFAULT_TIME_ZONE, signal, keyNames = new Map() } = query;
   requireTimeZone(timeZone);
   const selection = selectionOf(filter);
   const iso = isoWriter(timeZone);
   return csvFile({
     columns: Object.keys(COLUMNS),
     fieldsOf: (record: UsageRecord) => {
-      const line = { iso, prices: billedPricesOf(record) };
+      const line = { iso, prices: billedPricesOf(record), keyNames };
       return Object.values(COLUMNS).map((column) => column(record, line));
     },
     readAfter: (last) => {

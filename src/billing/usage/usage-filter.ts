@@ -15,6 +15,8 @@ export type UsageFilter = {
   readonly ofKeys?: readonly string[];
   /** Empty: all. */
   readonly bases?: readonly UsageBasis[];
+  /** Only requests that failed, charged or not. */
+  readonly failed?: boolean;
 };
 
 /** A filter as statements take it. Request ids begin with their time, so a range of time is a range of the primary key. */
@@ -29,6 +31,7 @@ export type UsageSelection = {
   /** Null: all keys. */
   readonly keyIds: readonly string[] | null;
   readonly bases: readonly UsageBasis[] | null;
+  readonly failed: boolean;
 };
 
 /** Usage is summed by quarters of an hour of UTC, because every time zone's days begin at one. */
@@ -59,6 +62,7 @@ export function selectionOf(filter: UsageFilter): UsageSelection {
     model: filter.model ?? null,
     keyIds: keyId === undefined ? (ofKeys ?? null) : ofKeys === undefined ? [keyId] : ofKeys.filter(isKey(keyId)),
     bases: filter.bases === undefined || filter.bases.length === 0 ? null : filter.bases,
+    failed: filter.failed ?? false,
   };
 }
 

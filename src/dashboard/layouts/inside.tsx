@@ -75,7 +75,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
             </IconButton>
             <Whereabouts pathname={pathname} />
             {reader.isDemo ? (
-              <span className="inline-flex max-sm:hidden">
+              <span className="inline-flex shrink-0">
                 <Badge tone="sandbox">{messages.demo}</Badge>
               </span>
             ) : null}

@@ -12,6 +12,16 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
     noticedBy: money("usage-roll-up", "wait for the oldest open request"),
   },
   {
+    name: "failed requests are those alone that nothing is charged for",
+    edits: [{ file: "src/billing/usage/store.ts", find: " OR metering ? 'failure')", replace: ")" }],
+    noticedBy: money("usage-reads", "sums to the same by list, file"),
+  },
+  {
+    name: "sums of failed requests are read from roll-ups, which do not know failures",
+    edits: [{ file: "src/billing/usage/summary.ts", find: "selection.failed ? 0 :", replace: "" }],
+    noticedBy: money("usage-reads", "sums to the same by list, file"),
+  },
+  {
     name: "the tokens of a late charge are in no sum",
     edits: [
       {

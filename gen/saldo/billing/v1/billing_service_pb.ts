@@ -365,7 +365,7 @@ export const GetUsageRecordResponseSchema: GenMessage<GetUsageRecordResponse> = 
   messageDesc(file_saldo_billing_v1_billing_service, 13);
 
 /**
- * A request for sums by model and day, or by key.
+ * A request for sums by model and day, by key, or by key and day.
  *
  * @generated from message saldo.billing.v1.SummarizeUsageRequest
  */
@@ -400,13 +400,14 @@ export const SummarizeUsageRequestSchema: GenMessage<SummarizeUsageRequest> = /*
   messageDesc(file_saldo_billing_v1_billing_service, 14);
 
 /**
- * Sums by model and day, or by key.
+ * Sums by model and day, by key, or by key and day.
  *
  * @generated from message saldo.billing.v1.SummarizeUsageResponse
  */
 export type SummarizeUsageResponse = Message<"saldo.billing.v1.SummarizeUsageResponse"> & {
   /**
-   * One row for each model and day with usage, newest day first and then by model, or for each key, by its id.
+   * One row for each model and day with usage, newest day first and then by model; or for each key, by its id; or for each key
+   * and day, newest day first and then by key.
    *
    * @generated from field: repeated saldo.billing.v1.UsageSummary rows = 1;
    */
@@ -746,7 +747,7 @@ export const BillingService: GenService<{
     output: typeof GetUsageRecordResponseSchema;
   },
   /**
-   * Sums usage by model and day, or by key. The same filter gives the same totals as the list and the export.
+   * Sums usage by model and day, by key, or by key and day. The same filter gives the same totals as the list and the export.
    *
    * Errors: validation_error when the range is turned round, the time zone unknown or the key's id none.
    *

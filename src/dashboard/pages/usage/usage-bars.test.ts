@@ -11,8 +11,8 @@ describe("the bars of the usage chart", () => {
     const rows = Array.from({ length: 10 }, (_, index) => row("2026-11-20", `model-${index}`, `${index + 1}.5`));
     const shares = sharesOf(rows, "rupiah");
     expect(shares).toHaveLength(8);
-    expect(shares[0]).toEqual({ model: "model-9", colour: 0, total: "10.5" });
-    expect(shares.at(-1)).toEqual({ model: null, colour: 7, total: "7.5" });
+    expect(shares[0]).toEqual({ group: "model-9", colour: 0, total: "10.5" });
+    expect(shares.at(-1)).toEqual({ group: null, colour: 7, total: "7.5" });
   });
 
   it("have a bar for every day, and add up to the rows' sums", () => {

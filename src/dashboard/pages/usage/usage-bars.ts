@@ -1,4 +1,4 @@
-// Turns the rows of one summary into the chart's bars: the largest models have a colour each, the others share one.
+// Turns the rows of one summary into the chart's bars: the largest models, or keys, have a colour each, the others share one.
 
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { type Day, daysBetween } from "../../i18n/days.ts";
@@ -15,21 +15,25 @@ function valueOf(row: UsageSummary, unit: UsageUnit): Decimal {
   return String(inputOf(row) + outputOf(row));
 }
 
-export type ModelShare = { readonly model: string | null; readonly colour: number; readonly total: Decimal };
+/** What a row counts in: its model, or its key's id. A row has one of them. */
+const groupOf = ({ model, keyId }: UsageSummary): string => model || keyId;
 
-/** The models of a summary, the largest first; `model` null stands for all others together. */
-export function sharesOf(rows: readonly UsageSummary[], unit: UsageUnit): ModelShare[] {
-  const totals = [...Map.groupBy(rows, (row) => row.model)].map(([model, own]) => ({
-    model,
+/** `group` null stands for all others together. */
+export type Share = { readonly group: string | null; readonly colour: number; readonly total: Decimal };
+
+/** The models of a summary, or its keys, the largest first. */
+export function sharesOf(rows: readonly UsageSummary[], unit: UsageUnit): Share[] {
+  const totals = [...Map.groupBy(rows, groupOf)].map(([group, own]) => ({
+    group,
     total: sumOf(own.map((row) => valueOf(row, unit))),
   }));
   const ordered = totals.toSorted(
-    (one, other) => byAmount(one.total, other.total) || (one.model < other.model ? -1 : 1),
+    (one, other) => byAmount(one.total, other.total) || (one.group < other.group ? -1 : 1),
   );
   const own = ordered.slice(0, OWN_COLOURS).map((share, colour) => ({ ...share, colour }));
   const others = ordered.slice(OWN_COLOURS);
   if (others.length === 0) return own;
-  return [...own, { model: null, colour: OWN_COLOURS, total: sumOf(others.map(({ total }) => total)) }];
+  return [...own, { group: null, colour: OWN_COLOURS, total: sumOf(others.map(({ total }) => total)) }];
 }
 
 type BarsOf = {
@@ -37,23 +41,26 @@ type BarsOf = {
   readonly unit: UsageUnit;
   readonly range: { readonly first: Day; readonly last: Day };
   readonly othersName: string;
+  /** The name of a model or key as displayed. Left out: it is the model's id. */
+  readonly groupName?: (group: string) => string;
   readonly dayName: (day: Day) => string;
   readonly shortDayName: (day: Day) => string;
   readonly valueName: (value: Decimal) => string;
 };
 
 /** A bar for every day of the range, including those without usage. */
-export function barsOf({ rows, unit, range, othersName, dayName, shortDayName, valueName }: BarsOf): Bar[] {
+export function barsOf(asked: BarsOf): Bar[] {
+  const { rows, unit, range, othersName, groupName = String, dayName, shortDayName, valueName } = asked;
   const shares = sharesOf(rows, unit);
-  const ownModels = new Set(shares.flatMap(({ model }) => (model === null ? [] : [model])));
+  const own = new Set(shares.flatMap(({ group }) => (group === null ? [] : [group])));
   const byDay = Map.groupBy(rows, (row) => row.day);
   return daysBetween(range.first, range.last).map((day) => {
     const ofDay = byDay.get(day) ?? [];
-    const parts = shares.flatMap(({ model, colour }): BarPart[] => {
-      const own = ofDay.filter((row) => (model === null ? !ownModels.has(row.model) : row.model === model));
-      if (own.length === 0) return [];
-      const value = sumOf(own.map((row) => valueOf(row, unit)));
-      return [{ name: model ?? othersName, colour, height: heightOf(value), value: valueName(value) }];
+    const parts = shares.flatMap(({ group, colour }): BarPart[] => {
+      const ofGroup = ofDay.filter((row) => (group === null ? !own.has(groupOf(row)) : groupOf(row) === group));
+      if (ofGroup.length === 0) return [];
+      const value = sumOf(ofGroup.map((row) => valueOf(row, unit)));
+      return [{ name: group === null ? othersName : groupName(group), colour, height: heightOf(value), value: valueName(value) }];
     });
     const total = valueName(sumOf(ofDay.map((row) => valueOf(row, unit))));
     return { label: dayName(day), shortLabel: shortDayName(day), total, parts };

@@ -1,16 +1,20 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { BillingService, type SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Decimal } from "../../i18n/format.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Segments } from "../../components/segments.tsx";
-import { StackedBars, Swatch } from "../../components/stacked-bars.tsx";
-import { Skeleton } from "../../components/states.tsx";
+import { type Bar, StackedBars, Swatch } from "../../components/stacked-bars.tsx";
+import { Failed, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
-import { barsOf, type ModelShare, sharesOf } from "./usage-bars.ts";
+import { barsOf, type Share, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./change-search.ts";
-import type { rangeOf, UsageUnit } from "./usage-search.ts";
+import { useKeyNames } from "./usage-filters.tsx";
+import type { filterOf, rangeOf, UsageStack, UsageUnit } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type UsageChartProps = {
@@ -18,20 +22,26 @@ type UsageChartProps = {
   /** Shown in place of a chart that failed to load. */
   readonly failed: ReactNode | undefined;
   readonly unit: UsageUnit;
+  readonly by: UsageStack;
+  readonly filter: ReturnType<typeof filterOf>;
   readonly range: ReturnType<typeof rangeOf>;
 };
 
 /** The label of the total in each unit. */
 const TOTALS = { rupiah: "cost", tokens: "tokens", requests: "requests" } as const satisfies Record<UsageUnit, string>;
 
-/** The chart with its totals in the legend, and the same as a table. */
-export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
+/** The chart with its totals in the legend, and the same as a table. `data` is by model; the sums by key are fetched here. */
+export function UsageChart({ data: byModel, failed: failedByModel, unit, by, filter, range }: UsageChartProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
-  const change = useChangeSearch();
+  const keys = useKeyNames();
+  const byKey = useSumsByKey(filter, by);
+  const { data, failed } = by === "key" ? byKey : { data: byModel, failed: failedByModel };
   const valueName = (value: Decimal): string =>
     unit === "rupiah" ? formats.cost(value) : formats.count(BigInt(value));
+  const groupName = (group: string): string => (by === "key" ? (keys.get(group) ?? group.slice(0, 8)) : group);
   const shares = data === undefined ? [] : sharesOf(data.rows, unit);
+  const title = by === "key" ? messages.chartByKey : messages.chart;
   const bars =
     data === undefined
       ? []
@@ -40,52 +50,26 @@ export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
           unit,
           range,
           othersName: messages.others,
+          groupName,
           dayName: formats.day,
           shortDayName: formats.shortDay,
           valueName,
         });
   return (
-    <Card
-      title={messages.chart}
-      aside={
-        <Segments
-          label={messages.unit}
-          value={unit}
-          choices={[
-            { value: "rupiah", label: "Rp" },
-            { value: "tokens", label: messages.tokens },
-            { value: "requests", label: messages.requests },
-          ]}
-          onChange={(value) => change({ unit: value === "rupiah" ? undefined : value })}
-        />
-      }
-    >
+    <Card title={title} aside={<Views unit={unit} by={by} />}>
       {data === undefined ? (
         (failed ?? <Skeleton className="h-60 w-full" />)
       ) : shares.length === 0 ? (
         <p className="flex h-60 items-center justify-center text-center text-muted">{messages.nothing}</p>
       ) : (
-        <StackedBars label={messages.chart} bars={bars} tick={formats.tick} whole={unit !== "rupiah"} />
+        <StackedBars label={title} bars={bars} tick={formats.tick} whole={unit !== "rupiah"} />
       )}
-      <Legend shares={shares} valueName={valueName} />
+      <Legend shares={shares} valueName={valueName} groupName={groupName} />
       {shares.length === 0 ? null : (
         <details className="mt-3">
           <summary className="text-muted">{messages.asTable}</summary>
           <div className="mt-2">
-            <Table
-              label={messages.chart}
-              rows={bars.filter(({ parts }) => parts.length > 0).toReversed()}
-              keyOf={({ label }) => label}
-              columns={[
-                { key: "day", head: messages.day, cell: ({ label }) => label },
-                {
-                  key: "parts",
-                  head: messages.model,
-                  cell: ({ parts }) => parts.map((part) => `${part.name} ${part.value}`).join(", "),
-                },
-                { key: "total", head: messages[TOTALS[unit]], right: true, cell: ({ total }) => total },
-              ]}
-            />
+            <BarsAsTable title={title} bars={bars} unit={unit} by={by} />
           </div>
         </details>
       )}
@@ -93,21 +77,89 @@ export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
   );
 }
 
-/** The colour and the total of each model. */
-export function Legend({
-  shares,
-  valueName,
-}: {
-  readonly shares: readonly ModelShare[];
+/** The sums by key and day, only where they are shown. Until they are loaded, those of the previous filter stay. */
+function useSumsByKey(filter: UsageChartProps["filter"], by: UsageStack) {
+  const { data, error, refetch } = useQuery(
+    BillingService.method.summarizeUsage,
+    { filter, grouping: UsageGrouping.KEY_AND_DAY },
+    { enabled: by === "key", placeholderData: keepPreviousData },
+  );
+  const isFailed = data === undefined && error !== null;
+  return { data, failed: isFailed ? <Failed error={error} retry={() => void refetch()} /> : undefined };
+}
+
+function Views({ unit, by }: { readonly unit: UsageUnit; readonly by: UsageStack }) {
+  const messages = useMessages(USAGE_MESSAGES);
+  const change = useChangeSearch();
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Segments
+        label={messages.stack}
+        value={by}
+        choices={[
+          { value: "model", label: messages.byModel },
+          { value: "key", label: messages.byKey },
+        ]}
+        onChange={(value) => change({ by: value === "model" ? undefined : value })}
+      />
+      <Segments
+        label={messages.unit}
+        value={unit}
+        choices={[
+          { value: "rupiah", label: "Rp" },
+          { value: "tokens", label: messages.tokens },
+          { value: "requests", label: messages.requests },
+        ]}
+        onChange={(value) => change({ unit: value === "rupiah" ? undefined : value })}
+      />
+    </div>
+  );
+}
+
+type BarsAsTableProps = {
+  readonly title: string;
+  readonly bars: readonly Bar[];
+  readonly unit: UsageUnit;
+  readonly by: UsageStack;
+};
+
+function BarsAsTable({ title, bars, unit, by }: BarsAsTableProps) {
+  const messages = useMessages(USAGE_MESSAGES);
+  return (
+    <Table
+      label={title}
+      rows={bars.filter(({ parts }) => parts.length > 0).toReversed()}
+      keyOf={({ label }) => label}
+      columns={[
+        { key: "day", head: messages.day, cell: ({ label }) => label },
+        {
+          key: "parts",
+          head: messages[by],
+          cell: ({ parts }) => parts.map((part) => `${part.name} ${part.value}`).join(", "),
+        },
+        { key: "total", head: messages[TOTALS[unit]], right: true, cell: ({ total }) => total },
+      ]}
+    />
+  );
+}
+
+type LegendProps = {
+  readonly shares: readonly Share[];
   readonly valueName: (value: Decimal) => string;
-}) {
+  readonly groupName?: (group: string) => string;
+};
+
+/** The colour and the total of each model, or of each key. */
+export function Legend({ shares, valueName, groupName = (group) => group }: LegendProps) {
   const messages = useMessages(USAGE_MESSAGES);
   return (
     <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-2">
-      {shares.map(({ model, colour, total }) => (
-        <li key={model ?? ""} className="flex min-w-0 items-center gap-2">
+      {shares.map(({ group, colour, total }) => (
+        <li key={group ?? ""} className="flex min-w-0 items-center gap-2">
           <Swatch colour={colour} />
-          <span className="truncate font-mono text-[0.8125rem]">{model ?? messages.others}</span>
+          <span className="truncate font-mono text-[0.8125rem]">
+            {group === null ? messages.others : groupName(group)}
+          </span>
           <span className="digits text-muted">{valueName(total)}</span>
         </li>
       ))}

@@ -32,6 +32,7 @@ export function UsageFilters({ search, today }: FilterProps) {
         <option value="">{messages.all}</option>
         <option value="billed">{messages.billed}</option>
         <option value="free">{messages.free}</option>
+        <option value="failed">{messages.failed}</option>
       </SelectField>
       {isFiltered(search) ? (
         <Button variant="quiet" onClick={() => change({ model: undefined, key: undefined, status: undefined })}>

@@ -21,7 +21,7 @@ import { UsageFilters } from "./usage-filters.tsx";
 import { UsageNothing, WAITING_MS } from "./usage-nothing.tsx";
 import { UsageRequests } from "./usage-requests.tsx";
 import { UsageSheet } from "./usage-sheet.tsx";
-import { filterOf, rangeOf, type UsageSearch, type UsageUnit } from "./usage-search.ts";
+import { filterOf, rangeOf, type UsageSearch } from "./usage-search.ts";
 import { UsageTotals } from "./usage-totals.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
@@ -52,7 +52,7 @@ export function UsagePage() {
     >
       <UsageFilters search={search} today={today} />
       {summary.error === null || summary.data === undefined ? null : <Stale />}
-      <Summary summary={summary} unit={search.unit ?? "rupiah"} />
+      <Summary summary={summary} search={search} filter={filter} />
       <Details summary={summary} search={search} filter={filter} />
       <UsageSheet requestId={search.request} onClose={() => change({ request: undefined })} />
     </Page>
@@ -86,12 +86,19 @@ function useSummary(filter: UsageFilter, range: Range, today: Day) {
 
 type Summed = ReturnType<typeof useSummary>;
 
-function Summary({ summary, unit }: { readonly summary: Summed; readonly unit: UsageUnit }) {
+function Summary({ summary, search, filter }: DetailsProps) {
   const { data, failed, range } = summary;
   return (
     <Aging isOld={summary.isOld}>
       <UsageTotals data={data} isFailed={failed !== undefined} />
-      <UsageChart data={data} failed={failed} unit={unit} range={range} />
+      <UsageChart
+        data={data}
+        failed={failed}
+        unit={search.unit ?? "rupiah"}
+        by={search.by ?? "model"}
+        filter={filter}
+        range={range}
+      />
     </Aging>
   );
 }

@@ -1,5 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
+import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { filterOf, rangeOf, readUsageSearch } from "./usage-search.ts";
 
 const TODAY = "2026-11-21";
@@ -17,6 +18,8 @@ describe("the address of the usage page", () => {
     expect(readUsageSearch({ key: "<b>laptop</b>" })).toEqual({});
     const key = "0199a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b";
     expect(readUsageSearch({ key })).toEqual({ key });
+    expect(readUsageSearch({ status: "failed", by: "key" })).toEqual({ status: "failed", by: "key" });
+    expect(readUsageSearch({ by: "model" })).toEqual({});
   });
 
   it("covers the preset's number of days, today included", () => {
@@ -29,5 +32,7 @@ describe("the address of the usage page", () => {
     expect(timestampDate(from).toISOString()).toBe("2026-11-19T17:00:00.000Z");
     expect(timestampDate(until).toISOString()).toBe("2026-11-20T17:00:00.000Z");
     expect(bases).toEqual([]);
+    expect(filterOf({ status: "failed" }, TODAY)).toMatchObject({ bases: [], failed: true });
+    expect(filterOf({ status: "free" }, TODAY)).toMatchObject({ bases: [UsageBasis.FREE], failed: false });
   });
 });

@@ -8,8 +8,10 @@ import { beginOf, type Day, daysLater, isDay } from "../../i18n/days.ts";
 export const PRESETS = [7, 30, 90] as const;
 export const DEFAULT_DAYS = 30;
 
-export type UsageStatus = "billed" | "free";
+export type UsageStatus = "billed" | "free" | "failed";
 type UsageTab = "days" | "requests";
+/** What the chart's bars are stacked of. */
+export type UsageStack = "model" | "key";
 export type UsageUnit = "rupiah" | "tokens" | "requests";
 
 /** The address; an omitted field has its default. */
@@ -22,6 +24,7 @@ export type UsageSearch = {
   readonly status?: UsageStatus;
   readonly tab?: UsageTab;
   readonly unit?: UsageUnit;
+  readonly by?: UsageStack;
   readonly request?: string;
 };
 
@@ -44,9 +47,10 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
     ...(isDay(from) && isDay(to) && from <= to ? { from, to } : {}),
     model: text("model"),
     key: key !== undefined && KEY_ID.test(key) ? key : undefined,
-    status: one("status", ["billed", "free"]),
+    status: one("status", ["billed", "free", "failed"]),
     tab: one("tab", ["requests"]),
     unit: one("unit", ["tokens", "requests"]),
+    by: one("by", ["key"]),
     request: text("request"),
   });
 }
@@ -71,6 +75,7 @@ export function filterOf(search: UsageSearch, today: Day) {
     model: search.model ?? "",
     keyId: search.key ?? "",
     bases: BASES[search.status ?? "all"],
+    failed: search.status === "failed",
   };
 }
 
@@ -86,6 +91,8 @@ const BASES: Readonly<Record<UsageStatus | "all", UsageBasis[]>> = {
   all: [],
   billed: ANSWERED,
   free: [UsageBasis.FREE],
+  // Charged or not: a stream that broke off is charged for what was delivered.
+  failed: [],
 };
 
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
