@@ -38,6 +38,18 @@ describe("the frame of the pages", () => {
     await context.close();
   });
 
+  it.each([360, 1280])("names the demo once, and its header is one line, at %d px", async (width) => {
+    const { page, context } = await dashboard.visitDemo("/usage", { viewport: { width, height: 800 } });
+    await page.getByRole("link", { name: /^Saldo tersedia/ }).waitFor();
+    await page.getByText("Demo", { exact: true }).filter({ visible: true }).first().waitFor();
+    expect(await page.getByText("Demo", { exact: true }).filter({ visible: true }).count()).toBe(1);
+    // The language's two choices stay beside each other, in the header.
+    await expect
+      .poll(() => page.getByRole("group", { name: "Bahasa" }).evaluate((box) => box.getBoundingClientRect().bottom))
+      .toBeLessThanOrEqual(56);
+    await context.close();
+  });
+
   it("leaves where the session had already ended", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     await context.route(/\/auth\/sign-out/, (route) => route.fulfill({ status: 401, json: {} }));

@@ -75,7 +75,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
             </IconButton>
             <Whereabouts pathname={pathname} />
             {reader.isDemo ? (
-              <span className="inline-flex shrink-0">
+              <span className="inline-flex max-sm:hidden">
                 <Badge tone="sandbox">{messages.demo}</Badge>
               </span>
             ) : null}
@@ -85,6 +85,12 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
             <Choices />
           </div>
         </header>
+        {/* The header of a narrow page has no room for it beside a large balance. */}
+        {reader.isDemo ? (
+          <p className="border-b border-line bg-sandbox-soft px-4 py-1 text-center text-xs font-medium text-sandbox sm:hidden">
+            {messages.demo}
+          </p>
+        ) : null}
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
           {notice === undefined ? null : (
             <div className="mx-auto w-full max-w-6xl p-4 pb-0 sm:p-6 sm:pb-0">{notice}</div>
@@ -181,7 +187,7 @@ function BalanceLink() {
   const { data } = useQuery(BillingService.method.getBalance, {}, { refetchInterval: 30_000 });
   return (
     <Link to="/billing" className={buttonClass("plain", "digits")}>
-      <Wallet aria-hidden />
+      <Wallet aria-hidden className="max-sm:hidden" />
       <span className="sr-only">{messages.balance}</span>
       {formats.wholeRupiah(data?.balance?.available)}
     </Link>

@@ -60,7 +60,14 @@ export function barsOf(asked: BarsOf): Bar[] {
       const ofGroup = ofDay.filter((row) => (group === null ? !own.has(groupOf(row)) : groupOf(row) === group));
       if (ofGroup.length === 0) return [];
       const value = sumOf(ofGroup.map((row) => valueOf(row, unit)));
-      return [{ name: group === null ? othersName : groupName(group), colour, height: heightOf(value), value: valueName(value) }];
+      return [
+        {
+          name: group === null ? othersName : groupName(group),
+          colour,
+          height: heightOf(value),
+          value: valueName(value),
+        },
+      ];
     });
     const total = valueName(sumOf(ofDay.map((row) => valueOf(row, unit))));
     return { label: dayName(day), shortLabel: shortDayName(day), total, parts };
