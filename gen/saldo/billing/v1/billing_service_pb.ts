@@ -406,8 +406,8 @@ export const SummarizeUsageRequestSchema: GenMessage<SummarizeUsageRequest> = /*
  */
 export type SummarizeUsageResponse = Message<"saldo.billing.v1.SummarizeUsageResponse"> & {
   /**
-   * One row for each model and day with usage, newest day first and then by model; or for each key, by its id; or for each key
-   * and day, newest day first and then by key.
+   * One row for each model and day with usage, or for each key, or for each key and day. The newest day is first; rows of a day are
+   * in the order of models or key ids.
    *
    * @generated from field: repeated saldo.billing.v1.UsageSummary rows = 1;
    */
