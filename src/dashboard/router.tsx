@@ -59,7 +59,7 @@ const keys = createRoute({
 const playground = createRoute({
   getParentRoute: () => inside,
   path: "/playground",
-  validateSearch: texts("model"),
+  validateSearch: texts("model", "compare"),
   component: lazyPage(() => import("./pages/playground/playground-page.tsx"), "PlaygroundPage"),
 });
 const usage = createRoute({

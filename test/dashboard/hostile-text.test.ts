@@ -86,6 +86,18 @@ const IN_ADDRESSES = [
 ] as const;
 const PAYLOADS = [`${partOf("address")}/../.:%2f`, "javascript:alert(1)//{{7*7}}"] as const;
 
+/** An answer that would be a page of its own, where Markdown were made into HTML. */
+const HOSTILE_MARKDOWN = [
+  `[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,<script>alert(1)</script>) [d](${LURE}path)`,
+  `![e](${LURE}picture) ![f](javascript:alert(1)) [g][h] <javascript:alert(1)> <a href="javascript:alert(1)">i</a>`,
+  "[h]: javascript:alert(1)",
+  `<iframe src="${LURE}frame"></iframe><style>@import "${LURE}style"</style>`,
+  `> - **${partOf("quote")}**`,
+  `| j |\n|---|\n| ${partOf("cell")} |`,
+  `\`\`\`${partOf("language").replaceAll(" ", "")}\n${partOf("code")}\n\`\`\``,
+  "[k](https://saldo.example/whole)",
+].join("\n\n");
+
 /** There is no page. */
 const NOWHERE = /^\/(?:no\/such|transfers)\/PAYLOAD$/;
 
@@ -171,6 +183,18 @@ describe("hostile text", () => {
     await expect.poll(() => page.getByText(partOf("answer")).count()).toBe(2); // as it was asked, and as it was answered
     seen.add("answer");
     await expectHarmless();
+    await page.getByLabel("Pesan", { exact: true }).fill(HOSTILE_MARKDOWN);
+    await page.getByRole("button", { name: "Kirim", exact: true }).click();
+    const table = page.getByRole("region", { name: "Tabel" });
+    await table.getByText(partOf("cell")).waitFor();
+    await page.getByTestId("cost").nth(1).waitFor();
+    await expectHarmless();
+    // What a model wrote leads nowhere but to whole addresses, and its pictures are links.
+    const log = page.getByRole("log");
+    const links = await log.locator("a:not([href^='/usage'])").evaluateAll((all) => all.map((each) => each.outerHTML));
+    expect(links.map((link) => /href="([^"]*)"/.exec(link)?.[1])).toEqual(["https://saldo.example/whole"]);
+    expect(links[0]).toContain('rel="noopener noreferrer nofollow ugc"');
+    expect(await log.locator("img, iframe, script, style").count()).toBe(0);
     await stopEverything(dashboard, setup);
     // The open page does not have the reasons of that.
     await open("/");

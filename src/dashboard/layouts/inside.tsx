@@ -62,35 +62,37 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
         <Navigation isOperator={reader.isOperator} email={reader.email} onChoose={() => setOpen(false)} />
       </aside>
       <div className="flex min-w-0 flex-col">
-        <header className="sticky top-0 z-20 flex h-14 items-center justify-between gap-2 border-b border-line bg-card px-4">
-          <div className="flex min-w-0 items-center gap-2.5">
-            <IconButton
-              ref={button}
-              label={isOpen ? messages.close : messages.open}
-              aria-expanded={isOpen}
-              className="shrink-0 lg:hidden"
-              onClick={() => setOpen(!isOpen)}
-            >
-              <Menu aria-hidden />
-            </IconButton>
-            <Whereabouts pathname={pathname} />
-            {reader.isDemo ? (
-              <span className="inline-flex max-sm:hidden">
-                <Badge tone="sandbox">{messages.demo}</Badge>
-              </span>
-            ) : null}
+        <header className="sticky top-0 z-20 bg-card">
+          <div className="flex h-14 items-center justify-between gap-2 border-b border-line px-4">
+            <div className="flex min-w-0 items-center gap-2.5">
+              <IconButton
+                ref={button}
+                label={isOpen ? messages.close : messages.open}
+                aria-expanded={isOpen}
+                className="shrink-0 lg:hidden"
+                onClick={() => setOpen(!isOpen)}
+              >
+                <Menu aria-hidden />
+              </IconButton>
+              <Whereabouts pathname={pathname} />
+              {reader.isDemo ? (
+                <span className="inline-flex max-sm:hidden">
+                  <Badge tone="sandbox">{messages.demo}</Badge>
+                </span>
+              ) : null}
+            </div>
+            <div className="flex items-center gap-2">
+              <BalanceLink />
+              <Choices />
+            </div>
           </div>
-          <div className="flex items-center gap-2">
-            <BalanceLink />
-            <Choices />
-          </div>
+          {/* The header of a narrow page has no room for it beside a large balance. */}
+          {reader.isDemo ? (
+            <p className="border-b border-line bg-sandbox-soft px-4 py-1 text-center text-xs font-medium text-sandbox sm:hidden">
+              {messages.demo}
+            </p>
+          ) : null}
         </header>
-        {/* The header of a narrow page has no room for it beside a large balance. */}
-        {reader.isDemo ? (
-          <p className="border-b border-line bg-sandbox-soft px-4 py-1 text-center text-xs font-medium text-sandbox sm:hidden">
-            {messages.demo}
-          </p>
-        ) : null}
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
           {notice === undefined ? null : (
             <div className="mx-auto w-full max-w-6xl p-4 pb-0 sm:p-6 sm:pb-0">{notice}</div>

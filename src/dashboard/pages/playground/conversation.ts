@@ -24,6 +24,8 @@ export type Exchange = {
   readonly requestId: string;
   /** The error. Null: there is none. */
   readonly error: unknown;
+  /** From sending to the end of the answer, as the browser measured it. Null: it is still running. */
+  readonly durationMs: number | null;
 };
 
 /** The settings beside the conversation. */
@@ -55,6 +57,7 @@ export function beginExchange(
     counts: null,
     requestId: "",
     error: null,
+    durationMs: null,
   };
 }
 
@@ -123,4 +126,13 @@ export function shownRequest(
   if (question !== "") return { kind: "next", format, request: requestOf({ model, question }, exchanges, settings) };
   if (sent !== undefined) return { kind: "sent", format: sent.format, request: sent.request };
   return { kind: "example", format, request: requestOf({ model, question: example }, [], settings) };
+}
+
+/** A question with its answer, and beside it the answer of the other model where two are compared. */
+export type Turn = { readonly exchange: Exchange; readonly other: Exchange | null };
+
+/** The exchanges of two models side by side. The second model was asked from some question on, with the first ones' answers. */
+export function turnsOf(exchanges: readonly Exchange[], others: readonly Exchange[]): Turn[] {
+  const before = exchanges.length - others.length;
+  return exchanges.map((exchange, index) => ({ exchange, other: others[index - before] ?? null }));
 }

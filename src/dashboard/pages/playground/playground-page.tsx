@@ -9,15 +9,15 @@ import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
-import { firstModelOf } from "../models/first-model.ts";
+import { firstModelOf, isEmbeddings } from "../models/first-model.ts";
 import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { Composer } from "./composer.tsx";
-import { type Exchange, shownRequest } from "./conversation.ts";
-import { ExchangeView } from "./exchange-view.tsx";
+import { type Exchange, shownRequest, turnsOf } from "./conversation.ts";
+import { TurnView } from "./exchange-view.tsx";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { FIRST_SETTINGS, readSettings, SettingsCard } from "./settings-card.tsx";
-import { useConversation } from "./use-conversation.ts";
+import { type Pair, usePair } from "./use-pair.ts";
 
 /** Within this distance the reader counts as being at the end. */
 const NEAR_END_PX = 240;
@@ -26,11 +26,13 @@ const NEAR_END_PX = 240;
 export function PlaygroundPage() {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const models = useMessages(MODELS_MESSAGES);
-  const { model: wanted } = useSearch({ from: "/inside/playground" });
+  const { model: wanted, compare } = useSearch({ from: "/inside/playground" });
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
   const all = data?.data ?? [];
   const model = all.find(({ id }) => id === wanted) ?? firstModelOf(all);
-  if (model !== undefined) return <Playground models={all} model={model} />;
+  const other = all.find((each) => each.id === compare && each.id !== model?.id && !isEmbeddings(each));
+  if (model !== undefined)
+    return <Playground models={all} model={model} other={isEmbeddings(model) ? undefined : other} />;
   return (
     <Page title={messages.title} about={messages.about}>
       {error === null ? (
@@ -46,22 +48,36 @@ export function PlaygroundPage() {
   );
 }
 
-function Playground({ models, model }: { readonly models: readonly Model[]; readonly model: Model }) {
+type PlaygroundProps = {
+  readonly models: readonly Model[];
+  readonly model: Model;
+  /** The model that answers beside it. */
+  readonly other: Model | undefined;
+};
+
+function Playground({ models, model, other }: PlaygroundProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const navigate = useNavigate();
-  const conversation = useConversation();
   const [typed, setTyped] = useState(FIRST_SETTINGS);
   const [draft, setDraft] = useState("");
   const [isCodeShown, showCode] = useState(false);
   const settings = readSettings(typed, model);
+  const pair = usePair(model, other, settings);
   const send = () => {
     const question = draft.trim();
-    if (question === "" || settings === null || conversation.isRunning) return;
-    conversation.ask(model.id, question, settings);
+    if (question === "" || settings === null || pair.isRunning) return;
+    pair.ask(question);
     setDraft("");
   };
-  const { exchanges } = conversation;
-  useFollowedEnd(exchanges);
+  const { exchanges } = pair;
+  const choose = (search: { readonly model: string; readonly compare: string | undefined }) => {
+    const { compare } = search;
+    void navigate({
+      to: "/playground",
+      search: { model: search.model, ...(compare === undefined ? {} : { compare }) },
+      replace: true,
+    });
+  };
   return (
     <Page
       title={messages.title}
@@ -69,7 +85,7 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
       actions={
         <>
           {exchanges.length === 0 ? null : (
-            <Button icon={<RotateCcw aria-hidden />} onClick={conversation.clear}>
+            <Button icon={<RotateCcw aria-hidden />} onClick={pair.clear}>
               {messages.clear}
             </Button>
           )}
@@ -81,27 +97,15 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <Card className="flex flex-col gap-5 lg:min-h-[70dvh]">
-          <div role="log" aria-label={messages.conversation} aria-busy={conversation.isRunning} className="flex-1">
+          <div role="log" aria-label={messages.conversation} aria-busy={pair.isRunning} className="flex-1">
             {exchanges.length === 0 ? <Prompts onChoose={setDraft} /> : null}
-            <ol className="flex flex-col gap-6">
-              {exchanges.map((exchange, index) => (
-                <ExchangeView
-                  key={exchange.id}
-                  exchange={exchange}
-                  retry={
-                    index < exchanges.length - 1 || settings === null
-                      ? null
-                      : () => conversation.askAgain(model.id, settings)
-                  }
-                />
-              ))}
-            </ol>
+            <Turns pair={pair} />
           </div>
           <Composer
             draft={draft}
             onDraft={setDraft}
             onSend={send}
-            onStop={conversation.isRunning ? conversation.stop : null}
+            onStop={pair.isRunning ? pair.stop : null}
             isReady={settings !== null}
           />
         </Card>
@@ -110,7 +114,9 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
           model={model}
           typed={typed}
           onTyped={setTyped}
-          onModel={(id) => void navigate({ to: "/playground", search: { model: id }, replace: true })}
+          onModel={(id) => choose({ model: id, compare: other?.id })}
+          other={other}
+          onOther={(id) => choose({ model: model.id, compare: id })}
         />
       </div>
       {isCodeShown && settings !== null ? (
@@ -123,13 +129,35 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
   );
 }
 
+function Turns({ pair: { exchanges, others, askAgain, askOtherAgain } }: { readonly pair: Pair }) {
+  useFollowedEnd(exchanges, others);
+  const turns = turnsOf(exchanges, others);
+  return (
+    <ol className="flex flex-col gap-6">
+      {turns.map(({ exchange, other }, index) => {
+        const isLast = index === turns.length - 1;
+        return (
+          <TurnView
+            key={exchange.id}
+            question={exchange.question}
+            answers={[
+              { exchange, retry: isLast ? askAgain : null },
+              ...(other === null ? [] : [{ exchange: other, retry: isLast ? askOtherAgain : null }]),
+            ]}
+          />
+        );
+      })}
+    </ol>
+  );
+}
+
 /** A reader at the end of the page stays there while an answer grows; one who has scrolled up is not moved. */
-function useFollowedEnd(exchanges: readonly Exchange[]): void {
+function useFollowedEnd(exchanges: readonly Exchange[], others: readonly Exchange[]): void {
   useEffect(() => {
     if (exchanges.length === 0) return;
     const { scrollHeight } = document.documentElement;
     if (scrollHeight - window.innerHeight - window.scrollY < NEAR_END_PX) window.scrollTo({ top: scrollHeight });
-  }, [exchanges]);
+  }, [exchanges, others]);
 }
 
 function Prompts({ onChoose }: { readonly onChoose: (prompt: string) => void }) {

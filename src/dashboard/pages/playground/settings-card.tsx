@@ -7,7 +7,7 @@ import { SelectField, TextArea, TextField } from "../../components/field.tsx";
 import type { PlaygroundSettings } from "./conversation.ts";
 import { FIRST_PROGRAM, FORMATS } from "../../snippets/programs.ts";
 import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
-import { isEmbeddings } from "../models/first-model.ts";
+import { chatModelsOf, isEmbeddings } from "../models/first-model.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { EMBEDDINGS } from "./piece.ts";
 
@@ -69,10 +69,13 @@ type SettingsCardProps = {
   readonly typed: TypedSettings;
   readonly onTyped: (typed: TypedSettings) => void;
   readonly onModel: (modelId: string) => void;
+  /** The model that is asked as well. Undefined: none. */
+  readonly other: Model | undefined;
+  readonly onOther: (modelId: string | undefined) => void;
 };
 
 /** The model and the parameters of the request. */
-export function SettingsCard({ models, model, typed, onTyped, onModel }: SettingsCardProps) {
+export function SettingsCard({ models, model, typed, onTyped, onModel, other, onOther }: SettingsCardProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const { format: formatLabel } = useMessages(SNIPPET_MESSAGES);
   const formats = useFormats();
@@ -97,18 +100,21 @@ export function SettingsCard({ models, model, typed, onTyped, onModel }: Setting
         {isVector ? (
           <p className="text-[0.8125rem] text-muted">{messages.vectorAbout}</p>
         ) : (
-          <SelectField
-            label={formatLabel}
-            value={typed.format}
-            onChange={({ target }) => onTyped({ ...typed, format: target.value })}
-            hint={messages.formatHint}
-          >
-            {FORMATS.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </SelectField>
+          <>
+            <CompareField models={models} model={model} other={other} onOther={onOther} />
+            <SelectField
+              label={formatLabel}
+              value={typed.format}
+              onChange={({ target }) => onTyped({ ...typed, format: target.value })}
+              hint={messages.formatHint}
+            >
+              {FORMATS.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </SelectField>
+          </>
         )}
         <details hidden={isVector} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary className="text-[0.8125rem] font-medium">{messages.more}</summary>
@@ -155,5 +161,27 @@ export function SettingsCard({ models, model, typed, onTyped, onModel }: Setting
         </details>
       </div>
     </Card>
+  );
+}
+
+type CompareFieldProps = Pick<SettingsCardProps, "models" | "model" | "other" | "onOther">;
+
+/** The model beside which the chosen one answers. */
+function CompareField({ models, model, other, onOther }: CompareFieldProps) {
+  const messages = useMessages(PLAYGROUND_MESSAGES);
+  return (
+    <SelectField
+      label={messages.compare}
+      value={other?.id ?? ""}
+      onChange={({ target }) => onOther(target.value || undefined)}
+      {...(other === undefined ? {} : { hint: messages.compareHint })}
+    >
+      <option value="">{messages.compareNone}</option>
+      {chatModelsOf(models)
+        .filter(({ id }) => id !== model.id)
+        .map(({ id }) => (
+          <option key={id}>{id}</option>
+        ))}
+    </SelectField>
   );
 }
