@@ -111,7 +111,7 @@ describe("answers of the playground", () => {
     await page.unroute(stop);
   });
 
-  it("of another model begin anew where the compared model changes", async () => {
+  it("of the other model are removed where another one is chosen", async () => {
     await open("/playground?model=demo%2Fsmall&compare=demo%2Flarge");
     await send("Halo !tokens=20");
     await expect.poll(() => answersOf(0).getByTestId("cost").count()).toBe(2);

@@ -78,7 +78,18 @@ function Block({ token, depth }: { readonly token: MarkedToken; readonly depth: 
     case "hr":
       return <hr className="border-line" />;
     case "text":
+    case "checkbox":
       return <span className="whitespace-pre-wrap">{inline(token, depth)}</span>;
+    case "html":
+    case "list_item":
+    case "br":
+    case "codespan":
+    case "del":
+    case "em":
+    case "escape":
+    case "image":
+    case "link":
+    case "strong":
     default:
       return <p className="whitespace-pre-wrap">{token.raw}</p>;
   }
@@ -91,10 +102,10 @@ function List({ list, depth }: { readonly list: Tokens.List; readonly depth: num
       className={`flex flex-col gap-1 pl-5 ${list.ordered ? "list-decimal" : "list-disc"}`}
       {...(list.ordered && typeof list.start === "number" ? { start: list.start } : {})}
     >
-      {list.items.map(({ tokens }, index) => (
+      {list.items.map(({ tokens, task }, index) => (
         // oxlint-disable-next-line react/no-array-index-key
         <li key={index}>
-          <div className="flex min-w-0 flex-col gap-1">
+          <div className={`flex min-w-0 gap-1 ${task ? "" : "flex-col"}`}>
             <Blocks tokens={tokens} depth={depth + 1} />
           </div>
         </li>
@@ -166,6 +177,17 @@ function inline(token: MarkedToken, depth: number): ReactNode {
       return <AnswerLink href={token.href}>{token.text || token.href}</AnswerLink>;
     case "checkbox":
       return token.checked ? "☑ " : "☐ ";
+    case "html":
+    case "blockquote":
+    case "code":
+    case "def":
+    case "heading":
+    case "hr":
+    case "list":
+    case "list_item":
+    case "paragraph":
+    case "space":
+    case "table":
     default:
       return token.raw;
   }

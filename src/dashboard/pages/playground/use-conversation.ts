@@ -10,7 +10,7 @@ import { sendIn } from "./send.ts";
 export type Conversation = {
   readonly exchanges: readonly Exchange[];
   readonly isRunning: boolean;
-  /** `earlier`: what was said before the conversation's own exchanges. */
+  /** `earlier`: the exchanges before the conversation's own exchanges. */
   readonly ask: (asked: Asked) => void;
   /** Sends the last question again, in place of the failed one. */
   readonly askAgain: (asked: Omit<Asked, "question">) => void;

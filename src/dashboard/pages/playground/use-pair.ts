@@ -26,7 +26,7 @@ export function usePair(model: Model, other: Model | undefined, settings: Playgr
   const otherId = other?.id;
   // Answers of two models in one column would be taken for one model's.
   useEffect(() => clearSide(), [clearSide, otherId]);
-  // The other model knows what was said before it was chosen.
+  // The other model is sent what was asked and answered before it was chosen.
   const earlier = main.exchanges.slice(0, main.exchanges.length - side.exchanges.length);
   return {
     exchanges: main.exchanges,
