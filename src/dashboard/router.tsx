@@ -53,7 +53,10 @@ const billing = createRoute({
 const keys = createRoute({
   getParentRoute: () => inside,
   path: "/keys",
-  validateSearch: only(({ create }): { create?: true } => (create === true ? { create } : {})),
+  validateSearch: only(({ create, sort }): { create?: true; sort?: string } => ({
+    ...(create === true ? { create } : {}),
+    ...(typeof sort === "string" && sort !== "" ? { sort } : {}),
+  })),
   component: lazyPage(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
 });
 const playground = createRoute({

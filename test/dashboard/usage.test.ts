@@ -168,6 +168,31 @@ describe("the usage page", () => {
     await expect.poll(async () => (await legend.allTextContents()).toSorted()).toEqual(expected.toSorted());
   });
 
+  it("sorts the days by a column, from the address too, by keyboard, and back", async () => {
+    await open("/usage?days=60");
+    const charges = async () => (await shown.readDays(page)).map((row) => row.cost);
+    await expect.poll(async () => (await charges()).length).toBeGreaterThan(0);
+    const asTheyCame = await charges();
+    const head = page.getByRole("columnheader", { name: "Biaya" });
+    await head.getByRole("button").focus();
+    const orders = [
+      { sort: "-cost", aria: "descending", rows: asTheyCame.toSorted((a, b) => Number(b - a)) },
+      { sort: "cost", aria: "ascending", rows: asTheyCame.toSorted((a, b) => Number(a - b)) },
+    ];
+    for (const { sort, aria, rows } of orders) {
+      await page.keyboard.press("Enter");
+      await expect.poll(() => new URL(page.url()).searchParams.get("sort")).toBe(sort);
+      await expect.poll(() => head.getAttribute("aria-sort")).toBe(aria);
+      await expect.poll(charges).toEqual(rows);
+      expect(rows).not.toEqual(asTheyCame);
+    }
+    await page.reload();
+    await expect.poll(charges).toEqual(orders[1]?.rows);
+    await head.getByRole("button").click();
+    await expect.poll(() => new URL(page.url()).searchParams.get("sort")).toBeNull();
+    await expect.poll(charges).toEqual(asTheyCame);
+  });
+
   it("lists every request of the filter, each once", async () => {
     await open(`/usage?from=${day(-20)}&to=${day(0)}`);
     const { fits } = meant(0);

@@ -1,9 +1,13 @@
+import { ArrowDown, ArrowUp, ArrowUpDown } from "lucide-react";
 import type { ReactNode } from "react";
+import { nextOrder, readOrder, type SortValue } from "./order.ts";
 
 export type Column<Row> = {
   readonly key: string;
   readonly head: ReactNode;
   readonly cell: (row: Row) => ReactNode;
+  /** Makes the column sortable, where the table has an order. */
+  readonly value?: (row: Row) => SortValue;
   /** Numbers are aligned to the right. */
   readonly right?: boolean;
   /** Hidden on narrow pages, where the row's other cells suffice. */
@@ -21,10 +25,24 @@ export type TableProps<Row> = {
   /** Makes the first cell of each row a button that opens it. */
   readonly onOpen?: (row: Row) => void;
   readonly openLabel?: (row: Row) => string;
+  /** The order in the address, and its change. The rows come in that order (`inOrder`). */
+  readonly sort?: Sort;
+};
+
+export type Sort = {
+  readonly order: string | undefined;
+  readonly onOrder: (order: string | undefined) => void;
 };
 
 /** Rows below headers. A wide table scrolls inside its card. */
-export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel, sort }: TableProps<Row>) {
+  const sorted =
+    sort === undefined
+      ? null
+      : readOrder(
+          sort.order,
+          columns.map(({ key }) => key),
+        );
   return (
     <div className="relative overflow-x-auto">
       <table className="w-full border-collapse text-left">
@@ -35,9 +53,14 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
               <th
                 key={column.key}
                 scope="col"
+                {...(sorted?.key === column.key ? { "aria-sort": sorted.isDown ? "descending" : "ascending" } : {})}
                 className={`px-4 py-2.5 font-medium whitespace-nowrap max-sm:px-3 ${side(column)}`}
               >
-                {column.head}
+                {sort === undefined || column.value === undefined ? (
+                  column.head
+                ) : (
+                  <SortButton column={column} sort={sort} isDown={sorted?.key === column.key ? sorted.isDown : null} />
+                )}
               </th>
             ))}
           </tr>
@@ -67,6 +90,28 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
         </tbody>
       </table>
     </div>
+  );
+}
+
+type SortButtonProps<Row> = {
+  readonly column: Column<Row>;
+  readonly sort: Sort;
+  /** Null: the table is not in the order of this column. */
+  readonly isDown: boolean | null;
+};
+
+/** The head of a column that can be sorted by. */
+function SortButton<Row>({ column: { key, head, right = false }, sort, isDown }: SortButtonProps<Row>) {
+  const Arrow = isDown === null ? ArrowUpDown : isDown ? ArrowDown : ArrowUp;
+  return (
+    <button
+      type="button"
+      onClick={() => sort.onOrder(nextOrder(sort.order, key, !right))}
+      className={`inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink ${isDown === null ? "" : "text-ink"}`}
+    >
+      {head}
+      <Arrow className={`size-3.5 shrink-0 ${isDown === null ? "opacity-50" : ""}`} aria-hidden />
+    </button>
   );
 }
 

@@ -96,7 +96,7 @@ const operatorService = createRoute({
 const operatorMargin = createRoute({
   getParentRoute: () => operator,
   path: "/margin",
-  validateSearch: texts("from", "to", "by"),
+  validateSearch: texts("from", "to", "by", "sort"),
   component: lazyPage(() => import("../pages/operator/margin/margin-page.tsx"), "MarginPage"),
 });
 /** All of them, below their shared frame. */

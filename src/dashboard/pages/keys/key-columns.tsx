@@ -1,6 +1,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Ban, Pencil } from "lucide-react";
 import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
+import { unitsOf } from "../../i18n/decimal.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
@@ -20,18 +21,27 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
     {
       key: "name",
       head: messages.name,
+      value: ({ name }) => name,
       cell: (key) => <NameCell apiKey={key} spent={formats.cost(spent.get(key.id))} />,
     },
     {
       key: "created",
       head: messages.created,
+      value: ({ createdAt }) => millisecondsOf(createdAt),
       wide: true,
       cell: (key) => <Dim apiKey={key}>{date(key.createdAt)}</Dim>,
     },
-    { key: "used", head: messages.lastUsed, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.lastUsedAt)}</Dim> },
+    {
+      key: "used",
+      head: messages.lastUsed,
+      value: ({ lastUsedAt }) => millisecondsOf(lastUsedAt),
+      wide: true,
+      cell: (key) => <Dim apiKey={key}>{date(key.lastUsedAt)}</Dim>,
+    },
     {
       key: "spent",
       head: messages.spent,
+      value: ({ id }) => unitsOf(spent.get(id) ?? "0"),
       right: true,
       wide: true,
       cell: (key) => <Dim apiKey={key}>{formats.cost(spent.get(key.id))}</Dim>,
@@ -70,6 +80,9 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
     },
   ];
 }
+
+const millisecondsOf = (at: Timestamp | undefined): number | undefined =>
+  at === undefined ? undefined : timestampDate(at).getTime();
 
 /** The part of a key that can still be shown. */
 export function maskedKey({ prefix, lastFour }: Pick<ApiKey, "prefix" | "lastFour">): string {

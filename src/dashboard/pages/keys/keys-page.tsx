@@ -14,7 +14,8 @@ import { Card } from "../../components/card.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { inOrder } from "../../components/order.ts";
+import { type Sort, Table } from "../../components/table.tsx";
 import { filterOf } from "../usage/usage-search.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { useKeyColumns } from "./key-columns.tsx";
@@ -31,7 +32,7 @@ export function KeysPage() {
   const navigate = useNavigate({ from: "/keys" });
   const { create } = useSearch({ from: "/inside/keys" });
   const [task, setTask] = useState<KeyTask | null>(null);
-  const openCreate = () => void navigate({ search: { create: true } });
+  const openCreate = () => void navigate({ search: (search) => ({ ...search, create: true }) });
   const close = () => setTask(null);
   return (
     <Page
@@ -44,7 +45,11 @@ export function KeysPage() {
       }
     >
       <Keys onTask={setTask} onCreate={openCreate} />
-      {create === undefined ? null : <CreateKeyDialog onClose={() => void navigate({ search: {} })} />}
+      {create === undefined ? null : (
+        <CreateKeyDialog
+          onClose={() => void navigate({ search: ({ sort }) => (sort === undefined ? {} : { sort }) })}
+        />
+      )}
       {task?.what === "edit" ? <EditKeyDialog apiKey={task.key} onClose={close} /> : null}
       {task?.what === "revoke" ? <RevokeKeyDialog apiKey={task.key} onClose={close} /> : null}
     </Page>
@@ -55,6 +60,7 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
   const messages = useMessages(KEYS_MESSAGES);
   const spent = useSpentByKey();
   const columns = useKeyColumns(spent, onTask);
+  const sort = useSort();
   const pages = useInfiniteQuery(
     KeysService.method.listKeys,
     { pageSize: PAGE_SIZE, pageToken: "" },
@@ -75,13 +81,30 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
           </Empty>
         ) : null}
         {own === undefined || own.length === 0 ? null : (
-          <Table label={messages.list} columns={columns} rows={workingFirst(own)} keyOf={({ id }) => id} />
+          <Table
+            label={messages.list}
+            columns={columns}
+            rows={pages.hasNextPage ? workingFirst(own) : inOrder(workingFirst(own), columns, sort.order)}
+            keyOf={({ id }) => id}
+            // Only a list that is here as a whole has another order.
+            {...(pages.hasNextPage ? {} : { sort })}
+          />
         )}
         <LoadMore pages={pages} />
       </Card>
       {playground === undefined ? null : <PlaygroundKey apiKey={playground} spent={spent} />}
     </>
   );
+}
+
+/** The order of the list, in the address. */
+function useSort(): Sort {
+  const navigate = useNavigate({ from: "/keys" });
+  const { sort } = useSearch({ from: "/inside/keys" });
+  return {
+    order: sort,
+    onOrder: (order) => void navigate({ search: order === undefined ? {} : { sort: order }, resetScroll: false }),
+  };
 }
 
 function PlaygroundKey({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: SpentByKey }) {

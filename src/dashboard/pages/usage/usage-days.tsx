@@ -5,7 +5,9 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { SkeletonLines } from "../../components/states.tsx";
 import { ModelId } from "../../components/model-id.tsx";
-import { type Column, Table } from "../../components/table.tsx";
+import { inOrder } from "../../components/order.ts";
+import { type Column, type Sort, Table } from "../../components/table.tsx";
+import { unitsOf } from "../../i18n/decimal.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
@@ -15,10 +17,11 @@ type UsageDaysProps = {
   readonly rows: readonly UsageSummary[] | undefined;
   /** Shown when there are none. */
   readonly nothing: ReactNode;
+  readonly sort: Sort;
 };
 
 /** The usage of each model on each day. */
-export function UsageDays({ rows, nothing }: UsageDaysProps) {
+export function UsageDays({ rows, nothing, sort }: UsageDaysProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
@@ -28,16 +31,19 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
     {
       key: "day",
       head: messages.day,
+      value: ({ day }) => day,
       cell: ({ day }) => <span className="md:whitespace-nowrap">{formats.day(day)}</span>,
     },
     {
       key: "model",
       head: messages.model,
+      value: ({ model }) => model,
       cell: ({ model }) => <ModelId id={model} />,
     },
     {
       key: "requests",
       head: messages.requests,
+      value: ({ requests }) => requests,
       right: true,
       wide: true,
       cell: ({ requests }) => formats.count(requests),
@@ -45,6 +51,7 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
     {
       key: "input",
       head: messages.input,
+      value: inputOf,
       right: true,
       wide: true,
       cell: (row) => formats.compact(inputOf(row)),
@@ -52,14 +59,23 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
     {
       key: "cached",
       head: messages.cached,
+      value: ({ inputTokensCached }) => inputTokensCached,
       right: true,
       wide: true,
       cell: (row) => formats.compact(row.inputTokensCached),
     },
-    { key: "output", head: messages.output, right: true, wide: true, cell: (row) => formats.compact(outputOf(row)) },
+    {
+      key: "output",
+      head: messages.output,
+      value: outputOf,
+      right: true,
+      wide: true,
+      cell: (row) => formats.compact(outputOf(row)),
+    },
     {
       key: "cost",
       head: messages.cost,
+      value: ({ charge }) => unitsOf(charge),
       right: true,
       cell: ({ charge }) => <strong className="font-medium">{formats.cost(charge)}</strong>,
     },
@@ -69,7 +85,8 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
       <Table
         label={messages.byDay}
         columns={columns}
-        rows={rows.slice(0, shown)}
+        rows={inOrder(rows, columns, sort.order).slice(0, shown)}
+        sort={sort}
         keyOf={({ day, model }) => `${day} ${model}`}
       />
       {rows.length > shown ? (

@@ -139,7 +139,13 @@ function Details({ summary, search, filter }: DetailsProps) {
         <UsageRequests filter={filter} nothing={nothing} />
       ) : (
         <Aging isOld={summary.isOld}>
-          {summary.failed ?? <UsageDays rows={summary.data?.rows} nothing={nothing} />}
+          {summary.failed ?? (
+            <UsageDays
+              rows={summary.data?.rows}
+              nothing={nothing}
+              sort={{ order: search.sort, onOrder: (order) => change({ sort: order }) }}
+            />
+          )}
         </Aging>
       )}
     </Card>

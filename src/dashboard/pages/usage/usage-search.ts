@@ -25,6 +25,8 @@ export type UsageSearch = {
   readonly tab?: UsageTab;
   readonly unit?: UsageUnit;
   readonly by?: UsageStack;
+  /** The order of the table of days. */
+  readonly sort?: string;
   readonly request?: string;
 };
 
@@ -51,6 +53,7 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
     tab: one("tab", ["requests"]),
     unit: one("unit", ["tokens", "requests"]),
     by: one("by", ["key"]),
+    sort: text("sort"),
     request: text("request"),
   });
 }

@@ -5,6 +5,7 @@ import { type MarginLine, MarginGroup, type ReportMarginResponse } from "#gen/sa
 import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { daysLater, isDay } from "../../../i18n/days.ts";
+import { unitsOf } from "../../../i18n/decimal.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { useToday } from "../../../i18n/today.ts";
@@ -12,7 +13,8 @@ import { Card, Stat } from "../../../components/card.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { Empty, SkeletonLines } from "../../../components/states.tsx";
-import { type Column, Table } from "../../../components/table.tsx";
+import { inOrder } from "../../../components/order.ts";
+import { type Column, type Sort, Table } from "../../../components/table.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { DayFields } from "../components/day-fields.tsx";
@@ -70,12 +72,16 @@ export function MarginPage() {
       </Filters>
       {error === null ? null : <NotLoaded query={query} />}
       {data === undefined && error === null ? <SkeletonLines lines={8} /> : null}
-      {data === undefined || error !== null ? null : <Report data={data} by={by} />}
+      {data === undefined || error !== null ? null : (
+        <Report data={data} by={by} sort={{ order: search.sort, onOrder: (order) => change({ sort: order }) }} />
+      )}
     </Page>
   );
 }
 
-function Report({ data, by }: { readonly data: ReportMarginResponse; readonly by: Group }) {
+type ReportProps = { readonly data: ReportMarginResponse; readonly by: Group; readonly sort: Sort };
+
+function Report({ data, by, sort }: ReportProps) {
   const messages = useMessages(MARGIN_MESSAGES);
   const formats = useFormats();
   const columns = useColumns(by);
@@ -92,7 +98,13 @@ function Report({ data, by }: { readonly data: ReportMarginResponse; readonly by
         {lines.length === 0 ? (
           <Empty title={messages.nothing}>{messages.nothingAbout}</Empty>
         ) : (
-          <Table label={messages.lines} columns={columns} rows={lines} keyOf={({ key }) => key} />
+          <Table
+            label={messages.lines}
+            columns={columns}
+            rows={inOrder(lines, columns, sort.order)}
+            keyOf={({ key }) => key}
+            sort={sort}
+          />
         )}
       </Card>
     </>
@@ -129,21 +141,45 @@ function useColumns(by: Group): readonly Column<MarginLine>[] {
     {
       key: "key",
       head: messages[by],
+      value: ({ key }) => key,
       cell: ({ key }) => (key === "" ? <span className="text-muted">{messages.noUpstream}</span> : <Mono>{key}</Mono>),
     },
     {
       key: "requests",
       head: messages.requests,
+      value: ({ requests }) => requests,
       right: true,
       wide: true,
       cell: ({ requests }) => formats.count(requests),
     },
-    { key: "revenue", head: messages.revenue, right: true, wide: true, cell: ({ revenue }) => money(revenue) },
-    { key: "credited", head: messages.credited, right: true, wide: true, cell: ({ credited }) => money(credited) },
-    { key: "cost", head: messages.cost, right: true, wide: true, cell: ({ upstreamCost }) => money(upstreamCost) },
+    {
+      key: "revenue",
+      head: messages.revenue,
+      value: ({ revenue }) => unitsOf(revenue),
+      right: true,
+      wide: true,
+      cell: ({ revenue }) => money(revenue),
+    },
+    {
+      key: "credited",
+      head: messages.credited,
+      value: ({ credited }) => unitsOf(credited),
+      right: true,
+      wide: true,
+      cell: ({ credited }) => money(credited),
+    },
+    {
+      key: "cost",
+      head: messages.cost,
+      value: ({ upstreamCost }) => unitsOf(upstreamCost),
+      right: true,
+      wide: true,
+      cell: ({ upstreamCost }) => money(upstreamCost),
+    },
     {
       key: "margin",
       head: messages.margin,
+      value: ({ margin }) => unitsOf(margin),
       right: true,
       cell: ({ margin }) => (
         <strong className={`font-medium whitespace-nowrap ${margin.startsWith("-") ? "text-bad" : ""}`}>
@@ -151,10 +187,18 @@ function useColumns(by: Group): readonly Column<MarginLine>[] {
         </strong>
       ),
     },
-    { key: "unbilled", head: messages.unbilled, right: true, wide: true, cell: ({ unbilled }) => money(unbilled) },
+    {
+      key: "unbilled",
+      head: messages.unbilled,
+      value: ({ unbilled }) => unitsOf(unbilled),
+      right: true,
+      wide: true,
+      cell: ({ unbilled }) => money(unbilled),
+    },
     {
       key: "withoutCost",
       head: messages.withoutCost,
+      value: ({ withoutCost }) => withoutCost,
       right: true,
       wide: true,
       cell: ({ withoutCost }) => formats.count(withoutCost),
