@@ -3,7 +3,9 @@
 import { LRUCache } from "lru-cache";
 import { Gauge, type Registry } from "prom-client";
 import { addCounter } from "../observability/metrics.ts";
-import type { Config } from "../config/config.ts";
+import { signerNames } from "../config/chains.ts";
+import { type Config, ConfigError } from "../config/config.ts";
+import { SIGNER_SECRETS } from "../config/signers.ts";
 import type { Database } from "../../database/database.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { billingDay, systemClock } from "../../kernel/clock.ts";
@@ -56,7 +58,10 @@ export type Payouts = {
 
 /** Makes everything that payouts need. Errors: a private key or a token that cannot be one. */
 export async function createPayouts(options: {
-  config: Pick<Config, "chains" | "variable" | "payoutJournalDir" | "requireSyncStandby">;
+  config: Pick<
+    Config,
+    "chains" | "signers" | "variable" | "programEnvironment" | "payoutJournalDir" | "requireSyncStandby"
+  >;
   database: Database;
   logger: Pick<EventLogger, "error" | "warn">;
 }): Promise<Payouts> {
@@ -114,42 +119,61 @@ export async function createPayouts(options: {
   };
 }
 
-/** The chains of production that are configured. viem is loaded only where there is one. */
-export async function createRealChains({
-  chains,
-  variable,
-}: Pick<Config, "chains" | "variable">): Promise<
-  { network: Network; chain: PayoutChain; pays: boolean; policy: PayoutPolicy; floors: Floors }[]
-> {
+/** The chains of production that are configured. viem is loaded only where there is one. Errors: ConfigError. */
+export async function createRealChains(
+  config: Pick<Config, "chains" | "signers" | "variable" | "programEnvironment">,
+): Promise<{ network: Network; chain: PayoutChain; pays: boolean; policy: PayoutPolicy; floors: Floors }[]> {
+  const { chains, variable } = config;
   if (chains.length === 0) return [];
-  const [{ createEvmChain }, { isWatched }] = await Promise.all([
+  const [{ createEvmChain }, { isWatched }, { outsideSigner }] = await Promise.all([
     import("../../merchant/chains/evm/evm-chain.ts"),
     import("../../merchant/chains/evm/wallet.ts"),
+    import("./signers.ts"),
   ]);
   return chains.map(
-    ({ keyVariable, stuckAfterMs, giveUpAfterMs, msPerBlock, second, dailyCaps, least, leastFee, ...settings }) => ({
-      network: settings.network,
-      chain: createEvmChain({
-        ...settings,
-        ...(second === null ? {} : { second }),
-        privateKey: variable(keyVariable) ?? "",
-      }),
-      // A process that has the wallet's address in place of its key leaves paying to others.
-      pays: !isWatched(variable(keyVariable) ?? ""),
-      policy: {
-        leaseMs: LEASE_MS,
-        maxInFlight: REAL_IN_FLIGHT,
-        stuckAfterMs,
-        giveUpAfterMs,
-        headPace: { blocksAtOnce: BLOCKS_AT_ONCE, msPerBlock },
-        dailyCaps: unitsOf(settings.network, dailyCaps),
-      },
-      floors: { least: unitsOf(settings.network, least), fee: unitsOf(settings.network, leastFee) },
-    }),
+    ({
+      keyVariable,
+      stuckAfterMs,
+      giveUpAfterMs,
+      msPerBlock,
+      second,
+      signer,
+      dailyCaps,
+      least,
+      leastFee,
+      ...settings
+    }) => {
+      const keyOrAddress = variable(keyVariable) ?? "";
+      if (signer !== null && keyOrAddress === "")
+        throw new ConfigError(`${keyVariable} must be the wallet's address, which \`saldo payout signer\` prints`);
+      return {
+        network: settings.network,
+        chain: createEvmChain({
+          ...settings,
+          ...(second === null ? {} : { second }),
+          ...(signer === null ? {} : { signer: outsideSigner(signer, config) }),
+          privateKey: keyOrAddress,
+        }),
+        // A process that has the wallet's address and no signer leaves paying to others.
+        pays: signer !== null || !isWatched(keyOrAddress),
+        policy: {
+          leaseMs: LEASE_MS,
+          maxInFlight: REAL_IN_FLIGHT,
+          stuckAfterMs,
+          giveUpAfterMs,
+          headPace: { blocksAtOnce: BLOCKS_AT_ONCE, msPerBlock },
+          dailyCaps: unitsOf(settings.network, dailyCaps),
+        },
+        floors: { least: unitsOf(settings.network, least), fee: unitsOf(settings.network, leastFee) },
+      };
+    },
   );
 }
 
-/** The variables of a process that offers the chains and does not pay: each wallet's key is its address. Errors: a wrong key. */
+/**
+ * The variables of a process that offers the chains and does not pay: each wallet's key is its address, and no signer is there. Errors: a
+ * wrong key.
+ */
 export async function withoutWalletKeys({
   chains,
   variable,
@@ -157,9 +181,14 @@ export async function withoutWalletKeys({
 }: Pick<Config, "chains" | "variable" | "variables">): Promise<Record<string, string>> {
   const own = variables();
   const { openWallet } = await import("../../merchant/chains/evm/wallet.ts");
-  for (const { keyVariable, network } of chains) {
+  for (const secret of SIGNER_SECRETS) for (const name of [secret, `${secret}_FILE`]) delete own[name];
+  for (const { keyVariable, network, signer } of chains) {
     delete own[`${keyVariable}_FILE`];
     own[keyVariable] = openWallet(variable(keyVariable) ?? "", network).address;
+    if (signer === null) continue;
+    const { kind, key } = signerNames(network);
+    for (const name of [kind, key]) for (const each of [name, `${name}_FILE`]) delete own[each];
+    own[`SALDO_${network.toUpperCase()}_KEY_VARIABLE`] = keyVariable;
   }
   return own;
 }
@@ -195,6 +224,8 @@ const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
   "finality_doubted",
   "head_leap",
   "daily_cap",
+  "signer_silent",
+  "wrong_signer",
 ]);
 
 /**
@@ -211,7 +242,7 @@ export function createPayoutTroubles(logger: Pick<EventLogger, "error" | "warn">
       const name = `${kind} ${chain}`;
       counts.set(name, { kind, chain, count: (counts.get(name)?.count ?? 0) + 1 });
       if (LASTING.has(kind)) {
-        const subject = [kind, chain, "nonce" in trouble ? trouble.nonce : "", dayOf(trouble)].join(" ");
+        const subject = [kind, chain, "nonce" in trouble ? trouble.nonce : "", timeOf(trouble)].join(" ");
         if (logged.get(subject) === true) return;
         logged.set(subject, true);
       }
@@ -220,9 +251,10 @@ export function createPayoutTroubles(logger: Pick<EventLogger, "error" | "warn">
   };
 }
 
-/** A cap is logged on each day that it is reached. */
-function dayOf(trouble: PayoutTrouble): string {
-  return trouble.kind === "daily_cap" ? `${trouble.currency} ${billingDay(Date.now())}` : "";
+/** A cap is logged on each day that it is reached, and a signer's trouble in each hour. */
+function timeOf({ kind, ...trouble }: PayoutTrouble): string {
+  if ("currency" in trouble) return `${trouble.currency} ${billingDay(Date.now())}`;
+  return kind === "signer_silent" || kind === "wrong_signer" ? new Date().toISOString().slice(0, 13) : "";
 }
 
 const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn", string]>> = {
@@ -241,6 +273,8 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
   journal_failed: ["error", "this node's journal of signed payouts cannot be used; other nodes pay in its place"],
   journal_copied: ["error", "another node has a copy of this node's payout journal; it has another name now"],
   journal_torn: ["warn", "a payout journal ends with an incomplete line, which was not broadcast"],
+  signer_silent: ["error", "a wallet's signer does not sign; its payouts wait until it does"],
+  wrong_signer: ["error", "a wallet's signer has another key than the wallet's; nothing that it has signed is used"],
   payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
 };
 
@@ -310,6 +344,16 @@ export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<P
   );
   gauge("saldo_chain_silent_seconds", "How long a chain has not answered", ["chain"], ({ answeredAtMs }) =>
     [...answeredAtMs].map(([chain, atMs]) => [{ chain }, (performance.now() - atMs) / 1_000]),
+  );
+  gauge(
+    "saldo_signer_silent_seconds",
+    "How long the signer of a wallet has not signed; 0: it does",
+    ["chain"],
+    ({ signerSilentSince }) =>
+      [...signerSilentSince()].map(([chain, sinceMs]) => [
+        { chain },
+        sinceMs === null ? 0 : (performance.now() - sinceMs) / 1_000,
+      ]),
   );
   addCounter(registry, {
     name: "saldo_payout_troubles_total",

@@ -3,14 +3,17 @@
 
 import { readAmounts } from "./amounts.ts";
 import type { SettingReaders } from "./setting-readers.ts";
+import { type ChainSigner, readChainSigner, SIGNER_KINDS, type SignerKind } from "./signers.ts";
 
 /** A chain of the Ethereum kind. */
 export type ChainConfig = {
   readonly network: "ethereum" | "bsc";
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** The variable whose value is the private key of the wallet that pays. */
+  /** The variable whose value is the private key of the wallet that pays, or the wallet's address. */
   readonly keyVariable: string;
+  /** What has the key outside this process. Null: nothing has, and the key is in the variable. */
+  readonly signer: ChainSigner | null;
   /** The contract of each token by its code. */
   readonly tokens: Readonly<Record<string, string>>;
   /** How many blocks make a transaction final, or what the chain itself calls final. */
@@ -42,14 +45,23 @@ const CONFIRMATIONS = { min: 1, max: 10_000 };
 
 /** Reads the chains that are configured. Errors: ConfigError. */
 export function readChains(read: SettingReaders): readonly ChainConfig[] {
-  const { text, integer, url } = read;
+  const { text, integer, choice, url } = read;
   const chain = (
     network: ChainConfig["network"],
     rpcUrl: string | null,
     key: { name: string; variable: string | null },
-    rest: () => Omit<ChainConfig, "network" | "rpcUrl" | "keyVariable">,
+    signer: { kind: SignerKind; key: string | null; wallet: string | null },
+    rest: () => Omit<ChainConfig, "network" | "rpcUrl" | "keyVariable" | "signer">,
   ): ChainConfig[] => {
     if (rpcUrl === null) return [];
+    const names = signerNames(network);
+    const outside = readChainSigner(read, {
+      kind: signer.kind,
+      key: { name: names.key, value: signer.key },
+      wallet: { name: names.wallet, value: signer.wallet },
+      keyVariable: { name: key.name, value: key.variable },
+    });
+    if (outside !== null) return [{ network, rpcUrl, keyVariable: names.wallet, signer: outside, ...rest() }];
     if (key.variable === null || text(key.variable) === null) {
       throw read.wrong(key.name, key.variable ?? "", "the name of a variable that holds the wallet's private key");
     }
@@ -57,13 +69,18 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
     if (key.variable.endsWith("_API_KEY")) {
       throw read.wrong(key.name, key.variable, "the name of a variable that does not end in _API_KEY");
     }
-    return [{ network, rpcUrl, keyVariable: key.variable, ...rest() }];
+    return [{ network, rpcUrl, keyVariable: key.variable, signer: null, ...rest() }];
   };
   return [
     ...chain(
       "ethereum",
       url("SALDO_ETHEREUM_RPC_URL", WEB),
       { name: "SALDO_ETHEREUM_KEY_VARIABLE", variable: text("SALDO_ETHEREUM_KEY_VARIABLE") },
+      {
+        kind: choice("SALDO_ETHEREUM_SIGNER", "local", SIGNER_KINDS),
+        key: text("SALDO_ETHEREUM_SIGNER_KEY"),
+        wallet: text("SALDO_ETHEREUM_WALLET"),
+      },
       () => ({
         chainId: integer("SALDO_ETHEREUM_CHAIN_ID", 1, CHAIN_ID),
         tokens: readTokens(read, "SALDO_ETHEREUM_TOKENS", text("SALDO_ETHEREUM_TOKENS")),
@@ -83,6 +100,11 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
       "bsc",
       url("SALDO_BSC_RPC_URL", WEB),
       { name: "SALDO_BSC_KEY_VARIABLE", variable: text("SALDO_BSC_KEY_VARIABLE") },
+      {
+        kind: choice("SALDO_BSC_SIGNER", "local", SIGNER_KINDS),
+        key: text("SALDO_BSC_SIGNER_KEY"),
+        wallet: text("SALDO_BSC_WALLET"),
+      },
       () => ({
         chainId: integer("SALDO_BSC_CHAIN_ID", 56, CHAIN_ID),
         tokens: readTokens(read, "SALDO_BSC_TOKENS", text("SALDO_BSC_TOKENS")),
@@ -99,6 +121,12 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
       }),
     ),
   ];
+}
+
+/** The variables of a chain's signer. */
+export function signerNames(network: ChainConfig["network"]): Readonly<Record<"kind" | "key" | "wallet", string>> {
+  const chain = `SALDO_${network.toUpperCase()}`;
+  return { kind: `${chain}_SIGNER`, key: `${chain}_SIGNER_KEY`, wallet: `${chain}_WALLET` };
 }
 
 /** `USDT=0x…,USDC=0x…` */

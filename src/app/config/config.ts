@@ -5,9 +5,10 @@ import { join, resolve } from "node:path";
 import { readAmounts } from "./amounts.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
 import { type ChainConfig, readChains } from "./chains.ts";
-import { ConfigError, type Environment, forgetSettings, openSettings } from "./environment.ts";
+import { ConfigError, type Environment, forgetSettings, openSettings, withoutSettings } from "./environment.ts";
 import { type PaymentSettings, readPayments } from "./payments.ts";
 import { readersOf, type SettingReaders } from "./setting-readers.ts";
+import { readSigners, type SignerSettings } from "./signers.ts";
 import { readTraces, type TraceSettings } from "./traces.ts";
 import type { FailpointSetting } from "./failpoint-setting.ts";
 
@@ -111,6 +112,8 @@ export type Config = {
   readonly payments: PaymentSettings;
   /** The chains of production transfers. */
   readonly chains: readonly ChainConfig[];
+  /** What the signers of chains have in common. */
+  readonly signers: SignerSettings;
   /** Above which sums, in rupiah and whole coins, a second operator approves a command. Null: never. */
   readonly secondPerson: { readonly above: Readonly<Record<string, string>> } | null;
   /** Whether sandbox merchants may have this machine called back, for trials. */
@@ -123,6 +126,8 @@ export type Config = {
   readonly variable: (name: string) => string | undefined;
   /** The variables that settings were read from, for the workers of this node. */
   readonly variables: () => Record<string, string>;
+  /** The environment without settings, for a program that is started: libraries find their own variables there, and no secret of ours. */
+  readonly programEnvironment: () => Record<string, string>;
   /** What is better changed about the files that settings were read from, a sentence for each. */
   readonly fileAdvice: () => readonly string[];
 };
@@ -151,6 +156,7 @@ export function readConfig(environment: Environment = process.env, settings = op
   if (httpTls !== null && paymentSettings.sandbox)
     throw new ConfigError("SALDO_HTTP_TLS_CERT needs another SALDO_PAYMENT_PROVIDER: the sandbox calls by http");
   const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";
+  const chains = readChains(read);
   // A merchant could reach every server of this machine by a callback.
   if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
 
@@ -207,12 +213,14 @@ export function readConfig(environment: Environment = process.env, settings = op
     uploadsPerKey: integer("SALDO_UPLOADS_PER_KEY", 8, { min: 1, max: 10_000 }),
     maxConnections: integer("SALDO_MAX_CONNECTIONS", 10_000, { min: 1, max: 1_000_000 }),
     payments: paymentSettings,
-    chains: readChains(read),
+    chains,
+    signers: readSigners(read, new Set(chains.map(({ signer }) => signer?.kind ?? "local"))),
     secondPerson: readSecondPerson(read, { production }),
     callbacksToLoopback,
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
     variables: () => settings.variables(),
+    programEnvironment: () => withoutSettings(environment, settings.variables()),
     fileAdvice: () => settings.advice(),
     callbackHosts: hostPatterns("SALDO_CALLBACK_HOSTS"),
   };

@@ -88,3 +88,15 @@ const KEPT: ReadonlySet<string> = new Set(["NODE_ENV"]);
 export function forgetSettings(environment: NodeJS.ProcessEnv, variables: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(variables)) if (!KEPT.has(name)) delete environment[name];
 }
+
+/** What an environment has beside these settings. */
+export function withoutSettings(
+  environment: Environment,
+  variables: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value === undefined || Object.hasOwn(variables, name) ? [] : [[name, value]],
+    ),
+  );
+}

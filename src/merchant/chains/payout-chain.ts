@@ -3,6 +3,7 @@
 // engine's own record keeps a payout from being sent twice; the chain only reports what it has seen.
 
 import type { Coin } from "./currencies.ts";
+import type { SignerTrouble } from "./signers/wallet-signer.ts";
 
 /** The payment of a payout: so many of the coin's smallest units. */
 export type ChainPayment = { readonly coin: Coin; readonly to: string; readonly units: bigint };
@@ -92,8 +93,16 @@ export interface PayoutChain {
   /** The most that one transaction costs by an offer, in the smallest unit of `feeCoin`. */
   mostCost(fee: FeeOffer): bigint;
   /**
+   * Proves that the wallet's signer has its key and signs. Errors: SignerFailure, which may pass; WrongSigner, where it has another key.
+   */
+  checkSigner(): Promise<void>;
+
+  /** What keeps the wallet's signer from signing. Null: nothing that is known. */
+  signerTrouble(): SignerTrouble | null;
+
+  /**
    * Signs without broadcasting. A null payment fills the nonce: nothing, from the wallet to itself. Errors:
-   * UnsignablePayment.
+   * UnsignablePayment; SignerFailure and WrongSigner, which may pass. Signing the same again may give another hash.
    */
   sign(order: { nonce: number; payment: ChainPayment | null; fee: FeeOffer }): Promise<SignedTransaction>;
   /**

@@ -26,6 +26,8 @@ export type PayoutFacts = {
   readonly pendingApprovals: number;
   /** When each chain last answered, on the clock of `performance.now()`. */
   readonly answeredAtMs: ReadonlyMap<string, number>;
+  /** Since when each wallet's signer has not signed, on the same clock. Null: it does. */
+  readonly signerSilentSince: () => ReadonlyMap<string, number | null>;
 };
 
 /** Makes the ticks of the engines and of the monitor, and reports the monitor's results. */
@@ -43,6 +45,9 @@ export function payoutTicks({
 } {
   let facts: PayoutFacts | null = null;
   const answeredAtMs = new Map(engines.map(({ chain }) => [chain.name, performance.now()]));
+  const real = engines.filter(({ chain }) => chain.feeCoin !== null);
+  const signerSilentSince = () =>
+    new Map(real.map(({ chain }) => [chain.name, chain.signerTrouble()?.sinceMs ?? null]));
   const rounds = engines.map((engine): Tick => ({
     name: `advance payouts on ${engine.chain.name}`,
     everyMs: engine.chain.feeCoin === null ? ROUND_MS.sandbox : ROUND_MS.real,
@@ -59,7 +64,9 @@ export function payoutTicks({
         journals: journalsOf(engines),
         pendingApprovals: await countApprovals(),
       };
-      facts = { wallets, ...shares, floats: facts?.floats ?? [], answeredAtMs };
+      facts = { wallets, ...shares, floats: facts?.floats ?? [], answeredAtMs, signerSilentSince };
+      // A signer that is away is noticed before a payment needs it. The engine reports it, and the metric has it.
+      await Promise.all(real.map((engine) => engine.checkSigner()));
       const floats = await Promise.all(
         engines.map(async ({ chain }) => {
           const ofChain = await floatsOf(chain);
@@ -67,7 +74,7 @@ export function payoutTicks({
           return ofChain;
         }),
       );
-      facts = { wallets, ...shares, floats: floats.flat(), answeredAtMs };
+      facts = { wallets, ...shares, floats: floats.flat(), answeredAtMs, signerSilentSince };
     },
   };
   return { ticks: [...rounds, watch], facts: () => facts };

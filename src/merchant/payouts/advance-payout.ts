@@ -10,6 +10,7 @@ import {
   type SeenTransaction,
   UnsignablePayment,
 } from "../chains/payout-chain.ts";
+import { SignerFailure, WrongSigner } from "../chains/signers/signer.ts";
 import { moveTransfer, NOT_SUBMITTED, noteProgress } from "../transfers/transfer-states.ts";
 import type { ForeignTransaction } from "./foreign-transaction.ts";
 import { nextStep, type PayoutSight, type SeenAttempt, type StepPolicy } from "./next-step.ts";
@@ -67,7 +68,13 @@ export async function advancePayout(work: Advancing, payout: OpenPayout): Promis
     case "broadcast":
       return handOver(work, payout, step.attempt);
     case "sign":
-      if (work.maySign && (await signAndSend(work, payout, step))) return;
+      try {
+        if (work.maySign && (await signAndSend(work, payout, step))) return;
+      } catch (error) {
+        // A signer that is away keeps nothing back that is signed already.
+        if (isOfSigner(error) && step.otherwise !== null) await handOver(work, payout, step.otherwise);
+        throw error;
+      }
       // An earlier attempt may still succeed, and the network has lost it.
       if (step.otherwise !== null) await handOver(work, payout, step.otherwise);
       return;
@@ -81,6 +88,10 @@ export async function advancePayout(work: Advancing, payout: OpenPayout): Promis
       return work.onForeign({ nonce: payout.nonce, hash: step.foreignHash, displaced });
     }
   }
+}
+
+function isOfSigner(error: unknown): boolean {
+  return error instanceof SignerFailure || error instanceof WrongSigner;
 }
 
 async function look({ chain, head, chainNonce }: Advancing, payout: OpenPayout): Promise<PayoutSight> {

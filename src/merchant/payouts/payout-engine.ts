@@ -4,6 +4,7 @@
 import type { Pool } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
 import type { ChainHead, PayoutChain } from "../chains/payout-chain.ts";
+import { SignerFailure, WrongSigner } from "../chains/signers/signer.ts";
 import { advancePayout } from "./advance-payout.ts";
 import type { BooksGuard, BooksState, JournalTrouble } from "./books-guard.ts";
 import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
@@ -15,7 +16,7 @@ import { readCandidates, readOpenPayouts } from "./payout-store.ts";
 import { isStopped } from "./payout-stops.ts";
 import { recheckPayouts } from "./recheck-payouts.ts";
 import { type HeadPace, hasRechecks, noteHead } from "./recheck-store.ts";
-import { letFrozenWait, letStoppedWait } from "./waiting-transfers.ts";
+import { letFrozenWait, letSignerlessWait, letStoppedWait } from "./waiting-transfers.ts";
 import { haltWallet, leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
 
 export type PayoutPolicy = StepPolicy & {
@@ -48,6 +49,8 @@ export type PayoutTrouble =
   | (JournalTrouble & { readonly chain: string })
   // A token has delivered less than was sent.
   | { readonly kind: "payment_short"; readonly chain: string; readonly nonce: number; readonly hash: string }
+  // The wallet's signer does not sign, or has another key than the wallet's.
+  | { readonly kind: "signer_silent" | "wrong_signer"; readonly chain: string; readonly error: unknown }
   | { readonly kind: "payout_failed"; readonly chain: string; readonly nonce: number; readonly error: unknown };
 
 export type EngineOptions = {
@@ -264,8 +267,30 @@ export class PayoutEngine {
       );
     } catch (error) {
       // One that cannot go on must not keep the others.
-      report({ kind: "payout_failed", chain: chain.name, nonce: payout.nonce, error });
+      report(signerTroubleOf(chain, error) ?? { kind: "payout_failed", chain: chain.name, nonce: payout.nonce, error });
     }
+  }
+
+  /** Whether the wallet's signer signs; reported where it does not. Errors: none of a signer. */
+  async checkSigner(): Promise<boolean> {
+    const { chain, report } = this.#options;
+    try {
+      await chain.checkSigner();
+      return true;
+    } catch (error) {
+      const trouble = signerTroubleOf(chain, error);
+      if (trouble === null) throw error;
+      report(trouble);
+      return false;
+    }
+  }
+
+  /** False: nothing can be signed, so no nonce is taken, and what is ordered waits with that as its reason. */
+  async #hasSigner(): Promise<boolean> {
+    const { pool, chain, serves } = this.#options;
+    if (!(await this.#hasCandidates()) || (await this.checkSigner())) return true;
+    await letSignerlessWait(pool, serves, () => chain.signerTrouble() !== null);
+    return false;
   }
 
   async #choose(walletId: string): Promise<number> {
@@ -274,6 +299,7 @@ export class PayoutEngine {
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || wallet.walletId !== walletId || wallet.haltReason !== null) return 0;
     if (await isStopped(pool, wallet)) return 0;
+    if (!(await this.#hasSigner())) return 0;
     return chooseTransfers({
       pool,
       chain,
@@ -292,4 +318,10 @@ export class PayoutEngine {
 function usedBefore({ chain, address }: { chain: string; address: string }, sent: number): string {
   const known = `${address} has sent ${sent} transactions that the books do not have`;
   return `${known}: payments may be among them; saldo payout resume --chain ${chain} compares them with open transfers`;
+}
+
+/** Null: the error is not the signer's. */
+function signerTroubleOf({ name }: PayoutChain, error: unknown): PayoutTrouble | null {
+  if (error instanceof WrongSigner) return { kind: "wrong_signer", chain: name, error };
+  return error instanceof SignerFailure ? { kind: "signer_silent", chain: name, error } : null;
 }

@@ -1,4 +1,4 @@
-// Transfers that were ordered before their account was frozen or payouts were stopped. They get no nonce (payout-store.ts,
+// Transfers that were ordered before their account was frozen or payouts were stopped, or while nothing can be signed. They get no nonce (payout-store.ts,
 // payout-engine.ts); here their merchants get the reason. Once the cause is gone, they continue like all others.
 
 import type { Pool, PoolClient } from "pg";
@@ -12,6 +12,9 @@ export const WAITS_FOR_ACCOUNT = "The account is frozen.";
 
 /** Why a transfer waits: an operator has stopped payouts. The merchant reads it. */
 export const WAITS_FOR_START = "Payouts are stopped for the moment.";
+
+/** Why a transfer waits: nothing can be signed at the moment. The merchant reads it. */
+export const WAITS_FOR_SIGNER = "Payouts cannot be signed at the moment.";
 
 /** How many transfers one round moves. */
 const AT_ONCE = 100;
@@ -46,6 +49,18 @@ export async function letStoppedWait(pool: Pool, wallet: StopScope, { environmen
   for (const { id } of rows) {
     const holds = (client: PoolClient): Promise<boolean> => isStopped(client, wallet);
     await letWait(pool, { transferId: id, reason: WAITS_FOR_START, holds });
+  }
+}
+
+/** Sets the transfers to wait that nothing can be signed for, with that as their reason. */
+export async function letSignerlessWait(
+  pool: Pool,
+  { environment, network }: Served,
+  isSignerless: () => boolean,
+): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>(PENDING, [environment, network]);
+  for (const { id } of rows) {
+    await letWait(pool, { transferId: id, reason: WAITS_FOR_SIGNER, holds: () => Promise.resolve(isSignerless()) });
   }
 }
 

@@ -8,7 +8,6 @@ import {
   http,
   isAddress,
   isAddressEqual,
-  keccak256,
   parseEventLogs,
   type Address,
   type Hex,
@@ -27,11 +26,11 @@ import {
   type PayoutChain,
   replacingFee,
   type SeenTransaction,
-  UnsignablePayment,
 } from "../payout-chain.ts";
 import { absentAsNull, type BlockName, Finality, type FinalityRule, type Verdict } from "./finality.ts";
 import { TOKEN_ABI } from "./token-abi.ts";
-import { openWallet } from "./wallet.ts";
+import { openWallet, type OutsideSigner } from "./wallet.ts";
+import { signTransaction } from "./sign-transaction.ts";
 import { withoutUrlInErrors } from "./node-error.ts";
 import { readTransaction } from "./found-transaction.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
@@ -44,8 +43,10 @@ export type EvmSettings = {
   readonly network: EvmNetwork;
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** 0x and 64 hexadecimal digits, or the address of the wallet: then nothing is signed. */
+  /** 0x and 64 hexadecimal digits, or the address of the wallet: then nothing is signed without a signer. */
   readonly privateKey: string;
+  /** What has the wallet's key outside this process. */
+  readonly signer?: OutsideSigner;
   /** The contract of each token, by currency code. */
   readonly tokens: Readonly<Record<string, string>>;
   /** How many blocks make a transaction final, its own included; or the chain's own finality. */
@@ -87,7 +88,7 @@ type SeenBlock = {
 /** Makes the chain, without calling the network. Errors: an invalid key or address. */
 export function createEvmChain(settings: EvmSettings): PayoutChain {
   const { network, chainId } = settings;
-  const wallet = openWallet(settings.privateKey, network);
+  const wallet = openWallet(settings.privateKey, network, settings.signer);
   const nativeCode = nativeCurrencies[network];
   const native = findCoin(nativeCode, network);
   const tokens = new Map(Object.entries(settings.tokens).map(([code, address]) => [code, tokenOf(code, address)]));
@@ -253,25 +254,22 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
 
     mostCost: ({ most }) => GAS_LIMIT * most,
 
-    async sign({ nonce, payment, fee }) {
-      const { signTransaction } = wallet;
-      if (signTransaction === null) throw new Error("this process watches the wallet and does not pay out of it");
-      try {
-        const raw = await signTransaction({
-          type: "eip1559",
-          chainId,
-          nonce,
-          gas: GAS_LIMIT,
-          maxFeePerGas: fee.most,
-          maxPriorityFeePerGas: fee.priority,
-          ...callOf(payment),
-        });
-        return { raw, hash: keccak256(raw) };
-      } catch (error) {
-        // The key is in memory and the network is not called: a failure here is permanent.
-        throw new UnsignablePayment("the payment cannot be signed", { cause: error });
-      }
+    async checkSigner() {
+      await wallet.signer?.check();
     },
+
+    signerTrouble: () => wallet.signer?.trouble ?? null,
+
+    sign: ({ nonce, payment, fee }) =>
+      signTransaction(wallet, () => ({
+        type: "eip1559",
+        chainId,
+        nonce,
+        gas: GAS_LIMIT,
+        maxFeePerGas: fee.most,
+        maxPriorityFeePerGas: fee.priority,
+        ...callOf(payment),
+      })),
 
     async broadcast(raw) {
       await client.sendRawTransaction({ serializedTransaction: raw as Hex });

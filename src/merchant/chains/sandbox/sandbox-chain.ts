@@ -101,6 +101,10 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
     suggestFee: (replaced) => Promise.resolve(replaced === null ? FEE : replacingFee(replaced, FEE)),
     mostCost: () => 0n,
 
+    // There is no key.
+    checkSigner: () => Promise.resolve(),
+    signerTrouble: () => null,
+
     sign({ nonce, payment, fee }) {
       const outcome = outcomeOf(payment);
       if (outcome === "unsignable")

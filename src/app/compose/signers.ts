@@ -1,0 +1,49 @@
+// The signers of wallets whose keys are outside this process, from the configuration.
+
+import type { Config } from "../config/config.ts";
+import type { ChainSigner } from "../config/signers.ts";
+import type { OutsideSigner } from "../../merchant/chains/evm/wallet.ts";
+import { createAwsKmsSigner } from "../../merchant/chains/signers/aws-kms-signer.ts";
+import { createGoogleKmsSigner } from "../../merchant/chains/signers/google-kms-signer.ts";
+import { metadataToken, serviceAccountToken } from "../../merchant/chains/signers/google-token.ts";
+import { createPkcs11Signer } from "../../merchant/chains/signers/pkcs11-signer.ts";
+import type { Signer } from "../../merchant/chains/signers/signer.ts";
+
+const METADATA_URL = "http://metadata.google.internal";
+/** How long a signer that failed is left alone. A round of payouts comes every four seconds. */
+const PAUSE_MS = 3_000;
+
+type Settings = Pick<Config, "signers" | "variable" | "programEnvironment">;
+
+/** Makes the signer of a chain's wallet. Errors: credentials that cannot be ones. */
+export function outsideSigner(chain: ChainSigner, settings: Settings): OutsideSigner {
+  return {
+    signer: signerOf(chain, settings),
+    pace: { timeoutMs: settings.signers.timeoutMs, pauseMs: PAUSE_MS },
+  };
+}
+
+function signerOf({ kind, key }: ChainSigner, { signers, variable, programEnvironment }: Settings): Signer {
+  switch (kind) {
+    case "pkcs11":
+      return createPkcs11Signer({
+        ...signers.pkcs11,
+        keyId: key,
+        pin: variable("SALDO_PKCS11_PIN") ?? "",
+        environment: programEnvironment(),
+      });
+    case "aws-kms": {
+      const credentials = {
+        accessKeyId: variable("AWS_ACCESS_KEY_ID") ?? "",
+        secretAccessKey: variable("AWS_SECRET_ACCESS_KEY") ?? "",
+        sessionToken: variable("AWS_SESSION_TOKEN") ?? null,
+      };
+      return createAwsKmsSigner({ ...signers.aws, keyId: key, credentials });
+    }
+    case "google-kms": {
+      const json = variable("SALDO_GOOGLE_KMS_CREDENTIALS");
+      const token = json === undefined ? metadataToken(METADATA_URL) : serviceAccountToken(json);
+      return createGoogleKmsSigner({ ...signers.google, keyVersion: key, token });
+    }
+  }
+}
