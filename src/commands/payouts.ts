@@ -40,6 +40,25 @@ export const payoutCommands: readonly Command[] = [
     },
   },
   {
+    name: "payout signer",
+    about: "Asks each signer outside Saldo for the address of its key, which SALDO_…_WALLET has to be.",
+    options: {},
+    async run(_values, { config }) {
+      const { askSigners } = await import("../app/compose/signers.ts");
+      const signers = await askSigners(config);
+      return {
+        json: { signers },
+        text: signers
+          .map(({ chain, kind, address, wallet }) => {
+            const is =
+              wallet === null ? "not set" : wallet.toLowerCase() === address.toLowerCase() ? "the same" : wallet;
+            return `${chain}  ${kind}  ${address}  SALDO_${chain.toUpperCase()}_WALLET: ${is}`;
+          })
+          .join("\n"),
+      };
+    },
+  },
+  {
     name: "payout resume",
     about: "Lets a wallet sign again that stopped by itself, such as after a stranger's transaction with its key.",
     options: {

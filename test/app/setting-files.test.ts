@@ -25,6 +25,11 @@ const SECRETS: Readonly<Record<string, string>> = {
   SALDO_BSC_SECOND_RPC_URL: "https://other.example/key",
   ETHEREUM_WALLET: `0x${"01".repeat(32)}`,
   BSC_WALLET: `0x${"02".repeat(32)}`,
+  SALDO_PKCS11_PIN: "1234567",
+  AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+  AWS_SECRET_ACCESS_KEY: "aws",
+  AWS_SESSION_TOKEN: "session",
+  SALDO_GOOGLE_KMS_CREDENTIALS: "{}",
   ...Object.fromEntries(PRESET_VARIABLES.map((name) => [name, `https://of.example/${name}`])),
 };
 const SETTINGS = {
@@ -37,7 +42,7 @@ const SETTINGS = {
 /** What the name of a setting with a secret ends in. */
 const MAY_BE_SECRET = /_(?:KEY|SECRET|TOKEN|PIN|PASSWORD|URL)$/;
 /** Names with such an end that hold none: public addresses, files of a certificate, a bound. */
-const NO_SECRET = /_TLS_KEY$|_PER_KEY$|_PUBLIC_URL$|_(?:SNAP|API|PASSWORDS)_URL$/;
+const NO_SECRET = /_TLS_KEY$|_PER_KEY$|_PUBLIC_URL$|_(?:SNAP|API|PASSWORDS|KMS)_URL$/;
 
 let folder: string;
 beforeAll(async () => {

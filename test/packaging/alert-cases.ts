@@ -268,6 +268,8 @@ const PAYOUTS: readonly AlertCase[] = [
   }),
   ...first("SaldoPayoutJournalCopied", troubles("journal_copied"), { ...ETHEREUM, ...A }),
   ...first("SaldoDailyCapReached", troubles("daily_cap"), ETHEREUM),
+  ...pair("SaldoSignerSilent", ETHEREUM, "5m", { series: ofChain("signer_silent_seconds"), bad: "61x9", good: "60x9" }),
+  ...first("SaldoSignerWrong", troubles("wrong_signer"), ETHEREUM),
   ...pair("SaldoPayoutsCrowded", ETHEREUM, "15m", {
     bad: { [ofChain("payouts_open")]: "16x20" },
     good: { [ofChain("payouts_open")]: "15x20", 'saldo_payouts_open{chain="sandbox",instance="a"}': "150x20" },

@@ -77,10 +77,10 @@ describe("cryptography", () => {
 });
 
 describe("dangerous functions", () => {
-  test("programs are started in three files, without a shell", () => {
+  test("programs are started in four files, without a shell", () => {
     const starting = filesWith(/from "node:child_process"/);
     const listed = namesIn(section("Dependencies"));
-    expect(starting).toHaveLength(3);
+    expect(starting).toHaveLength(4);
     for (const path of starting) expect(listed).toContain(path);
     for (const path of starting) expect(sources.get(path)).not.toMatch(/(?<![.\w])exec(?:Sync)?\(|shell: (?!false)/);
   });

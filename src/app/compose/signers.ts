@@ -23,6 +23,23 @@ export function outsideSigner(chain: ChainSigner, settings: Settings): OutsideSi
   };
 }
 
+/** The address of each signer's key, beside the wallet's that is set. Errors: those of the signers. */
+export async function askSigners({
+  chains,
+  ...settings
+}: Settings & Pick<Config, "chains">): Promise<
+  { readonly chain: string; readonly kind: string; readonly address: string; readonly wallet: string | null }[]
+> {
+  const asked = chains.flatMap(({ network, signer }) => (signer === null ? [] : [{ network, signer }]));
+  return Promise.all(
+    asked.map(async ({ network, signer }) => {
+      const signal = AbortSignal.timeout(settings.signers.timeoutMs);
+      const address = await signerOf(signer, settings).address(signal);
+      return { chain: network, kind: signer.kind, address, wallet: signer.wallet };
+    }),
+  );
+}
+
 function signerOf({ kind, key }: ChainSigner, { signers, variable, programEnvironment }: Settings): Signer {
   switch (kind) {
     case "pkcs11":

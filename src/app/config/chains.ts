@@ -78,7 +78,7 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
       { name: "SALDO_ETHEREUM_KEY_VARIABLE", variable: text("SALDO_ETHEREUM_KEY_VARIABLE") },
       {
         kind: choice("SALDO_ETHEREUM_SIGNER", "local", SIGNER_KINDS),
-        key: text("SALDO_ETHEREUM_SIGNER_KEY"),
+        key: text("SALDO_ETHEREUM_SIGNER_KEY_ID"),
         wallet: text("SALDO_ETHEREUM_WALLET"),
       },
       () => ({
@@ -102,7 +102,7 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
       { name: "SALDO_BSC_KEY_VARIABLE", variable: text("SALDO_BSC_KEY_VARIABLE") },
       {
         kind: choice("SALDO_BSC_SIGNER", "local", SIGNER_KINDS),
-        key: text("SALDO_BSC_SIGNER_KEY"),
+        key: text("SALDO_BSC_SIGNER_KEY_ID"),
         wallet: text("SALDO_BSC_WALLET"),
       },
       () => ({
@@ -126,7 +126,7 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
 /** The variables of a chain's signer. */
 export function signerNames(network: ChainConfig["network"]): Readonly<Record<"kind" | "key" | "wallet", string>> {
   const chain = `SALDO_${network.toUpperCase()}`;
-  return { kind: `${chain}_SIGNER`, key: `${chain}_SIGNER_KEY`, wallet: `${chain}_WALLET` };
+  return { kind: `${chain}_SIGNER`, key: `${chain}_SIGNER_KEY_ID`, wallet: `${chain}_WALLET` };
 }
 
 /** `USDT=0x…,USDC=0x…` */

@@ -62,8 +62,12 @@ export function readSigners(read: SettingReaders, used: ReadonlySet<SignerKind>)
     if (used.has(kind) && missing.length > 0)
       throw new ConfigError(`${missing.join(" and ")} must be set for a signer of kind ${kind}`);
   };
-  const [module, token, pin] = [text("SALDO_PKCS11_MODULE"), text("SALDO_PKCS11_TOKEN"), text("SALDO_PKCS11_PIN")];
-  required("pkcs11", { SALDO_PKCS11_MODULE: module, SALDO_PKCS11_TOKEN: token, SALDO_PKCS11_PIN: pin });
+  const [module, token, pin] = [
+    text("SALDO_PKCS11_MODULE"),
+    text("SALDO_PKCS11_TOKEN_LABEL"),
+    text("SALDO_PKCS11_PIN"),
+  ];
+  required("pkcs11", { SALDO_PKCS11_MODULE: module, SALDO_PKCS11_TOKEN_LABEL: token, SALDO_PKCS11_PIN: pin });
   const [region, accessKey, secret] = [text("AWS_REGION"), text("AWS_ACCESS_KEY_ID"), text("AWS_SECRET_ACCESS_KEY")];
   required("aws-kms", { AWS_REGION: region, AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secret });
   if (region !== null && !/^[a-z0-9-]{1,40}$/.test(region)) throw wrong("AWS_REGION", region, "such as eu-central-1");

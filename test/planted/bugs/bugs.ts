@@ -30,6 +30,7 @@ import { REQUEST_BUGS } from "./requests.ts";
 import { ROLE_BUGS } from "./roles.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
 import { SECRET_BUGS } from "./secrets.ts";
+import { SIGNERS } from "./signers.ts";
 import { SECURITY_LOG_BUGS } from "./security-log.ts";
 import { STANDBY_BUGS } from "./standby.ts";
 import { SEPARATION_BUGS } from "./separation.ts";
@@ -68,6 +69,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...FORMAT_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
+  ...SIGNERS,
   ...SECOND_PERSON_BUGS,
   ...CALLER_BUGS,
   ...HOSTILE_TEXT_BUGS,

@@ -9,8 +9,8 @@ const MOST_REPORTED = 300;
 export class ServiceRefusal extends Error {
   readonly status: number;
 
-  constructor(service: string, status: number, said: string) {
-    super(`${service} answered ${status}: ${said.replaceAll(/\s+/g, " ").slice(0, MOST_REPORTED)}`);
+  constructor(service: string, status: number, stated: string) {
+    super(`${service} answered ${status}: ${stated.replaceAll(/\s+/g, " ").slice(0, MOST_REPORTED)}`);
     this.status = status;
   }
 }

@@ -21,7 +21,7 @@ export type Pkcs11Settings = {
 
 const PIN_VARIABLE = "SALDO_TOKEN_PIN";
 const MOST_OUTPUT = 16_384;
-/** Of what the program says, so much is reported. */
+/** So much of the program's own error is reported. */
 const MOST_REPORTED = 300;
 /** A token locks itself after a few wrong PINs, so a PIN that it refused is not tried again. */
 const PIN_REFUSED = /CKR_PIN_(?:INCORRECT|LOCKED|EXPIRED|INVALID|LEN_RANGE)/;
@@ -90,8 +90,8 @@ function runTool(
     child.once("error", reject);
     child.once("close", (code, killed) => {
       const failed = code !== 0 || output.isFull();
-      const said = problems.bytes().toString().replaceAll(pin, "…").replaceAll(/\s+/g, " ").trim();
-      const problem = failed ? `${tool} ended with ${code ?? killed}: ${said.slice(0, MOST_REPORTED)}` : null;
+      const stated = problems.bytes().toString().replaceAll(pin, "…").replaceAll(/\s+/g, " ").trim();
+      const problem = failed ? `${tool} ended with ${code ?? killed}: ${stated.slice(0, MOST_REPORTED)}` : null;
       resolve({ output: output.bytes(), problem });
     });
   });

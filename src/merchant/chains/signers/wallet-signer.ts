@@ -91,7 +91,7 @@ export class WalletSigner {
     const stop = (): void => late.reject(new Error(`no answer within ${timeoutMs} ms`));
     signal.addEventListener("abort", stop, { once: true });
     try {
-      // A signer that does not heed the signal keeps nobody waiting either.
+      // A signer that ignores the signal counts as late as well.
       return await Promise.race([ask(signal), late.promise]);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
