@@ -17,24 +17,20 @@ export type Behaviour =
   | "answers without end"
   | "cuts its answer";
 
-/** What every fake has: a key, a behaviour, and what it was asked. */
+/** What every fake has: a key, a behaviour, and what it has signed. */
 export abstract class FakeKeyService {
   privateKey: Hex;
   behaviour: Behaviour = "sound";
-  /** Only the signature is refused; the key is shown. */
-  onlySigning = false;
   /** The digests that it has signed. */
   readonly signed: Hex[] = [];
-  readonly heads: Readonly<Record<string, unknown>>[] = [];
   readonly #server: Server;
 
   protected constructor(privateKey: Hex) {
     this.privateKey = privateKey;
     this.#server = createServer((request, response) => {
-      void bodyOf(request).then((body) => {
-        this.heads.push({ ...request.headers, method: request.method, url: request.url });
-        this.answer(request, body, response);
-      });
+      const parts: Buffer[] = [];
+      request.on("data", (part: Buffer) => void parts.push(part));
+      request.on("end", () => this.answer(request, Buffer.concat(parts).toString(), response));
     });
   }
 
@@ -63,8 +59,8 @@ export abstract class FakeKeyService {
   }
 
   /** Answers soundly or as the behaviour wants. */
-  protected reply(response: ServerResponse, isSigning: boolean, body: () => object): void {
-    const behaviour = this.onlySigning && !isSigning ? "sound" : this.behaviour;
+  protected reply(response: ServerResponse, body: () => object): void {
+    const { behaviour } = this;
     const json = { "content-type": "application/json" };
     switch (behaviour) {
       case "sound":
@@ -117,7 +113,7 @@ export class FakeAwsKms extends FakeKeyService {
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-test-1\/kms\/aws4_request, SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$/;
     if (KeyId !== this.keyId || !isSigned.test(headers.authorization ?? ""))
       return void response.writeHead(400).end(JSON.stringify({ __type: "IncompleteSignatureException" }));
-    this.reply(response, target === "TrentService.Sign", () => {
+    this.reply(response, () => {
       if (target === "TrentService.GetPublicKey")
         return { KeyId, KeySpec: "ECC_SECG_P256K1", PublicKey: publicKeyOf(this.privateKey).toString("base64") };
       if (MessageType !== "DIGEST" || SigningAlgorithm !== "ECDSA_SHA_256") return { __type: "ValidationException" };
@@ -148,8 +144,9 @@ export class FakeGoogleKms extends FakeKeyService {
   }
 
   protected errorOf(behaviour: "throttles" | "refuses") {
-    const [code, status] = behaviour === "throttles" ? [429, "RESOURCE_EXHAUSTED"] : [403, "PERMISSION_DENIED"];
-    return { status: Number(code), body: { error: { code, message: "of the fake", status } } };
+    const [code, status] =
+      behaviour === "throttles" ? ([429, "RESOURCE_EXHAUSTED"] as const) : ([403, "PERMISSION_DENIED"] as const);
+    return { status: code, body: { error: { code, message: "of the fake", status } } };
   }
 
   protected answer({ url = "", headers, method }: IncomingMessage, body: string, response: ServerResponse): void {
@@ -158,14 +155,14 @@ export class FakeGoogleKms extends FakeKeyService {
       return void response.writeHead(401).end(JSON.stringify({ error: { code: 401, status: "UNAUTHENTICATED" } }));
     const path = `/v1/${this.keyVersion}`;
     if (method === "GET" && url === `${path}/publicKey`)
-      return this.reply(response, false, () => ({
+      return this.reply(response, () => ({
         name: this.keyVersion,
         algorithm: "EC_SIGN_SECP256K1_SHA256",
         pem: `-----BEGIN PUBLIC KEY-----\n${publicKeyOf(this.privateKey).toString("base64").replaceAll(/.{64}/g, "$&\n")}\n-----END PUBLIC KEY-----\n`,
       }));
     if (method !== "POST" || url !== `${path}:asymmetricSign`) return void response.writeHead(404).end("{}");
     const { digest } = JSON.parse(body) as { digest: { sha256: string } };
-    this.reply(response, true, () => ({
+    this.reply(response, () => ({
       name: this.keyVersion,
       signature: this.sign(Buffer.from(digest.sha256, "base64")),
     }));
@@ -191,10 +188,4 @@ export class FakeGoogleKms extends FakeKeyService {
     this.tokensGiven += 1;
     response.writeHead(200).end(JSON.stringify({ access_token: `token-${this.tokensGiven}`, expires_in: 3_599 }));
   }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString();
 }

@@ -1,5 +1,5 @@
 // A real token without hardware: SoftHSM, asked by `pkcs11-tool` of OpenSC. They are those of the machine, or Debian's packages, which
-// are unpacked beside the tests and not installed. In CI a machine without them fails.
+// are unpacked beside the tests and not installed. On a machine without them the tests fail: none is skipped.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import type { Pkcs11Settings } from "../../src/merchant/chains/signers/pkcs11-signer.ts";
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/saldo-soft-hsm", import.meta.url));
 const UNPACKED = join(CACHE, "unpacked");
 const FETCH_MS = 120_000;
-const PIN = "7654321";
 
 type Programs = { readonly tool: string; readonly util: string; readonly module: string };
 
@@ -80,22 +80,16 @@ function moduleBelow(root: string): string | null {
 
 /** A token with a key of secp256k1 that cannot leave it. */
 export class SoftToken {
-  readonly tool: string;
-  readonly module: string;
-  readonly label = "saldo-test";
-  readonly keyId = "01";
-  readonly pin = PIN;
-  /** What the library needs in the environment. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** How a signer asks it for its first key. */
+  readonly settings: Pkcs11Settings;
   readonly #folder: string;
   readonly #util: string;
 
   private constructor({ tool, util, module }: Programs, folder: string) {
-    this.tool = tool;
     this.#util = util;
-    this.module = module;
     this.#folder = folder;
-    this.environment = { PATH: process.env["PATH"] ?? "", SOFTHSM2_CONF: join(folder, "softhsm2.conf") };
+    const environment = { PATH: process.env["PATH"] ?? "", SOFTHSM2_CONF: join(folder, "softhsm2.conf") };
+    this.settings = { tool, module, token: "saldo-test", keyId: "01", pin: "7654321", environment };
   }
 
   /** A new token. Errors: what is missing on this machine. */
@@ -109,38 +103,26 @@ export class SoftToken {
       `directories.tokendir = ${join(folder, "tokens")}`,
       "objectstore.backend = file",
       "log.level = ERROR",
-      "",
     ];
-    await writeFile(join(folder, "softhsm2.conf"), lines.join("\n"));
-    token.#run(token.#util, "--init-token", "--free", "--label", token.label, "--so-pin", "12345678", "--pin", PIN);
-    token.makeKey(token.keyId);
+    await writeFile(join(folder, "softhsm2.conf"), `${lines.join("\n")}\n`);
+    const { token: label, pin, keyId } = token.settings;
+    token.#run(token.#util, "--init-token", "--free", "--label", label, "--so-pin", "12345678", "--pin", pin);
+    token.makeKey(keyId);
     return token;
   }
 
   /** Makes another key pair on the token. */
   makeKey(id: string, curve = "secp256k1"): void {
-    this.#run(
-      this.tool,
-      ...this.#login,
-      "--keypairgen",
-      "--key-type",
-      `EC:${curve}`,
-      "--id",
-      id,
-      "--label",
-      `key ${id}`,
-    );
+    const { tool, module, token, pin } = this.settings;
+    const login = ["--module", module, "--token-label", token, "--login", "--pin", pin];
+    this.#run(tool, ...login, "--keypairgen", "--key-type", `EC:${curve}`, "--id", id, "--label", `key ${id}`);
   }
 
   async drop(): Promise<void> {
     await rm(this.#folder, { recursive: true });
   }
 
-  get #login(): string[] {
-    return ["--module", this.module, "--token-label", this.label, "--login", "--pin", PIN];
-  }
-
   #run(program: string, ...words: string[]): void {
-    execFileSync(program, words, { env: this.environment, stdio: "pipe", timeout: FETCH_MS });
+    execFileSync(program, words, { env: this.settings.environment, stdio: "pipe", timeout: FETCH_MS });
   }
 }

@@ -41,26 +41,19 @@ export async function askSigners({
 }
 
 function signerOf({ kind, key }: ChainSigner, { signers, variable, programEnvironment }: Settings): Signer {
-  switch (kind) {
-    case "pkcs11":
-      return createPkcs11Signer({
-        ...signers.pkcs11,
-        keyId: key,
-        pin: variable("SALDO_PKCS11_PIN") ?? "",
-        environment: programEnvironment(),
-      });
-    case "aws-kms": {
-      const credentials = {
-        accessKeyId: variable("AWS_ACCESS_KEY_ID") ?? "",
-        secretAccessKey: variable("AWS_SECRET_ACCESS_KEY") ?? "",
-        sessionToken: variable("AWS_SESSION_TOKEN") ?? null,
-      };
-      return createAwsKmsSigner({ ...signers.aws, keyId: key, credentials });
-    }
-    case "google-kms": {
-      const json = variable("SALDO_GOOGLE_KMS_CREDENTIALS");
-      const token = json === undefined ? metadataToken(METADATA_URL) : serviceAccountToken(json);
-      return createGoogleKmsSigner({ ...signers.google, keyVersion: key, token });
-    }
+  if (kind === "pkcs11") {
+    const pin = variable("SALDO_PKCS11_PIN") ?? "";
+    return createPkcs11Signer({ ...signers.pkcs11, keyId: key, pin, environment: programEnvironment() });
   }
+  if (kind === "aws-kms") {
+    const credentials = {
+      accessKeyId: variable("AWS_ACCESS_KEY_ID") ?? "",
+      secretAccessKey: variable("AWS_SECRET_ACCESS_KEY") ?? "",
+      sessionToken: variable("AWS_SESSION_TOKEN") ?? null,
+    };
+    return createAwsKmsSigner({ ...signers.aws, keyId: key, credentials });
+  }
+  const json = variable("SALDO_GOOGLE_KMS_CREDENTIALS");
+  const token = json === undefined ? metadataToken(METADATA_URL) : serviceAccountToken(json);
+  return createGoogleKmsSigner({ ...signers.google, keyVersion: key, token });
 }

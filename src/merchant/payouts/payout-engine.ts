@@ -274,15 +274,12 @@ export class PayoutEngine {
   /** Whether the wallet's signer signs; reported where it does not. Errors: none of a signer. */
   async checkSigner(): Promise<boolean> {
     const { chain, report } = this.#options;
-    try {
-      await chain.checkSigner();
-      return true;
-    } catch (error) {
-      const trouble = signerTroubleOf(chain, error);
-      if (trouble === null) throw error;
-      report(trouble);
-      return false;
-    }
+    const error: unknown = await chain.checkSigner().catch((each: unknown) => each);
+    if (error === undefined) return true;
+    const trouble = signerTroubleOf(chain, error);
+    if (trouble === null) throw error;
+    report(trouble);
+    return false;
   }
 
   /** False: nothing can be signed, so no nonce is taken, and what is ordered waits with that as its reason. */

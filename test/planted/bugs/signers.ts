@@ -7,7 +7,7 @@ const signers = (file: string, find: string, replace: string): Edit => ({
   find,
   replace,
 });
-const of = (file: string, name: string) => ({ file: `src/merchant/chains/signers/${file}.test.ts`, test: name });
+const of = (file: string, name: string) => ({ file: `test/merchant/signers/${file}.test.ts`, test: name });
 const contract = (name: string) => ({ file: "test/contracts/signer.test.ts", test: name });
 const paid = (name: string) => ({ file: "test/merchant/payouts/signers.test.ts", test: name });
 

@@ -5,7 +5,7 @@ const MOST_BYTES = 65_536;
 /** Of a service's own error, so much is reported. */
 const MOST_REPORTED = 300;
 
-/** What a service answers with another status than 200. */
+/** What a service answers with a status of an error. */
 export class ServiceRefusal extends Error {
   readonly status: number;
 
@@ -30,7 +30,7 @@ export async function callService(
     throw new Error(`${service} cannot be reached: ${why}`, { cause: error });
   }
   const text = await readBounded(response, service);
-  if (response.status !== 200) throw new ServiceRefusal(service, response.status, text);
+  if (!response.ok) throw new ServiceRefusal(service, response.status, text);
   const answer = parsed(text);
   if (answer === null) throw new Error(`${service} answered no JSON object`);
   return answer;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { signedHeaders } from "./aws-signature.ts";
+import { signedHeaders } from "../../../src/merchant/chains/signers/aws-signature.ts";
 
 // Signatures of AWS's own library (@smithy/signature-v4 5.7.5) over the same request.
 it.each([

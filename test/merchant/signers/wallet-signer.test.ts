@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { type Hex, keccak256, recoverAddress, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { RandomSigner, signAtRandom } from "../../../../test/chains/random-signer.ts";
-import { type Signer, SignerFailure, WrongSigner } from "./signer.ts";
-import { WalletSigner } from "./wallet-signer.ts";
+import { RandomSigner, signAtRandom } from "../../chains/random-signer.ts";
+import { type Signer, SignerFailure, WrongSigner } from "../../../src/merchant/chains/signers/signer.ts";
+import { WalletSigner } from "../../../src/merchant/chains/signers/wallet-signer.ts";
 
 const KEY = generatePrivateKey();
 const WALLET = privateKeyToAddress(KEY);
