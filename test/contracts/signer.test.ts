@@ -3,7 +3,7 @@
 import type { Hex } from "viem";
 import { keccak256 } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { createAwsKmsSigner } from "../../src/merchant/chains/signers/aws-kms-signer.ts";
 import { createGoogleKmsSigner } from "../../src/merchant/chains/signers/google-kms-signer.ts";
 import { serviceAccountToken } from "../../src/merchant/chains/signers/google-token.ts";
@@ -12,7 +12,7 @@ import { createPkcs11Signer, type Pkcs11Settings } from "../../src/merchant/chai
 import { type Signer, SignerFailure, WrongSigner } from "../../src/merchant/chains/signers/signer.ts";
 import { WalletSigner } from "../../src/merchant/chains/signers/wallet-signer.ts";
 import { type Behaviour, FakeAwsKms, FakeGoogleKms, type FakeKeyService } from "../chains/fake-key-services.ts";
-import { SoftToken } from "../setup/soft-hsm.ts";
+import { SoftToken, tokenOf } from "../setup/soft-hsm.ts";
 
 const KEY = generatePrivateKey();
 const PATIENT = { timeoutMs: 20_000, pauseMs: 0 };
@@ -20,15 +20,17 @@ const never = new AbortController().signal;
 
 let aws: FakeAwsKms;
 let google: FakeGoogleKms;
-let token: SoftToken;
+let opened: Awaited<ReturnType<typeof SoftToken.open>>;
 beforeAll(async () => {
-  [aws, google, token] = [await FakeAwsKms.open(KEY), await FakeGoogleKms.open(KEY), await SoftToken.open()];
+  [aws, google, opened] = [await FakeAwsKms.open(KEY), await FakeGoogleKms.open(KEY), await SoftToken.open()];
 });
 afterAll(async () => {
-  await Promise.all([aws.stop(), google.stop(), token.drop()]);
+  await Promise.all([aws.stop(), google.stop()]);
+  if (opened instanceof SoftToken) await opened.drop();
 });
 
-const onToken = (more: Partial<Pkcs11Settings> = {}): Signer => createPkcs11Signer({ ...token.settings, ...more });
+const onToken = (context: TestContext, more: Partial<Pkcs11Settings> = {}): Signer =>
+  createPkcs11Signer({ ...tokenOf(context, opened).settings, ...more });
 const atAws = (keyId = aws.keyId): Signer =>
   createAwsKmsSigner({ region: "eu-test-1", url: aws.url, keyId, credentials: aws.credentials });
 const atGoogle = (): Signer =>
@@ -38,16 +40,16 @@ const atGoogle = (): Signer =>
     token: serviceAccountToken(google.credentials),
   });
 
-const signers: readonly (readonly [kind: string, open: () => Signer])[] = [
+const signers: readonly (readonly [kind: string, open: (context: TestContext) => Signer])[] = [
   ["local", () => createLocalSigner(KEY)],
-  ["pkcs11", () => onToken()],
+  ["pkcs11", (context) => onToken(context)],
   ["aws-kms", () => atAws()],
   ["google-kms", () => atGoogle()],
 ];
 
 describe.each(signers)("a signer of kind %s", (kind, open) => {
-  it("shows the address of its key, and signs so that each signature leads to it", async () => {
-    const signer = open();
+  it("shows the address of its key, and signs so that each signature leads to it", async (context) => {
+    const signer = open(context);
     expect(signer.kind).toBe(kind);
     const wallet = (await signer.address(never)) as Hex;
     expect(await signer.address(never)).toBe(wallet);
@@ -59,9 +61,9 @@ describe.each(signers)("a signer of kind %s", (kind, open) => {
     expect(made.size).toBe(kind === "local" ? 10 : 12);
   });
 
-  it("is refused for a wallet of another key", async () => {
+  it("is refused for a wallet of another key", async (context) => {
     const wallet = privateKeyToAddress(generatePrivateKey());
-    const proven = new WalletSigner({ signer: open(), wallet, pace: PATIENT });
+    const proven = new WalletSigner({ signer: open(context), wallet, pace: PATIENT });
     await expect(proven.check()).rejects.toThrow(WrongSigner);
     await expect(proven.sign(keccak256("0x01"))).rejects.toThrow(WrongSigner);
   });
@@ -145,39 +147,54 @@ describe("Google's tokens", () => {
 });
 
 describe("a token", () => {
-  it("signs with the key of the id, and with no other where there is none", async () => {
-    token.makeKey("02");
-    const [first, second] = [await onToken().address(never), await onToken({ keyId: "02" }).address(never)];
+  it("signs with the key of the id, and with no other where there is none", async (context) => {
+    tokenOf(context, opened).makeKey("02");
+    const [first, second] = [
+      await onToken(context).address(never),
+      await onToken(context, { keyId: "02" }).address(never),
+    ];
     expect(first).not.toBe(second);
-    const wallet = new WalletSigner({ signer: onToken({ keyId: "02" }), wallet: second as Hex, pace: PATIENT });
+    const wallet = new WalletSigner({
+      signer: onToken(context, { keyId: "02" }),
+      wallet: second as Hex,
+      pace: PATIENT,
+    });
     await wallet.check();
-    const missing = new WalletSigner({ signer: onToken({ keyId: "0f" }), wallet: first as Hex, pace: PATIENT });
+    const missing = new WalletSigner({
+      signer: onToken(context, { keyId: "0f" }),
+      wallet: first as Hex,
+      pace: PATIENT,
+    });
     await expect(missing.check()).rejects.toThrow(SignerFailure);
     await expect(missing.sign(keccak256("0x01"))).rejects.toThrow(/Private key not found/);
   });
 
-  it("with a key of another curve is a failure", async () => {
-    token.makeKey("03", "prime256v1");
-    await expect(onToken({ keyId: "03" }).address(never)).rejects.toThrow("secp256k1");
+  it("with a key of another curve is a failure", async (context) => {
+    tokenOf(context, opened).makeKey("03", "prime256v1");
+    await expect(onToken(context, { keyId: "03" }).address(never)).rejects.toThrow("secp256k1");
   });
 
-  it("that refuses the PIN is not asked again, so that it does not lock itself", async () => {
-    const signer = onToken({ pin: "0000000" });
+  it("that refuses the PIN is not asked again, so that it does not lock itself", async (context) => {
+    const signer = onToken(context, { pin: "0000000" });
     const wallet = new WalletSigner({ signer, wallet: (await signer.address(never)) as Hex, pace: PATIENT });
     await expect(wallet.sign(keccak256("0x01"))).rejects.toThrow(/refuses the PIN \(CKR_PIN_INCORRECT\)/);
     await expect(wallet.sign(keccak256("0x01"))).rejects.toThrow(/tried again by the next start/);
     await expect(wallet.check()).rejects.toThrow(/tried again by the next start/);
   });
 
-  it.each<[what: string, more: Partial<Pkcs11Settings>]>([
+  it.for<[what: string, more: Partial<Pkcs11Settings>]>([
     ["another label", { token: "no-such-token" }],
     ["a library that is not there", { module: "/nowhere/lib.so" }],
     ["a program that is not there", { tool: "/nowhere/pkcs11-tool" }],
     ["a program that answers something else", { tool: "/bin/echo" }],
-  ])("with %s is a failure that may pass, and shows no PIN", async (_what, more) => {
-    const wallet = new WalletSigner({ signer: onToken(more), wallet: privateKeyToAddress(KEY), pace: PATIENT });
+  ])("with %s is a failure that may pass, and shows no PIN", async ([, more], context) => {
+    const wallet = new WalletSigner({
+      signer: onToken(context, more),
+      wallet: privateKeyToAddress(KEY),
+      pace: PATIENT,
+    });
     const error = await wallet.sign(keccak256("0x01")).catch((each: unknown) => each);
     expect(error).toBeInstanceOf(SignerFailure);
-    expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain(token.settings.pin);
+    expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain(tokenOf(context, opened).settings.pin);
   });
 });

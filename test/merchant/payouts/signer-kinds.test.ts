@@ -2,20 +2,20 @@
 
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { createAwsKmsSigner } from "../../../src/merchant/chains/signers/aws-kms-signer.ts";
 import { createGoogleKmsSigner } from "../../../src/merchant/chains/signers/google-kms-signer.ts";
 import { serviceAccountToken } from "../../../src/merchant/chains/signers/google-token.ts";
 import { createPkcs11Signer } from "../../../src/merchant/chains/signers/pkcs11-signer.ts";
 import type { Signer } from "../../../src/merchant/chains/signers/signer.ts";
 import { FakeAwsKms, FakeGoogleKms } from "../../chains/fake-key-services.ts";
-import { SoftToken } from "../../setup/soft-hsm.ts";
+import { SoftToken, tokenOf } from "../../setup/soft-hsm.ts";
 import { EvmSetup } from "./evm-setup.ts";
 
 type Opened = { readonly wallet: string; readonly signer: Signer; readonly stop: () => Promise<void> };
 
-async function onToken(): Promise<Opened> {
-  const token = await SoftToken.open();
+async function onToken(context: TestContext): Promise<Opened> {
+  const token = tokenOf(context, await SoftToken.open());
   const signer = createPkcs11Signer(token.settings);
   return { wallet: await signer.address(new AbortController().signal), signer, stop: () => token.drop() };
 }
@@ -43,13 +43,13 @@ describe("a transfer", () => {
   });
   afterAll(() => setup.close());
 
-  it.each([
+  it.for<[kind: string, open: (context: TestContext) => Promise<Opened>]>([
     ["a token", onToken],
     ["AWS KMS", atAws],
     ["Google KMS", atGoogle],
-  ])("is paid once by %s, on a real node", async (_kind, open) => {
+  ])("is paid once by %s, on a real node", async ([, open], context) => {
     const [to, before] = [await setup.recipient(), await setup.available()];
-    const { wallet, signer, stop } = await open();
+    const { wallet, signer, stop } = await open(context);
     await setup.anvil.rpc("anvil_setBalance", [wallet, "0x56bc75e2d63100000"]);
     await setup.anvil.giveTokens(setup.token, wallet as Hex, 100_000_000n);
     const transferId = await setup.orderTokens(to);
