@@ -61,7 +61,11 @@ async function drill(cluster: Cluster, answers: Answers, fault: Fault): Promise<
   if (leader === null) throw new Error("a whole cluster has a leader");
   const beganMs = performance.now();
   const end = await fault.cause(cluster, leader);
-  if (fault.losesLeader) {
+  if (fault.leaderMayStay === true) {
+    // Patroni starts it again where no standby is fit to lead at that moment. Answers that were under way still arrive.
+    await sleep(STEADY_MS);
+    await eventually("a leader is there", async () => (await cluster.leader()) !== null);
+  } else if (fault.losesLeader) {
     await eventually("another leader is there", async () => (await cluster.leader(leader)) !== null);
   } else {
     await sleep(LASTS_MS);

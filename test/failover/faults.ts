@@ -7,6 +7,8 @@ export type Fault = {
   readonly name: string;
   /** Whether another machine must become the leader. */
   readonly losesLeader: boolean;
+  /** Whether the machine that led may lead again instead. */
+  readonly leaderMayStay?: boolean;
   /** Whether nothing may be acknowledged while it lasts. */
   readonly stopsCommits?: boolean;
   cause(cluster: Cluster, leader: Machine): Promise<() => Promise<void>>;
@@ -50,6 +52,7 @@ export const LEADER_FAULTS: readonly Fault[] = [
   {
     name: "the leader's PostgreSQL is killed",
     losesLeader: true,
+    leaderMayStay: true,
     cause: async (_, leader) => {
       await leader.signal("SIGKILL", "postgres");
       return () => Promise.resolve();

@@ -45,10 +45,13 @@ export class Orders {
       ]);
       return rows.length === 0;
     });
+    // One join of all: the settings of a serving session would read whole tables again for each transfer.
     const { rows } = await pool.query<{ external_id: string; id: string; mined: number }>(
-      `SELECT t.external_id, t.id, (SELECT count(*)::int FROM payout p JOIN payout_attempt a ON a.payout_id = p.id
-         JOIN sandbox_transaction s ON s.hash = a.hash WHERE p.transfer_id = t.id AND a.kind = 'payment' AND s.mined_at_ms IS NOT NULL) AS mined
-       FROM transfer t WHERE t.merchant_id = $1 ORDER BY t.id`,
+      `SELECT t.external_id, t.id, count(s.hash)::int AS mined FROM transfer t
+       LEFT JOIN payout p ON p.transfer_id = t.id
+       LEFT JOIN payout_attempt a ON a.payout_id = p.id AND a.kind = 'payment'
+       LEFT JOIN sandbox_transaction s ON s.hash = a.hash AND s.mined_at_ms IS NOT NULL
+       WHERE t.merchant_id = $1 GROUP BY t.id, t.external_id ORDER BY t.id`,
       [this.#merchantId],
     );
     const booked = rows.map(({ external_id: name, id }) => [name, id]);
