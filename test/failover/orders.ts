@@ -39,12 +39,7 @@ export class Orders {
   /** Each name has one transfer, the acknowledged one, and the chain has one transaction for each. */
   async reckon(): Promise<{ ordered: number; acknowledged: number }> {
     const { pool } = this.#database;
-    await eventually("every transfer is confirmed", async () => {
-      const { rows } = await pool.query("SELECT FROM transfer WHERE merchant_id = $1 AND status <> 'CONFIRMED'", [
-        this.#merchantId,
-      ]);
-      return rows.length === 0;
-    });
+    await this.#untilConfirmed();
     // One join of all: the settings of a serving session would read whole tables again for each transfer.
     const { rows } = await pool.query<{ external_id: string; id: string; mined: number }>(
       `SELECT t.external_id, t.id, count(s.hash)::int AS mined FROM transfer t
@@ -58,6 +53,20 @@ export class Orders {
     expect(booked).toEqual([...this.#acknowledged]);
     expect(rows.filter(({ mined }) => mined !== 1)).toEqual([]);
     return { ordered: rows.length, acknowledged: rows.length - this.#retried };
+  }
+
+  /** A backlog of an hour is paid as long as it grows shorter. */
+  async #untilConfirmed(): Promise<void> {
+    for (let open = await this.#open(); open.length > 0;) {
+      const before = open.length;
+      const shorter = `fewer than ${before} transfers wait, such as ${JSON.stringify(open[0])}`;
+      await eventually(shorter, async () => (open = await this.#open()).length < before);
+    }
+  }
+
+  async #open(): Promise<unknown[]> {
+    const waiting = `SELECT id, status FROM transfer WHERE merchant_id = $1 AND status <> 'CONFIRMED' ORDER BY id`;
+    return (await this.#database.pool.query(waiting, [this.#merchantId])).rows;
   }
 
   async #work(): Promise<void> {
