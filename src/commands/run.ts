@@ -19,6 +19,7 @@ import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
+import { proofCommands } from "./proof.ts";
 import { recoveryCommands } from "./recovery.ts";
 import { approvalCommands } from "./approvals.ts";
 import { secondFactorCommands } from "./second-factor.ts";
@@ -55,6 +56,7 @@ export const commands: readonly Command[] = [
   ...secretCommands,
   ...databaseCommands,
   ...backupCommands,
+  ...proofCommands,
   ...recoveryCommands,
   ...auditCommands,
 ];

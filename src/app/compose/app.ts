@@ -24,6 +24,7 @@ import {
 } from "../observability/metrics.ts";
 import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
+import { createProofTick } from "./proof.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { watchStandby } from "./standby.ts";
 import { traceFrom } from "./traces.ts";
@@ -195,6 +196,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
             people.lowBalanceTick,
             receivableTick(database.pool),
             callbackTick(callbacks),
+            createProofTick(database.pool, { config, mailer: people.mailer }),
             ...nodeTicks(database.pool, options),
             ...payouts.ticks.map(standby.whileConfirmed),
           ]),

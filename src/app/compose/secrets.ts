@@ -107,10 +107,10 @@ export async function restoreOwnKey(dataDir: string, key: string): Promise<void>
   );
 }
 
-/** The master key that a start made in a data folder. Null: there is none. */
-async function readOwnKey(dataDir: string): Promise<string | null> {
+/** A key that a start made in a data folder, by default the master key. Null: there is none. */
+export async function readOwnKey(dataDir: string, name = OWN_KEY_FILE): Promise<string | null> {
   try {
-    return (await readFile(join(dataDir, OWN_KEY_FILE), "utf8")).trim() || null;
+    return (await readFile(join(dataDir, name), "utf8")).trim() || null;
   } catch (error) {
     // A command of another user reads no secrets.
     if (["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
@@ -119,17 +119,17 @@ async function readOwnKey(dataDir: string): Promise<string | null> {
 }
 
 /**
- * Puts a master key into a data folder that has none. Two that start at once take the key of the first. What was written only in part is
+ * Puts a key, by default the master key, into a data folder that has none. Two that start at once take the key of the first. What was written only in part is
  * never taken for a key.
  */
-async function putOwnKey(dataDir: string, key: string): Promise<void> {
+export async function putOwnKey(dataDir: string, key: string, name = OWN_KEY_FILE): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
-  const draft = join(dataDir, `${OWN_KEY_FILE}.${randomUUID()}`);
+  const draft = join(dataDir, `${name}.${randomUUID()}`);
   try {
     await using file = await open(draft, "wx", 0o600);
     await file.writeFile(`${key}\n`);
     await file.sync();
-    await link(draft, join(dataDir, OWN_KEY_FILE));
+    await link(draft, join(dataDir, name));
     await using folder = await open(dataDir);
     await folder.sync();
   } catch (error) {

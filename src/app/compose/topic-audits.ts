@@ -1,4 +1,5 @@
 import { giftAudit } from "../../billing/audit-gifts.ts";
+import { sealAudit } from "../../billing/proof/audit-seals.ts";
 import { topUpAudit } from "../../billing/top-ups/audit-top-ups.ts";
 import { recordAudit } from "../../billing/usage/audit-records.ts";
 import { rollUpAudit } from "../../billing/usage/audit-roll-ups.ts";
@@ -17,6 +18,7 @@ export function topicAudits(presetModels: readonly CatalogModel[] = []): readonl
     keyAudit,
     topUpAudit,
     giftAudit,
+    sealAudit,
     rollUpAudit,
     recordAudit(presetModels),
     transferAudit,

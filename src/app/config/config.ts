@@ -69,6 +69,12 @@ export type Config = {
   readonly authSecrets: readonly string[];
   /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
   readonly secretsKeys: readonly string[];
+  /** What signs the daily roots of the books: the first one, and beside it the others. Empty: a key of its own, or nothing is sealed. */
+  readonly proofKeys: readonly string[];
+  /** Where each root is appended as a line of JSON, an absolute path. Null: to no file. */
+  readonly proofFile: string | null;
+  /** The address that each root is mailed to. Null: none is mailed. */
+  readonly proofMailTo: string | null;
   /** What backups are encrypted under: the first encrypts, all decrypt. Empty: none can be made or read. */
   readonly backupKeys: readonly string[];
   /** The folder that the log of the embedded database is received into. Null: it is not received. */
@@ -189,6 +195,9 @@ export function readConfig(environment: Environment = process.env, settings = op
     mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
     authSecrets: secrets("SALDO_AUTH_SECRET"),
     secretsKeys: secrets("SALDO_SECRETS_KEY"),
+    proofKeys: secrets("SALDO_PROOF_KEY"),
+    proofFile: pathOf(text("SALDO_PROOF_FILE")),
+    proofMailTo: text("SALDO_PROOF_MAIL_TO"),
     backupKeys: secrets("SALDO_BACKUP_KEY"),
     backupDir: readBackupDir(read),
     factorForAll: choice("SALDO_SECOND_FACTOR", "operators", ["operators", "everybody"]) === "everybody",
@@ -247,6 +256,10 @@ function readSecondPerson(
   const value = read.text("SALDO_SECOND_PERSON_ABOVE");
   if (value === "none" || (value === null && !production)) return null;
   return { above: readAmounts("SALDO_SECOND_PERSON_ABOVE", read, SECOND_PERSON_ABOVE) };
+}
+
+function pathOf(path: string | null): string | null {
+  return path === null ? null : resolve(path);
 }
 
 /** Errors: ConfigError, where the log cannot be received or not be encrypted. */

@@ -34,6 +34,8 @@ export const schemaCode: SchemaCode = {
     { number: 10, name: "payout-journal", oldestCode: 1 },
     { number: 11, name: "account-members", oldestCode: 1 },
     { number: 12, name: "payout-books", oldestCode: 1 },
+    { number: 12, name: "proof", oldestCode: 1 },
+    { number: 13, name: "posting-late", oldestCode: 1, concurrent: true },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

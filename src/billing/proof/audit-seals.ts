@@ -1,0 +1,130 @@
+// The audit of seals: each account's chain is folded again from its rows, and each root from the chains. A full run does so from the first
+// seal on. Where a chain differs, the marks of its lines find the row.
+
+import type { Look } from "../../database/throttled-reader.ts";
+import type { AuditFindings } from "../../ledger/audit/findings.ts";
+import type { AuditPlugin } from "../../ledger/audit/plugin.ts";
+import { digestBehind, firstDigest, leafText, MARK_BYTES, markOf, nextDigest, sha256 } from "./chain.ts";
+import { activeAccounts, readLines } from "./line-store.ts";
+import { leafHash, merkleRoot } from "./merkle.ts";
+import {
+  type AccountSeal,
+  lastWindow,
+  latestSeal,
+  latestSeals,
+  readMarks,
+  readRoot,
+  sealsOfWindow,
+  type SealWindow,
+  windowsBetween,
+} from "./seal-store.ts";
+import { isSignatureRight } from "./signing.ts";
+
+const CHAIN_CHECK = "the lines of an account are those that were sealed";
+const ROOT_CHECK = "the root of a seal is that of its accounts, signed, and follows the one before";
+
+type Findings = Pick<AuditFindings, "add">;
+
+export const sealAudit: AuditPlugin = {
+  async pages({ look, findings, full }) {
+    if (!full) return;
+    const last = await lastWindow(look);
+    if (last === undefined) return;
+    let untilMicros = 0n;
+    for (const window of await windowsBetween(look, 0, last.seal)) {
+      const subject = String(window.seal);
+      if (window.fromMicros !== untilMicros)
+        findings.add([{ check: ROOT_CHECK, subject, detail: "the window does not begin where the one before ends" }]);
+      untilMicros = window.untilMicros;
+      // Not yet sealed to its end.
+      if (!window.hasRoot) continue;
+      await checkChains(look, findings, window);
+      await checkRoot(look, findings, window);
+    }
+  },
+};
+
+async function checkChains(look: Look, findings: Findings, window: SealWindow): Promise<void> {
+  const sealed = new Set<string>();
+  for await (const seal of sealsOfWindow(look, window.seal)) {
+    sealed.add(seal.accountId);
+    await checkChain(look, findings, { window, seal });
+  }
+  for await (const accountId of activeAccounts(look, window))
+    if (!sealed.has(accountId))
+      findings.add([{ check: CHAIN_CHECK, subject: accountId, detail: `has lines in seal ${window.seal}, which has none of it` }]);
+}
+
+async function checkChain(
+  look: Look,
+  findings: Findings,
+  { window, seal }: { window: SealWindow; seal: AccountSeal },
+): Promise<void> {
+  const { accountId } = seal;
+  const before = await latestSeal(look, accountId, window.seal - 1);
+  let digest = before === undefined ? firstDigest(accountId) : digestBehind(before);
+  let { lines, balance } = before ?? { lines: 0n, balance: 0n };
+  const found: { id: string; mark: string }[] = [];
+  for await (const line of readLines(look, accountId, window)) {
+    digest = nextDigest(digest, line.text);
+    balance += line.effect;
+    lines += 1n;
+    found.push({ id: line.id, mark: markOf(line.text).toString("hex") });
+  }
+  if (digest.equals(seal.digest) && lines === seal.lines && balance === seal.balance) return;
+  const sealed = marksIn(await readMarks(look, accountId, window.seal));
+  findings.add([
+    ...differences(sealed, found).map(({ id, detail }) => ({
+      check: CHAIN_CHECK,
+      subject: id ?? accountId,
+      detail: `account ${accountId}, seal ${window.seal}: ${detail}`,
+    })),
+  ]);
+}
+
+/** Which lines are not those that were sealed. */
+function differences(
+  sealed: readonly string[],
+  found: readonly { id: string; mark: string }[],
+): { id: string | null; detail: string }[] {
+  const open = new Map<string, number>();
+  for (const mark of sealed) open.set(mark, (open.get(mark) ?? 0) + 1);
+  const others = found.filter(({ mark }) => {
+    const left = open.get(mark) ?? 0;
+    open.set(mark, left - 1);
+    return left <= 0;
+  });
+  const places = [...sealed.keys()].filter((place) => {
+    const mark = sealed[place] ?? "";
+    const left = open.get(mark) ?? 0;
+    if (left > 0) open.set(mark, left - 1);
+    return left > 0;
+  });
+  const changes = others.map(({ id }) => ({ id, detail: "was changed or added after it was sealed" }));
+  const missing = places.map((place) => ({
+    id: found[place - 1]?.id ?? null,
+    detail: `line ${place + 1} of ${sealed.length} is not as it was sealed`,
+  }));
+  const all = [...changes, ...missing];
+  return all.length > 0 ? all : [{ id: null, detail: "the seal or the order of its lines was changed" }];
+}
+
+function marksIn(marks: Buffer): string[] {
+  const count = Math.floor(marks.length / MARK_BYTES);
+  return Array.from({ length: count }, (_, at) => marks.toString("hex", at * MARK_BYTES, (at + 1) * MARK_BYTES));
+}
+
+async function checkRoot(look: Look, findings: Findings, { seal }: SealWindow): Promise<void> {
+  const leaves: Buffer[] = [];
+  for await (const each of latestSeals(look, seal)) leaves.push(leafHash(leafText(each.accountId, each)));
+  const [own, previous] = [await readRoot(look, seal), await readRoot(look, seal - 1)];
+  if (own === undefined) return;
+  const { root, previous: named } = JSON.parse(own.text) as { root: string; previous: string | null };
+  const problems = [
+    root !== merkleRoot(leaves).toString("hex") && "the accounts come to another root",
+    named !== (previous === undefined ? null : sha256(previous.text).toString("hex")) && "the root before is another one",
+    !own.signatures.every((signature) => isSignatureRight(own.text, signature)) && "a signature is wrong",
+    own.signatures.length === 0 && "it has no signature",
+  ].filter((problem) => problem !== false);
+  findings.add(problems.map((detail) => ({ check: ROOT_CHECK, subject: String(seal), detail })));
+}

@@ -1,0 +1,123 @@
+// Sealing: the lines of all accounts up to the end of a day are folded into each account's chain, and one signed root covers all chains.
+//
+// A window is opened with fixed moments, so whoever works on it comes to the same seals; each is written once. A process that dies is
+// followed by the next one. A line is in a window by its time alone, and a window is opened long after its end, when no transaction of
+// it can still be under way: what comes later has a later time, and is in a later window.
+
+import type { Pool } from "pg";
+import { billingDay, DAY_MS, startOfBillingDay } from "../../kernel/clock.ts";
+import { createLook, type Look } from "../../database/throttled-reader.ts";
+import { digestBehind, firstDigest, leafText, markOf, nextDigest, sha256 } from "./chain.ts";
+import { activeAccounts, readLines } from "./line-store.ts";
+import { leafHash, merkleRoot } from "./merkle.ts";
+import {
+  type AccountSeal,
+  addRoot,
+  addSeal,
+  lastWindow,
+  latestSeal,
+  latestSeals,
+  openWindow,
+  readClockMicros,
+  readRoot,
+  type SealWindow,
+  type SignedRoot,
+} from "./seal-store.ts";
+import { type ProofKey, signByAll } from "./signing.ts";
+
+/**
+ * How long after its end a window is opened: far longer than a transaction of a serving session can last, and than the clocks of two
+ * servers differ behind a failover.
+ */
+const SETTLE_MS = 3_600_000;
+const MICROS_PER_MS = 1_000n;
+
+export type SealOptions = {
+  /** The first signs for ever; the others sign beside it while keys change. */
+  readonly keys: readonly ProofKey[];
+  /** The last day to seal, in Asia/Jakarta. Left out: the last one that can be sealed. */
+  readonly day?: string;
+  /** The part of the time that the database works for it. */
+  readonly share: number;
+  /** The time, in milliseconds of Unix time. Left out: the database's. */
+  readonly nowMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+/** Seals what can be sealed, and what was begun. Returns the last root, if any. */
+export async function sealDays(pool: Pool, { keys, day, share, nowMs: givenMs, signal }: SealOptions): Promise<SignedRoot | null> {
+  const look = createLook(pool, { share, ...(signal && { signal }) });
+  for (;;) {
+    const last = await lastWindow(look);
+    if (last !== undefined && !last.hasRoot) await finish(pool, look, { window: last, keys });
+    const nowMs = givenMs ?? Number((await readClockMicros(look)) / MICROS_PER_MS);
+    const next = nextWindow(last, { nowMs, day });
+    if (next === null) return last === undefined ? null : ((await readRoot(look, last.seal)) ?? null);
+    await openWindow(pool, next);
+  }
+}
+
+/** The last day that can be sealed at a moment. */
+export function lastSealableDay(nowMs: number): string {
+  return billingDay(nowMs - SETTLE_MS - DAY_MS);
+}
+
+function nextWindow(
+  last: SealWindow | undefined,
+  { nowMs, day = lastSealableDay(nowMs) }: { nowMs: number; day: string | undefined },
+): Omit<SealWindow, "hasRoot"> | null {
+  const untilMs = Math.min(startOfBillingDay(day), startOfBillingDay(lastSealableDay(nowMs))) + DAY_MS;
+  const fromMicros = last?.untilMicros ?? 0n;
+  const untilMicros = BigInt(untilMs) * MICROS_PER_MS;
+  if (untilMicros <= fromMicros) return null;
+  return { seal: (last?.seal ?? 0) + 1, fromMicros, untilMicros, day: billingDay(untilMs - 1) };
+}
+
+async function finish(
+  pool: Pool,
+  look: Look,
+  { window, keys }: { window: SealWindow; keys: readonly ProofKey[] },
+): Promise<void> {
+  for await (const accountId of activeAccounts(look, window)) {
+    const before = await latestSeal(look, accountId, window.seal);
+    if (before?.seal !== window.seal) await addSeal(pool, await foldWindow(look, accountId, { window, before }));
+  }
+  const leaves: Buffer[] = [];
+  for await (const sealed of latestSeals(look, window.seal)) leaves.push(leafHash(leafText(sealed.accountId, sealed)));
+  const previous = await readRoot(look, window.seal - 1);
+  const text = rootText(window, { leaves, previous });
+  await addRoot(pool, { seal: window.seal, text, signatures: signByAll(keys, text) });
+}
+
+/** Folds the lines of a window into an account's chain. */
+export async function foldWindow(
+  look: Look,
+  accountId: string,
+  { window, before }: { window: SealWindow; before: AccountSeal | undefined },
+): Promise<AccountSeal & { readonly marks: Buffer }> {
+  let { lines, balance } = before ?? { lines: 0n, balance: 0n };
+  let digest = before === undefined ? firstDigest(accountId) : digestBehind(before);
+  const marks: Buffer[] = [];
+  for await (const line of readLines(look, accountId, window)) {
+    digest = nextDigest(digest, line.text);
+    balance += line.effect;
+    lines += 1n;
+    marks.push(markOf(line.text));
+  }
+  return { accountId, seal: window.seal, lines, balance, digest, marks: Buffer.concat(marks) };
+}
+
+function rootText(
+  { seal, day, untilMicros }: SealWindow,
+  { leaves, previous }: { leaves: readonly Buffer[]; previous: SignedRoot | undefined },
+): string {
+  return JSON.stringify({
+    saldo_proof: 1,
+    seal,
+    day,
+    until: new Date(Number(untilMicros / MICROS_PER_MS)).toISOString(),
+    accounts: leaves.length,
+    root: merkleRoot(leaves).toString("hex"),
+    previous: previous === undefined ? null : sha256(previous.text).toString("hex"),
+  });
+}

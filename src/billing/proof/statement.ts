@@ -1,0 +1,91 @@
+// The statement of an account as JSON Lines: a header, the account's lines with a seal behind those of each window, and at its end what
+// proves them: the leaf of the last seal, its path and the signed root. A statement that begins later proves its beginning in the same way.
+
+import type { Pool } from "pg";
+import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { createLook, type Look } from "../../database/throttled-reader.ts";
+import { leafText, sealText } from "./chain.ts";
+import { readLines } from "./line-store.ts";
+import { leafHash, merklePath, type PathStep } from "./merkle.ts";
+import {
+  lastRoot,
+  latestSeal,
+  latestSeals,
+  rootOfDay,
+  sealsBetween,
+  type SignedRoot,
+  windowsBetween,
+} from "./seal-store.ts";
+import type { RootSignature } from "./signing.ts";
+
+/** What proves an account's chain up to a seal. */
+export type ChainProof = {
+  /** The leaf's text. */
+  readonly leaf: string;
+  readonly path: readonly PathStep[];
+  /** The root's text and its signatures. */
+  readonly root: { readonly text: string; readonly signatures: readonly RootSignature[] };
+};
+
+export type StatementHeader = {
+  readonly type: "statement";
+  readonly version: 1;
+  readonly account: string;
+  /** What proves the chain before the first line. Null: the statement begins with the account. */
+  readonly opening: ChainProof | null;
+};
+
+export type StatementQuery = {
+  readonly accountId: string;
+  /** Leaves out what was sealed up to this day. */
+  readonly after?: string;
+  /** The last day; left out: the last that is sealed. */
+  readonly through?: string;
+  readonly signal?: AbortSignal;
+};
+
+/** Returns the lines of a statement, each without its line break. Errors: NotFound; ValidationError when nothing is sealed yet. */
+export async function* exportStatement(
+  pool: Pool,
+  { accountId, after, through, signal }: StatementQuery,
+): AsyncGenerator<string, void> {
+  const look = createLook(pool, { share: 1, ...(signal && { signal }) });
+  if ((await look("SELECT FROM account WHERE id = $1::uuid", [accountId])).length === 0)
+    throw new NotFound("There is no such account.");
+  const last = through === undefined ? await lastRoot(look) : await rootOfDay(look, through);
+  if (last === undefined) throw new ValidationError([{ field: "through", rule: "range", message: "no day is sealed yet: a day is sealed an hour after its end" }]);
+  const first = after === undefined ? undefined : await rootOfDay(look, after);
+  if (first !== undefined && first.seal > last.seal) throw new ValidationError([{ field: "after", rule: "range", message: "must be a day before the last one" }]);
+  const opening = first && (await proofOf(look, accountId, first));
+  const header: StatementHeader = { type: "statement", version: 1, account: accountId, opening: opening ?? null };
+  yield JSON.stringify(header);
+  const seals = new Map(
+    (await sealsBetween(look, accountId, first?.seal ?? 0, last.seal)).map((sealed) => [sealed.seal, sealed]),
+  );
+  for (const window of await windowsBetween(look, first?.seal ?? 0, last.seal)) {
+    const sealed = seals.get(window.seal);
+    for await (const { text } of readLines(look, accountId, window)) yield text;
+    if (sealed !== undefined) yield sealText(sealed);
+  }
+  const proof = await proofOf(look, accountId, last);
+  // An account without a line has no leaf.
+  yield JSON.stringify({ type: "proof", ...(proof ?? { leaf: null, path: [], root: rootOf(last) }) });
+}
+
+function rootOf({ text, signatures }: SignedRoot): ChainProof["root"] {
+  return { text, signatures };
+}
+
+/** Undefined: the account had no line by then. */
+async function proofOf(look: Look, accountId: string, root: SignedRoot): Promise<ChainProof | undefined> {
+  const own = await latestSeal(look, accountId, root.seal);
+  if (own === undefined) return undefined;
+  const leaves: Buffer[] = [];
+  let index = 0;
+  for await (const sealed of latestSeals(look, root.seal)) {
+    if (sealed.accountId === accountId) index = leaves.length;
+    leaves.push(leafHash(leafText(sealed.accountId, sealed)));
+  }
+  return { leaf: leafText(accountId, own), path: merklePath(leaves, index), root: rootOf(root) };
+}
+

@@ -1,0 +1,78 @@
+import { createReadStream } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { proofKeysOf } from "../app/compose/proof.ts";
+import { sealDays } from "../billing/proof/seal.ts";
+import { fileLines } from "../billing/proof/file-lines.ts";
+import { exportStatement } from "../billing/proof/statement.ts";
+import { type KnownRoots, verifyStatement } from "../billing/proof/verify.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import { type Command, UsageError } from "./command.ts";
+import { dayOption, uuidOption } from "./option-values.ts";
+
+export const proofCommands: readonly Command[] = [
+  {
+    name: "proof seal",
+    about: "Seals the books of all days that have ended, and signs their root.",
+    options: {
+      day: { required: false, value: "DAY", about: "the last day to seal, in Asia/Jakarta; left out: the last that can be" },
+    },
+    async run(values, { config, database }) {
+      const day = values.get("day");
+      const { pool } = await database();
+      const keys = await proofKeysOf(config);
+      if (keys.length === 0) throw new UsageError("saldo proof seal: SALDO_PROOF_KEY is not set.");
+      const root = await sealDays(pool, { keys, share: 1, ...(day && { day: dayOption(day, "day") }) });
+      if (root === null) return { json: { sealed: false }, text: "No day can be sealed yet.", ok: false };
+      const { text, signatures } = root;
+      return {
+        json: { sealed: true, ...(JSON.parse(text) as Record<string, unknown>), keys: signatures.map(({ key }) => key) },
+      };
+    },
+  },
+  {
+    name: "statement export",
+    about: "Writes an account's statement with its proof, as JSON Lines. It is verified without the database.",
+    options: {
+      account: { required: true, value: "ID", about: "the account" },
+      to: { required: true, value: "FILE", about: "a file that does not exist yet" },
+      after: { required: false, value: "DAY", about: "leaves out what was sealed up to this day" },
+      through: { required: false, value: "DAY", about: "the last day; left out: the last that is sealed" },
+    },
+    async run(values, { database }) {
+      const [after, through] = [values.get("after"), values.get("through")];
+      const { pool } = await database();
+      const statement = exportStatement(pool, {
+        accountId: uuidOption(values.need("account"), "account"),
+        ...(after && { after: dayOption(after, "after") }),
+        ...(through && { through: dayOption(through, "through") }),
+      });
+      const path = values.need("to");
+      await using file = await open(path, "wx", 0o600);
+      let lines = 0;
+      for await (const line of statement) {
+        await file.appendFile(`${line}\n`);
+        lines += 1;
+      }
+      await file.sync();
+      return { json: { path, lines } };
+    },
+  },
+  {
+    name: "verify",
+    about: "Verifies a statement without the database: costs, balance, digests, path and signatures.",
+    options: {
+      root: { required: false, value: "FILE", about: "roots from another place, a line each; the statement's must be among them" },
+    },
+    positionals: ["FILE"],
+    async run({ positionals: [path = ""], get }) {
+      const { balance, ...verified } = await verifyStatement(fileLines(createReadStream(path)), await rootsIn(get("root")));
+      return { json: { ...verified, balance: formatMoney(idr(balance)) }, ok: verified.ok };
+    },
+  },
+];
+
+async function rootsIn(path: string | undefined): Promise<KnownRoots> {
+  if (path === undefined) return null;
+  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line.startsWith("{"));
+  return new Set(lines.map((line) => (JSON.parse(line) as { text: string }).text));
+}
