@@ -7,6 +7,9 @@ import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readBalance } from "../ledger/accounts.ts";
 import { listLedgerEntries } from "./usage/ledger-entries.ts";
+import { toProtoSeal } from "./proto-seal.ts";
+import { lastRoot, lookOf } from "./proof/seal-store.ts";
+import { exportStatement, inPieces } from "./proof/statement.ts";
 import { exportLedger } from "./usage/ledger-export.ts";
 import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance-alert.ts";
 import {
@@ -44,6 +47,8 @@ type Methods =
   | "exportUsage"
   | "listLedgerEntries"
   | "exportLedger"
+  | "getSeal"
+  | "exportStatement"
   | "getLowBalanceAlert"
   | "setLowBalanceAlert";
 
@@ -126,6 +131,18 @@ export function createBillingService({
         signal: context.signal,
       });
       for await (const piece of pieces) yield { csv: Buffer.from(piece) };
+    },
+
+    getSeal: async () => toProtoSeal(await lastRoot(lookOf(pool))),
+
+    async *exportStatement({ after, through }, context) {
+      const statement = exportStatement(pool, {
+        accountId: accountOf(context),
+        ...(after && { after }),
+        ...(through && { through }),
+        signal: context.signal,
+      });
+      for await (const lines of inPieces(statement)) yield { lines };
     },
 
     async getLowBalanceAlert(_request, context) {

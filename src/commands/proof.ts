@@ -3,7 +3,7 @@ import { open, readFile } from "node:fs/promises";
 import { proofKeysOf } from "../app/compose/proof.ts";
 import { sealDays } from "../billing/proof/seal.ts";
 import { fileLines } from "../billing/proof/file-lines.ts";
-import { exportStatement } from "../billing/proof/statement.ts";
+import { exportStatement, inPieces } from "../billing/proof/statement.ts";
 import { type KnownRoots, verifyStatement } from "../billing/proof/verify.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -48,13 +48,13 @@ export const proofCommands: readonly Command[] = [
       });
       const path = values.need("to");
       await using file = await open(path, "wx", 0o600);
-      let lines = 0;
-      for await (const line of statement) {
-        await file.appendFile(`${line}\n`);
-        lines += 1;
+      let bytes = 0;
+      for await (const piece of inPieces(statement)) {
+        await file.appendFile(piece);
+        bytes += piece.length;
       }
       await file.sync();
-      return { json: { path, lines } };
+      return { json: { path, bytes } };
     },
   },
   {

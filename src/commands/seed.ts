@@ -1,6 +1,7 @@
 // Fills a demo with a month of usage, so that every page has something to show. The past is written by a role of its own
 // (write-history.ts); keys and transfers go through the use cases that serve callers. The audit finds nothing.
 
+import { sealedThrough } from "../billing/proof/seal-store.ts";
 import { withAuditLog, listActions } from "../operator/audit-log/operator-actions.ts";
 import { baseUrlOf } from "../app/compose/announcement.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
@@ -79,6 +80,11 @@ async function seedInTurn({ config, database, seed }: SeedOptions): Promise<Seed
   const [earlier] = await listActions(database.pool, { filter, limit: 1 });
   const nothing = { seeded: false, accountId, days: 0, requests: 0, spent: "0", topUps: 0, transfers: 0 };
   if (earlier !== undefined) return nothing;
+  const sealed = await sealedThrough(database.pool);
+  if (sealed !== null) {
+    const message = `The books are sealed up to ${sealed}, and nothing may come before. Begin with an empty data directory.`;
+    throw new ValidationError([{ field: "", rule: "seed.sealed", message }]);
+  }
 
   const nowMs = Date.now();
   const requests = planRequests(seededChance(seed), { nowMs, days: DAYS });

@@ -70,6 +70,22 @@ CREATE TABLE account_member (
 );
 CREATE INDEX account_member_person ON public.account_member USING btree (person_id);
 GRANT DELETE, INSERT, SELECT, UPDATE (role) ON account_member TO saldo_serve;
+CREATE TABLE account_seal (
+  account_id uuid NOT NULL,
+  seal integer NOT NULL,
+  lines bigint NOT NULL,
+  balance numeric(38,0) NOT NULL,
+  digest bytea NOT NULL,
+  marks bytea NOT NULL,
+  sealed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT account_seal_digest_check CHECK ((octet_length(digest) = 32)),
+  CONSTRAINT account_seal_lines_check CHECK ((lines > 0)),
+  CONSTRAINT account_seal_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT account_seal_pkey PRIMARY KEY (account_id, seal)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.account_seal FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.account_seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON account_seal TO saldo_serve;
 
 CREATE TABLE admission_switch (
   the_row boolean NOT NULL DEFAULT true,
@@ -759,6 +775,7 @@ CREATE INDEX posting_credit ON public.posting USING btree (credit, id) WHERE ((c
 CREATE INDEX posting_debit ON public.posting USING btree (debit, id) WHERE (debit < '00000000-0000-7000-8000-000000000100'::uuid);
 CREATE INDEX posting_group ON public.posting USING btree (group_id, id);
 CREATE INDEX posting_id ON public.posting USING btree (id);
+CREATE INDEX posting_late ON public.posting USING btree (account_id, posted_at) WHERE settled_late(id, posted_at);
 CREATE UNIQUE INDEX posting_reference ON public.posting USING btree (reference, account_id) WHERE (reference IS NOT NULL);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.posting FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.posting FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
@@ -775,6 +792,40 @@ CREATE TABLE process (
   CONSTRAINT process_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50);
 GRANT DELETE, INSERT, SELECT, UPDATE ON process TO saldo_serve;
+
+CREATE TABLE proof_root (
+  seal integer NOT NULL,
+  text text NOT NULL,
+  signatures jsonb NOT NULL,
+  signed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT proof_root_pkey PRIMARY KEY (seal)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.proof_root FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.proof_root FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON proof_root TO saldo_serve;
+
+CREATE TABLE proof_sent (
+  seal integer NOT NULL,
+  place text NOT NULL,
+  sent_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT proof_sent_place_check CHECK ((place = ANY (ARRAY['file'::text, 'mail'::text, 'webhook'::text]))),
+  CONSTRAINT proof_sent_pkey PRIMARY KEY (seal, place)
+);
+GRANT INSERT, SELECT ON proof_sent TO saldo_serve;
+
+CREATE TABLE proof_window (
+  seal integer NOT NULL,
+  from_time timestamp with time zone NOT NULL,
+  until_time timestamp with time zone NOT NULL,
+  day date NOT NULL,
+  opened_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT proof_window_check CHECK ((from_time < until_time)),
+  CONSTRAINT proof_window_seal_check CHECK ((seal > 0)),
+  CONSTRAINT proof_window_pkey PRIMARY KEY (seal)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.proof_window FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.proof_window FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON proof_window TO saldo_serve;
 
 CREATE TABLE receivable (
   id uuid NOT NULL,

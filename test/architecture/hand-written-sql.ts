@@ -105,6 +105,9 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/merchants/store.ts",
   ],
   "Sets: roll-ups, margins, and batches and lists of many rows, by window, lateral join or recursion.": [
+    "billing/proof/line-store.ts",
+    "billing/proof/seal-store.ts",
+    "billing/proof/send-roots.ts",
     "billing/usage/roll-up.ts",
     "billing/usage/store.ts",
     "merchant/transfers/transfer-search-store.ts",

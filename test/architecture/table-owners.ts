@@ -30,6 +30,10 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "usage_rolled_up",
     "low_balance_alert",
     "operator_setting",
+    "proof_window",
+    "account_seal",
+    "proof_root",
+    "proof_sent",
   ],
   merchant: [
     "merchant",
@@ -134,6 +138,12 @@ export const grants: readonly Grant[] = [
     reason: "roll-ups, summaries and statements are read from the ledger's rows",
   },
   {
+    files: "billing/proof/",
+    tables: ["account", "posting", "usage_record"],
+    access: "read",
+    reason: "seals and statements are made of the ledger's rows",
+  },
+  {
     files: "billing/usage/audit-records.ts",
     tables: ["api_key"],
     access: "read",
@@ -229,6 +239,7 @@ export const grants: readonly Grant[] = [
 /** Files whose statements get the name of a table from elsewhere, and from where. */
 export const insertedTables: Readonly<Record<string, string>> = {
   "app/demo/seed/write-history.ts": "rows of several tables are written by one statement",
+  "billing/proof/seal-store.ts": "the last seal of each account, by the statement of one",
   "database/secrets/secret-columns.ts": "columns that the rooms of their tables describe",
   "identity/expired-rows.ts": "a list of tables with their key and moment",
   "identity/sign-in/auth-tables.ts": "Better Auth names a model",

@@ -10,7 +10,7 @@ import {
   nextDigest,
   sealText,
 } from "../../src/billing/proof/chain.ts";
-import { type Line, lineOf, type LineRow } from "../../src/billing/proof/line.ts";
+import { lineOf, type LineRow } from "../../src/billing/proof/line.ts";
 import { leafHash, merklePath, merkleRoot } from "../../src/billing/proof/merkle.ts";
 import { type ProofKey, signByAll } from "../../src/billing/proof/signing.ts";
 import type { OtherPrices, OtherTokens } from "../../src/kernel/token-prices.ts";
@@ -48,8 +48,12 @@ const NO_COLUMNS = {
   reference: null,
 } as const;
 
-/** The lines of a statement file, by a random source of numbers from 0 to 1. */
-export function randomStatement(random: () => number, key: ProofKey): string[] {
+/** The lines of a statement file, by a random source of numbers from 0 to 1. `forge` changes rows before they are sealed. */
+export function randomStatement(
+  random: () => number,
+  key: ProofKey,
+  forge: (row: LineRow) => LineRow = (row) => row,
+): string[] {
   const whole = (most: number): number => Math.floor(random() * (most + 1));
   const account = uuidv7(whole(2 ** 40));
   const seals = 1 + whole(MOST_SEALS - 1);
@@ -62,7 +66,7 @@ export function randomStatement(random: () => number, key: ProofKey): string[] {
     let { lines, balance }: { lines: bigint; balance: bigint } = chain ?? { lines: 0n, balance: 0n };
     const texts: string[] = [];
     for (let left = 1 + whole(MOST_LINES - 1); left > 0; left -= 1) {
-      const line = randomLine(random, account, balance);
+      const line = lineOf(forge(randomRow(random, account, balance)), account);
       texts.push(line.text);
       digest = nextDigest(digest, line.text);
       balance += line.effect;
@@ -90,10 +94,10 @@ function proofOf(random: () => number, { account, chain, key }: { account: strin
   return { leaf, path: merklePath(leaves, index), root: { text, signatures: signByAll([key], text) } };
 }
 
-function randomLine(random: () => number, account: string, balance: bigint): Line {
+function randomRow(random: () => number, account: string, balance: bigint): LineRow {
   const whole = (most: number): number => Math.floor(random() * (most + 1));
   const row = { id: uuidv7(whole(2 ** 40)), at: "2026-11-26T01:02:03.000004Z", is_debit: 1, ...NO_COLUMNS };
-  if (random() < 0.3) return lineOf(randomPosting(random, { account, balance, row }), account);
+  if (random() < 0.3) return randomPosting(random, { account, balance, row });
   const tokens = {
     inputTokensUncached: whole(200_000),
     inputTokensCached: whole(50_000),
@@ -108,8 +112,7 @@ function randomLine(random: () => number, account: string, balance: bigint): Lin
   };
   const cost = costOf(tokens, prices);
   const charge = cost < balance ? cost : balance;
-  return lineOf(
-    {
+  return {
       ...row,
       kind: "usage",
       key_id: uuidv7(),
@@ -127,9 +130,7 @@ function randomLine(random: () => number, account: string, balance: bigint): Lin
       unbilled: "0",
       basis: "exact",
       clamped: false,
-    },
-    account,
-  );
+  };
 }
 
 function randomPosting(

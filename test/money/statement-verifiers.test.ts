@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fileLines } from "../../src/billing/proof/file-lines.ts";
 import { proofKey } from "../../src/billing/proof/signing.ts";
+import type { LineRow } from "../../src/billing/proof/line.ts";
 import { verifyStatement } from "../../src/billing/proof/verify.ts";
 import { IS_LONG } from "../setup/long-tests.ts";
 import { randomStatement } from "./proof-histories.ts";
@@ -60,6 +61,25 @@ describe("the verifiers of statements", () => {
     for (const [name, bytes] of files) if ((await ours(bytes)).ok) accepted.push(name);
     expect(accepted).toEqual([]);
     expect(Object.entries(await byScript(files)).filter(([, isRight]) => isRight)).toEqual([]);
+  });
+
+  it("refuse a line whose cost is not that of its tokens, in a chain that is right", async () => {
+    const files = new Map<string, Buffer>();
+    const bytesOf = (raised: (row: LineRow) => LineRow): Buffer =>
+      Buffer.from(randomStatement(random, KEY, raised).map((line) => `${line}\n`).join(""));
+    const more = (text: string | null): string => String(BigInt(text ?? 0) + 1n);
+    for (let at = 0; at < 20; at += 1)
+      files.set(
+        `${at}.jsonl`,
+        bytesOf((row) => (row.kind === "usage" ? { ...row, cost: more(row.cost) } : row)),
+      );
+    for (const [name, bytes] of files)
+      expect((await ours(bytes)).problems.every((problem) => problem.includes("but its tokens come to")), name).toBe(true);
+    const hasUsage = [...files].filter(([, bytes]) => bytes.includes('"type":"usage"'));
+    expect(hasUsage.length).toBeGreaterThan(10);
+    for (const [name, bytes] of hasUsage) expect((await ours(bytes)).ok, name).toBe(false);
+    const results = await byScript(new Map(hasUsage));
+    expect(Object.values(results)).not.toContain(true);
   });
 
   it("refuse a statement without one of its lines, with one twice, or with two exchanged", async () => {

@@ -211,6 +211,7 @@ test("every method that takes services names what a token must be allowed to do,
     "WatchTopUp",
     "ExportUsage",
     "ExportLedger",
+    "ExportStatement",
   ]);
   expect(served.filter(({ scope, level }) => scope !== TokenScope.READ && level === isRead)).toEqual([]);
   // Whatever moves a merchant's money, or makes the credentials that do.

@@ -71,6 +71,8 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "BillingService/ExportUsage": token("read"),
   "BillingService/ListLedgerEntries": token("read"),
   "BillingService/ExportLedger": token("read"),
+  "BillingService/GetSeal": token("read"),
+  "BillingService/ExportStatement": token("read"),
   "BillingService/GetLowBalanceAlert": token("read"),
   "BillingService/SetLowBalanceAlert": token("settings"),
   "MerchantService/CreateMerchant": token("transfers", "makes an orderer"),

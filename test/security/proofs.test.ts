@@ -43,6 +43,7 @@ const OPERATORS_STALE = [
   "ApprovalService/RefuseApproval",
   "BillingService/ExportUsage",
   "BillingService/ExportLedger",
+  "BillingService/ExportStatement",
 ];
 
 const methods: DescMethod[] = Object.values(services).flatMap((service) => [...service.methods]);

@@ -60,6 +60,7 @@ SELECT (extract(epoch FROM uuid_time(request_id)) * 1000000)::bigint AS micros F
 WHERE account_id = $1::uuid AND request_id >= uuid_floor(${FROM}) ORDER BY request_id OFFSET ${REQUESTS_PER_SLICE} LIMIT 1`;
 
 const ACCOUNTS = `SELECT id FROM account WHERE id > $1::uuid ORDER BY id LIMIT ${ACCOUNTS_PER_CHUNK}`;
+const EXISTS = `SELECT FROM account WHERE id = $1::uuid`;
 // $1 accounts, so each statement below names its own.
 const ACTIVE = `
 SELECT a.id FROM unnest($1::uuid[]) AS a(id) WHERE
@@ -68,6 +69,10 @@ SELECT a.id FROM unnest($1::uuid[]) AS a(id) WHERE
   OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND ${POSTING.soon.replaceAll(/\bid\b/g, "posting.id")})
   OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND ${POSTING.late.replaceAll(/\bid\b/g, "posting.id")})
 ORDER BY a.id`;
+
+export async function accountExists(look: Look, accountId: string): Promise<boolean> {
+  return (await look(EXISTS, [accountId])).length > 0;
+}
 
 /** The accounts that have a line in a span, in the order of their ids. */
 export async function* activeAccounts(look: Look, span: TimeSpan): AsyncGenerator<string, void> {

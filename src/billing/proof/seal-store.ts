@@ -1,7 +1,7 @@
 // The tables of seals. Rows are added and never changed.
 
 import type { Pool } from "pg";
-import type { Look } from "../../database/throttled-reader.ts";
+import { createLook, type Look } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import type { ChainEnd } from "./chain.ts";
 import type { RootSignature } from "./signing.ts";
@@ -58,6 +58,11 @@ INSERT INTO proof_root (seal, text, signatures) VALUES ($1::int, $2, $3::jsonb) 
 
 type SealRow = Omit<AccountSeal, "balance"> & { readonly balance: string };
 const sealOf = (row: SealRow): AccountSeal => ({ ...row, balance: BigInt(row.balance) });
+
+/** Reads at once, for a caller who waits. */
+export function lookOf(pool: Pool): Look {
+  return createLook(pool, { share: 1 });
+}
 
 export async function readClockMicros(look: Look): Promise<bigint> {
   return (await look<{ micros: bigint }>(CLOCK))[0]?.micros ?? 0n;
@@ -132,4 +137,9 @@ export async function rootOfDay(look: Look, day: string): Promise<SignedRoot | u
 
 export async function addRoot(pool: Pool, { seal, text, signatures }: SignedRoot): Promise<void> {
   await pool.query(ADD_ROOT, [seal, text, JSON.stringify(signatures)]);
+}
+
+/** The last day whose books are sealed or being sealed. Null: none. */
+export async function sealedThrough(pool: Pool): Promise<string | null> {
+  return (await pool.query<SealWindow>(LAST_WINDOW)).rows[0]?.day ?? null;
 }

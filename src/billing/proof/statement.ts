@@ -5,7 +5,7 @@ import type { Pool } from "pg";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
 import { leafText, sealText } from "./chain.ts";
-import { readLines } from "./line-store.ts";
+import { accountExists, readLines } from "./line-store.ts";
 import { leafHash, merklePath, type PathStep } from "./merkle.ts";
 import {
   lastRoot,
@@ -17,6 +17,9 @@ import {
   windowsBetween,
 } from "./seal-store.ts";
 import type { RootSignature } from "./signing.ts";
+
+/** Characters of a piece, or few more. */
+const PIECE_LENGTH = 65_536;
 
 /** What proves an account's chain up to a seal. */
 export type ChainProof = {
@@ -50,8 +53,7 @@ export async function* exportStatement(
   { accountId, after, through, signal }: StatementQuery,
 ): AsyncGenerator<string, void> {
   const look = createLook(pool, { share: 1, ...(signal && { signal }) });
-  if ((await look("SELECT FROM account WHERE id = $1::uuid", [accountId])).length === 0)
-    throw new NotFound("There is no such account.");
+  if (!(await accountExists(look, accountId))) throw new NotFound("There is no such account.");
   const last = through === undefined ? await lastRoot(look) : await rootOfDay(look, through);
   if (last === undefined) throw new ValidationError([{ field: "through", rule: "range", message: "no day is sealed yet: a day is sealed an hour after its end" }]);
   const first = after === undefined ? undefined : await rootOfDay(look, after);
@@ -89,3 +91,15 @@ async function proofOf(look: Look, accountId: string, root: SignedRoot): Promise
   return { leaf: leafText(accountId, own), path: merklePath(leaves, index), root: rootOf(root) };
 }
 
+
+/** The lines as pieces of a file. */
+export async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
+  let piece = "";
+  for await (const line of lines) {
+    piece += `${line}\n`;
+    if (piece.length < PIECE_LENGTH) continue;
+    yield Buffer.from(piece);
+    piece = "";
+  }
+  if (piece !== "") yield Buffer.from(piece);
+}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Button } from "./button.tsx";
 import { useNotify } from "./notices.tsx";
+import { saveFile } from "./save-file.ts";
 
 const MESSAGES = {
   id: { csv: "Ekspor CSV", failed: "CSV tidak bisa dibuat" },
@@ -25,7 +26,7 @@ export function CsvButton({ file }: { readonly file: () => CsvFile }) {
       const { name, pieces } = file();
       const parts: BlobPart[] = [];
       for await (const { csv } of pieces) parts.push(new Uint8Array(csv));
-      save(new Blob(parts, { type: "text/csv;charset=utf-8" }), name);
+      saveFile(new Blob(parts, { type: "text/csv;charset=utf-8" }), name);
     } catch {
       notify(messages.failed);
     } finally {
@@ -37,12 +38,4 @@ export function CsvButton({ file }: { readonly file: () => CsvFile }) {
       {messages.csv}
     </Button>
   );
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

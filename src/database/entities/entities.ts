@@ -8,6 +8,7 @@ import * as ledger from "./ledger.ts";
 import * as merchants from "./merchants.ts";
 import * as operators from "./operators.ts";
 import * as payouts from "./payouts.ts";
+import * as proof from "./proof.ts";
 import * as transfers from "./transfers.ts";
 import * as usage from "./usage.ts";
 
@@ -17,6 +18,7 @@ export const entities = {
   ...keys,
   ...catalog,
   ...billing,
+  ...proof,
   ...identity,
   ...merchants,
   ...transfers,

@@ -176,7 +176,11 @@ function admitMessage<Desc extends DescMessage>(desc: Desc, message: MessageShap
 }
 
 /** Methods that read although their contract does not mark it: the contract of a served method cannot change. */
-const FILES: ReadonlySet<DescMethod> = new Set([BillingService.method.exportUsage, BillingService.method.exportLedger]);
+const FILES: ReadonlySet<DescMethod> = new Set([
+  BillingService.method.exportUsage,
+  BillingService.method.exportLedger,
+  BillingService.method.exportStatement,
+]);
 
 function isRead(method: DescMethod): boolean {
   return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS || FILES.has(method);

@@ -34,6 +34,7 @@ import { SIGNERS } from "./signers.ts";
 import { SECURITY_LOG_BUGS } from "./security-log.ts";
 import { STANDBY_BUGS } from "./standby.ts";
 import { SEPARATION_BUGS } from "./separation.ts";
+import { SEAL_BUGS } from "./seals.ts";
 import { SECOND_PERSON_BUGS } from "./second-person.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
 import { TRACE_BUGS } from "./traces.ts";
@@ -66,6 +67,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PROTOCOL_BUGS,
   ...NATIVE_RESPONSES_BUGS,
   ...FORGERY_BUGS,
+  ...SEAL_BUGS,
   ...FORMAT_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,

@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/billing_service.proto.
  */
 export const file_saldo_billing_v1_billing_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZzYWxkby9iaWxsaW5nL3YxL2JpbGxpbmdfc2VydmljZS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSITChFHZXRCYWxhbmNlUmVxdWVzdCJAChJHZXRCYWxhbmNlUmVzcG9uc2USKgoHYmFsYW5jZRgBIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZSJvChJDcmVhdGVUb3BVcFJlcXVlc3QSNQoGYW1vdW50GAEgASgJQiW6SCJyIDIeXihbMS05XVswLTldezQsOH18MTAwMDAwMDAwMCkkEiIKD2lkZW1wb3RlbmN5X2tleRgCIAEoCUIJukgGcgQQARhkIj4KE0NyZWF0ZVRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCIuCg9HZXRUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABASI7ChBHZXRUb3BVcFJlc3BvbnNlEicKBnRvcF91cBgBIAEoCzIXLnNhbGRvLmJpbGxpbmcudjEuVG9wVXAiMAoRV2F0Y2hUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABASI9ChJXYXRjaFRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCJOChFMaXN0VG9wVXBzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBIlcKEkxpc3RUb3BVcHNSZXNwb25zZRIoCgd0b3BfdXBzGAEgAygLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkifAoQTGlzdFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiXAoRTGlzdFVzYWdlUmVzcG9uc2USLgoHcmVjb3JkcxgBIAMoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKFUdldFVzYWdlUmVjb3JkUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABASJZChZHZXRVc2FnZVJlY29yZFJlc3BvbnNlEi0KBnJlY29yZBgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VSZWNvcmQSEAoIY3JlZGl0ZWQYAiABKAkinwEKFVN1bW1hcml6ZVVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQBI7Cghncm91cGluZxgDIAEoDjIfLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VHcm91cGluZ0IIukgFggECEAEiiAEKFlN1bW1hcml6ZVVzYWdlUmVzcG9uc2USLAoEcm93cxgBIAMoCzIeLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VTdW1tYXJ5Ei0KBnRvdGFscxgCIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VUb3RhbHMSEQoJdGltZV96b25lGAMgASgJIl8KEkV4cG9ydFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQCIiChNFeHBvcnRVc2FnZVJlc3BvbnNlEgsKA2NzdhgBIAEoDCJVChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxjIASJkChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEi4KB2VudHJpZXMYASADKAsyHS5zYWxkby5iaWxsaW5nLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIxChNFeHBvcnRMZWRnZXJSZXF1ZXN0EhoKCXRpbWVfem9uZRgBIAEoCUIHukgEcgIYQCIjChRFeHBvcnRMZWRnZXJSZXNwb25zZRILCgNjc3YYASABKAwiGwoZR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdCJOChpHZXRMb3dCYWxhbmNlQWxlcnRSZXNwb25zZRIwCgVhbGVydBgBIAEoCzIhLnNhbGRvLmJpbGxpbmcudjEuTG93QmFsYW5jZUFsZXJ0IjcKGVNldExvd0JhbGFuY2VBbGVydFJlcXVlc3QSGgoJdGhyZXNob2xkGAEgASgJQge6SARyAhgeIk4KGlNldExvd0JhbGFuY2VBbGVydFJlc3BvbnNlEjAKBWFsZXJ0GAEgASgLMiEuc2FsZG8uYmlsbGluZy52MS5Mb3dCYWxhbmNlQWxlcnQy0w4KDkJpbGxpbmdTZXJ2aWNlEpsBCgpHZXRCYWxhbmNlEiMuc2FsZG8uYmlsbGluZy52MS5HZXRCYWxhbmNlUmVxdWVzdBokLnNhbGRvLmJpbGxpbmcudjEuR2V0QmFsYW5jZVJlc3BvbnNlIkKQAgGquxgEAgMFBpi8GAGivBgKcmF0ZV9saW1pdLq8GAUBAgMEBYLT5JMCFmIHYmFsYW5jZRILL3YxL2JhbGFuY2USsQEKC0NyZWF0ZVRvcFVwEiQuc2FsZG8uYmlsbGluZy52MS5DcmVhdGVUb3BVcFJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkNyZWF0ZVRvcFVwUmVzcG9uc2UiVaq7GAIDBZi8GAOivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmSivBgNdXBzdHJlYW1fYnVzeaK8GA5saW1pdF9leGNlZWRlZLq8GAMBAgQSdgoIR2V0VG9wVXASIS5zYWxkby5iaWxsaW5nLnYxLkdldFRvcFVwUmVxdWVzdBoiLnNhbGRvLmJpbGxpbmcudjEuR2V0VG9wVXBSZXNwb25zZSIjkAIBqrsYAwMFBpi8GAGivBgJbm90X2ZvdW5kurwYBAECBAUSiwEKCldhdGNoVG9wVXASIy5zYWxkby5iaWxsaW5nLnYxLldhdGNoVG9wVXBSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5XYXRjaFRvcFVwUmVzcG9uc2UiMKq7GAIDBZi8GAGivBgJbm90X2ZvdW5korwYDXVwc3RyZWFtX2J1c3m6vBgEAQIEBTABEm8KCkxpc3RUb3BVcHMSIy5zYWxkby5iaWxsaW5nLnYxLkxpc3RUb3BVcHNSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5MaXN0VG9wVXBzUmVzcG9uc2UiFpACAaq7GAMDBQaYvBgBurwYBAECBAUSgQEKCUxpc3RVc2FnZRIiLnNhbGRvLmJpbGxpbmcudjEuTGlzdFVzYWdlUmVxdWVzdBojLnNhbGRvLmJpbGxpbmcudjEuTGlzdFVzYWdlUmVzcG9uc2UiK5ACAaq7GAQCAwUGmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yurwYBAECAwUSiAEKDkdldFVzYWdlUmVjb3JkEicuc2FsZG8uYmlsbGluZy52MS5HZXRVc2FnZVJlY29yZFJlcXVlc3QaKC5zYWxkby5iaWxsaW5nLnYxLkdldFVzYWdlUmVjb3JkUmVzcG9uc2UiI5ACAaq7GAMDBQaYvBgBorwYCW5vdF9mb3VuZLq8GAQBAgMFEo8BCg5TdW1tYXJpemVVc2FnZRInLnNhbGRvLmJpbGxpbmcudjEuU3VtbWFyaXplVXNhZ2VSZXF1ZXN0Giguc2FsZG8uYmlsbGluZy52MS5TdW1tYXJpemVVc2FnZVJlc3BvbnNlIiqQAgGquxgDAwUGmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yurwYBAECAwUSiQEKC0V4cG9ydFVzYWdlEiQuc2FsZG8uYmlsbGluZy52MS5FeHBvcnRVc2FnZVJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydFVzYWdlUmVzcG9uc2UiK6q7GAMDBQbwuxgCmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yurwYBAECAwUwARKYAQoRTGlzdExlZGdlckVudHJpZXMSKi5zYWxkby5iaWxsaW5nLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBorLnNhbGRvLmJpbGxpbmcudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIqkAIBqrsYAwMFBpi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcrq8GAQBAgQFEowBCgxFeHBvcnRMZWRnZXISJS5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydExlZGdlclJlcXVlc3QaJi5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydExlZGdlclJlc3BvbnNlIiuquxgDAwUG8LsYApi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcrq8GAQBAgQFMAEShwEKEkdldExvd0JhbGFuY2VBbGVydBIrLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdBosLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVzcG9uc2UiFpACAaq7GAMDBQaYvBgBurwYBAECBAUSlgEKElNldExvd0JhbGFuY2VBbGVydBIrLnNhbGRvLmJpbGxpbmcudjEuU2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdBosLnNhbGRvLmJpbGxpbmcudjEuU2V0TG93QmFsYW5jZUFsZXJ0UmVzcG9uc2UiJaq7GAIDBZi8GASivBgQdmFsaWRhdGlvbl9lcnJvcrq8GAMBAgRiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_saldo_billing_v1_balance, file_saldo_billing_v1_ledger_entry, file_saldo_billing_v1_low_balance_alert, file_saldo_billing_v1_top_up, file_saldo_billing_v1_usage, file_saldo_options_v1_options]);
+  fileDesc("CiZzYWxkby9iaWxsaW5nL3YxL2JpbGxpbmdfc2VydmljZS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSITChFHZXRCYWxhbmNlUmVxdWVzdCJAChJHZXRCYWxhbmNlUmVzcG9uc2USKgoHYmFsYW5jZRgBIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZSJvChJDcmVhdGVUb3BVcFJlcXVlc3QSNQoGYW1vdW50GAEgASgJQiW6SCJyIDIeXihbMS05XVswLTldezQsOH18MTAwMDAwMDAwMCkkEiIKD2lkZW1wb3RlbmN5X2tleRgCIAEoCUIJukgGcgQQARhkIj4KE0NyZWF0ZVRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCIuCg9HZXRUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABASI7ChBHZXRUb3BVcFJlc3BvbnNlEicKBnRvcF91cBgBIAEoCzIXLnNhbGRvLmJpbGxpbmcudjEuVG9wVXAiMAoRV2F0Y2hUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABASI9ChJXYXRjaFRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCJOChFMaXN0VG9wVXBzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBIlcKEkxpc3RUb3BVcHNSZXNwb25zZRIoCgd0b3BfdXBzGAEgAygLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkifAoQTGlzdFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiXAoRTGlzdFVzYWdlUmVzcG9uc2USLgoHcmVjb3JkcxgBIAMoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKFUdldFVzYWdlUmVjb3JkUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABASJZChZHZXRVc2FnZVJlY29yZFJlc3BvbnNlEi0KBnJlY29yZBgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VSZWNvcmQSEAoIY3JlZGl0ZWQYAiABKAkinwEKFVN1bW1hcml6ZVVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQBI7Cghncm91cGluZxgDIAEoDjIfLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VHcm91cGluZ0IIukgFggECEAEiiAEKFlN1bW1hcml6ZVVzYWdlUmVzcG9uc2USLAoEcm93cxgBIAMoCzIeLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VTdW1tYXJ5Ei0KBnRvdGFscxgCIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VUb3RhbHMSEQoJdGltZV96b25lGAMgASgJIl8KEkV4cG9ydFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQCIiChNFeHBvcnRVc2FnZVJlc3BvbnNlEgsKA2NzdhgBIAEoDCJVChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxjIASJkChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEi4KB2VudHJpZXMYASADKAsyHS5zYWxkby5iaWxsaW5nLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIxChNFeHBvcnRMZWRnZXJSZXF1ZXN0EhoKCXRpbWVfem9uZRgBIAEoCUIHukgEcgIYQCIjChRFeHBvcnRMZWRnZXJSZXNwb25zZRILCgNjc3YYASABKAwiEAoOR2V0U2VhbFJlcXVlc3QiSAoPR2V0U2VhbFJlc3BvbnNlEhYKDnNlYWxlZF90aHJvdWdoGAEgASgJEgwKBHJvb3QYAiABKAkSDwoHa2V5X2lkcxgDIAMoCSKIAQoWRXhwb3J0U3RhdGVtZW50UmVxdWVzdBI1CgVhZnRlchgBIAEoCUImukgjciEyH14oWzAtOV17NH0tWzAtOV17Mn0tWzAtOV17Mn0pPyQSNwoHdGhyb3VnaBgCIAEoCUImukgjciEyH14oWzAtOV17NH0tWzAtOV17Mn0tWzAtOV17Mn0pPyQiKAoXRXhwb3J0U3RhdGVtZW50UmVzcG9uc2USDQoFbGluZXMYASABKAwiGwoZR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdCJOChpHZXRMb3dCYWxhbmNlQWxlcnRSZXNwb25zZRIwCgVhbGVydBgBIAEoCzIhLnNhbGRvLmJpbGxpbmcudjEuTG93QmFsYW5jZUFsZXJ0IjcKGVNldExvd0JhbGFuY2VBbGVydFJlcXVlc3QSGgoJdGhyZXNob2xkGAEgASgJQge6SARyAhgeIk4KGlNldExvd0JhbGFuY2VBbGVydFJlc3BvbnNlEjAKBWFsZXJ0GAEgASgLMiEuc2FsZG8uYmlsbGluZy52MS5Mb3dCYWxhbmNlQWxlcnQy2g8KDkJpbGxpbmdTZXJ2aWNlEpIBCgpHZXRCYWxhbmNlEiMuc2FsZG8uYmlsbGluZy52MS5HZXRCYWxhbmNlUmVxdWVzdBokLnNhbGRvLmJpbGxpbmcudjEuR2V0QmFsYW5jZVJlc3BvbnNlIjmQAgGquxgEAgMFBpi8GAGivBgKcmF0ZV9saW1pdILT5JMCFmIHYmFsYW5jZRILL3YxL2JhbGFuY2USqgEKC0NyZWF0ZVRvcFVwEiQuc2FsZG8uYmlsbGluZy52MS5DcmVhdGVUb3BVcFJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkNyZWF0ZVRvcFVwUmVzcG9uc2UiTqq7GAIDBZi8GAOivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmSivBgNdXBzdHJlYW1fYnVzeaK8GA5saW1pdF9leGNlZWRlZBJuCghHZXRUb3BVcBIhLnNhbGRvLmJpbGxpbmcudjEuR2V0VG9wVXBSZXF1ZXN0GiIuc2FsZG8uYmlsbGluZy52MS5HZXRUb3BVcFJlc3BvbnNlIhuQAgGquxgDAwUGmLwYAaK8GAlub3RfZm91bmQSgwEKCldhdGNoVG9wVXASIy5zYWxkby5iaWxsaW5nLnYxLldhdGNoVG9wVXBSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5XYXRjaFRvcFVwUmVzcG9uc2UiKKq7GAIDBZi8GAGivBgJbm90X2ZvdW5korwYDXVwc3RyZWFtX2J1c3kwARJnCgpMaXN0VG9wVXBzEiMuc2FsZG8uYmlsbGluZy52MS5MaXN0VG9wVXBzUmVxdWVzdBokLnNhbGRvLmJpbGxpbmcudjEuTGlzdFRvcFVwc1Jlc3BvbnNlIg6QAgGquxgDAwUGmLwYARJ5CglMaXN0VXNhZ2USIi5zYWxkby5iaWxsaW5nLnYxLkxpc3RVc2FnZVJlcXVlc3QaIy5zYWxkby5iaWxsaW5nLnYxLkxpc3RVc2FnZVJlc3BvbnNlIiOQAgGquxgEAgMFBpi8GAGivBgQdmFsaWRhdGlvbl9lcnJvchKAAQoOR2V0VXNhZ2VSZWNvcmQSJy5zYWxkby5iaWxsaW5nLnYxLkdldFVzYWdlUmVjb3JkUmVxdWVzdBooLnNhbGRvLmJpbGxpbmcudjEuR2V0VXNhZ2VSZWNvcmRSZXNwb25zZSIbkAIBqrsYAwMFBpi8GAGivBgJbm90X2ZvdW5kEocBCg5TdW1tYXJpemVVc2FnZRInLnNhbGRvLmJpbGxpbmcudjEuU3VtbWFyaXplVXNhZ2VSZXF1ZXN0Giguc2FsZG8uYmlsbGluZy52MS5TdW1tYXJpemVVc2FnZVJlc3BvbnNlIiKQAgGquxgDAwUGmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yEoEBCgtFeHBvcnRVc2FnZRIkLnNhbGRvLmJpbGxpbmcudjEuRXhwb3J0VXNhZ2VSZXF1ZXN0GiUuc2FsZG8uYmlsbGluZy52MS5FeHBvcnRVc2FnZVJlc3BvbnNlIiOquxgDAwUG8LsYApi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcjABEpABChFMaXN0TGVkZ2VyRW50cmllcxIqLnNhbGRvLmJpbGxpbmcudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gisuc2FsZG8uYmlsbGluZy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIiKQAgGquxgDAwUGmLwYAaK8GBB2YWxpZGF0aW9uX2Vycm9yEoQBCgxFeHBvcnRMZWRnZXISJS5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydExlZGdlclJlcXVlc3QaJi5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydExlZGdlclJlc3BvbnNlIiOquxgDAwUG8LsYApi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcjABEl4KB0dldFNlYWwSIC5zYWxkby5iaWxsaW5nLnYxLkdldFNlYWxSZXF1ZXN0GiEuc2FsZG8uYmlsbGluZy52MS5HZXRTZWFsUmVzcG9uc2UiDpACAaq7GAMDBQaYvBgBEo0BCg9FeHBvcnRTdGF0ZW1lbnQSKC5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydFN0YXRlbWVudFJlcXVlc3QaKS5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydFN0YXRlbWVudFJlc3BvbnNlIiOquxgDAwUG8LsYApi8GAGivBgQdmFsaWRhdGlvbl9lcnJvcjABEn8KEkdldExvd0JhbGFuY2VBbGVydBIrLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdBosLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVzcG9uc2UiDpACAaq7GAMDBQaYvBgBEo8BChJTZXRMb3dCYWxhbmNlQWxlcnQSKy5zYWxkby5iaWxsaW5nLnYxLlNldExvd0JhbGFuY2VBbGVydFJlcXVlc3QaLC5zYWxkby5iaWxsaW5nLnYxLlNldExvd0JhbGFuY2VBbGVydFJlc3BvbnNlIh6quxgCAwWYvBgEorwYEHZhbGlkYXRpb25fZXJyb3JiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_saldo_billing_v1_balance, file_saldo_billing_v1_ledger_entry, file_saldo_billing_v1_low_balance_alert, file_saldo_billing_v1_top_up, file_saldo_billing_v1_usage, file_saldo_options_v1_options]);
 
 /**
  * A request for the balance of the caller's account.
@@ -583,6 +583,105 @@ export const ExportLedgerResponseSchema: GenMessage<ExportLedgerResponse> = /*@_
   messageDesc(file_saldo_billing_v1_billing_service, 21);
 
 /**
+ * A request for the last sealed day.
+ *
+ * @generated from message saldo.billing.v1.GetSealRequest
+ */
+export type GetSealRequest = Message<"saldo.billing.v1.GetSealRequest"> & {
+};
+
+/**
+ * Describes the message saldo.billing.v1.GetSealRequest.
+ * Use `create(GetSealRequestSchema)` to create a new message.
+ */
+export const GetSealRequestSchema: GenMessage<GetSealRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 22);
+
+/**
+ * The last seal of the books.
+ *
+ * @generated from message saldo.billing.v1.GetSealResponse
+ */
+export type GetSealResponse = Message<"saldo.billing.v1.GetSealResponse"> & {
+  /**
+   * The last sealed day, `YYYY-MM-DD` in Asia/Jakarta. Empty: no day is sealed yet.
+   *
+   * @generated from field: string sealed_through = 1;
+   */
+  sealedThrough: string;
+
+  /**
+   * The Merkle root over all accounts up to that day, in hexadecimal.
+   *
+   * @generated from field: string root = 2;
+   */
+  root: string;
+
+  /**
+   * The ids of the keys that signed it.
+   *
+   * @generated from field: repeated string key_ids = 3;
+   */
+  keyIds: string[];
+};
+
+/**
+ * Describes the message saldo.billing.v1.GetSealResponse.
+ * Use `create(GetSealResponseSchema)` to create a new message.
+ */
+export const GetSealResponseSchema: GenMessage<GetSealResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 23);
+
+/**
+ * A request for a statement with its proof.
+ *
+ * @generated from message saldo.billing.v1.ExportStatementRequest
+ */
+export type ExportStatementRequest = Message<"saldo.billing.v1.ExportStatementRequest"> & {
+  /**
+   * Leaves out what was sealed up to this day, `YYYY-MM-DD`. Empty: from the account's first line.
+   *
+   * @generated from field: string after = 1;
+   */
+  after: string;
+
+  /**
+   * The last day. Empty: the last that is sealed.
+   *
+   * @generated from field: string through = 2;
+   */
+  through: string;
+};
+
+/**
+ * Describes the message saldo.billing.v1.ExportStatementRequest.
+ * Use `create(ExportStatementRequestSchema)` to create a new message.
+ */
+export const ExportStatementRequestSchema: GenMessage<ExportStatementRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 24);
+
+/**
+ * A piece of a statement.
+ *
+ * @generated from message saldo.billing.v1.ExportStatementResponse
+ */
+export type ExportStatementResponse = Message<"saldo.billing.v1.ExportStatementResponse"> & {
+  /**
+   * UTF-8 text. The pieces in order are one file of JSON Lines.
+   *
+   * @generated from field: bytes lines = 1;
+   */
+  lines: Uint8Array;
+};
+
+/**
+ * Describes the message saldo.billing.v1.ExportStatementResponse.
+ * Use `create(ExportStatementResponseSchema)` to create a new message.
+ */
+export const ExportStatementResponseSchema: GenMessage<ExportStatementResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 25);
+
+/**
  * A request for the account's low-balance alert.
  *
  * @generated from message saldo.billing.v1.GetLowBalanceAlertRequest
@@ -595,7 +694,7 @@ export type GetLowBalanceAlertRequest = Message<"saldo.billing.v1.GetLowBalanceA
  * Use `create(GetLowBalanceAlertRequestSchema)` to create a new message.
  */
 export const GetLowBalanceAlertRequestSchema: GenMessage<GetLowBalanceAlertRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 22);
+  messageDesc(file_saldo_billing_v1_billing_service, 26);
 
 /**
  * The account's low-balance alert.
@@ -616,7 +715,7 @@ export type GetLowBalanceAlertResponse = Message<"saldo.billing.v1.GetLowBalance
  * Use `create(GetLowBalanceAlertResponseSchema)` to create a new message.
  */
 export const GetLowBalanceAlertResponseSchema: GenMessage<GetLowBalanceAlertResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 23);
+  messageDesc(file_saldo_billing_v1_billing_service, 27);
 
 /**
  * A threshold to set.
@@ -637,7 +736,7 @@ export type SetLowBalanceAlertRequest = Message<"saldo.billing.v1.SetLowBalanceA
  * Use `create(SetLowBalanceAlertRequestSchema)` to create a new message.
  */
 export const SetLowBalanceAlertRequestSchema: GenMessage<SetLowBalanceAlertRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 24);
+  messageDesc(file_saldo_billing_v1_billing_service, 28);
 
 /**
  * The alert as it now is.
@@ -658,7 +757,7 @@ export type SetLowBalanceAlertResponse = Message<"saldo.billing.v1.SetLowBalance
  * Use `create(SetLowBalanceAlertResponseSchema)` to create a new message.
  */
 export const SetLowBalanceAlertResponseSchema: GenMessage<SetLowBalanceAlertResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 25);
+  messageDesc(file_saldo_billing_v1_billing_service, 29);
 
 /**
  * The money of one account: what it has, how it came and where it went.
@@ -796,6 +895,29 @@ export const BillingService: GenService<{
     methodKind: "server_streaming";
     input: typeof ExportLedgerRequestSchema;
     output: typeof ExportLedgerResponseSchema;
+  },
+  /**
+   * Shows up to which day the books are sealed. A sealed day is proved by the account's statement.
+   *
+   * @generated from rpc saldo.billing.v1.BillingService.GetSeal
+   */
+  getSeal: {
+    methodKind: "unary";
+    input: typeof GetSealRequestSchema;
+    output: typeof GetSealResponseSchema;
+  },
+  /**
+   * Returns the account's statement with its proof, in pieces: JSON Lines with every charge and posting of the sealed days, a digest for each
+   * sealed window, and the signed root. `saldo verify` and `verify-statement.mjs` recompute it offline.
+   *
+   * Errors: validation_error when no day is sealed yet, or the days are in the wrong order.
+   *
+   * @generated from rpc saldo.billing.v1.BillingService.ExportStatement
+   */
+  exportStatement: {
+    methodKind: "server_streaming";
+    input: typeof ExportStatementRequestSchema;
+    output: typeof ExportStatementResponseSchema;
   },
   /**
    * Shows whether a mail comes when the balance runs low.

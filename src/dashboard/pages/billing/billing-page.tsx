@@ -17,6 +17,7 @@ import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
+import { ProvenStatement } from "./proven-statement.tsx";
 import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
 import { TopUpCard } from "./top-up-card.tsx";
 import { isPayable } from "./top-up-stages.ts";
@@ -38,6 +39,7 @@ export function BillingPage() {
       <TopUpCard />
       <History />
       <Ledger />
+      <ProvenStatement />
     </Page>
   );
 }

@@ -1,0 +1,51 @@
+// The chains of accounts, their roots, and the verifier of statements.
+
+import type { PlantedBug } from "../planted-bug.ts";
+
+const PROOF = "src/billing/proof/";
+const sealed = (test: string) => ({ file: "test/money/statement-proof.test.ts", test });
+const verified = (test: string) => ({ file: "test/money/statement-verifiers.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const SEAL_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a seal leaves out lines that were committed long after their id",
+    edits: [{ file: `${PROOF}line-store.ts`, find: "UNION ALL (${POSTING_COLUMNS} AND ${POSTING.late})", replace: "" }],
+    noticedBy: sealed("seals a line of a sealed day in the window of its own time"),
+  },
+  {
+    name: "a day is sealed while its lines can still come",
+    edits: [{ file: `${PROOF}seal.ts`, find: "billingDay(nowMs - SETTLE_MS - DAY_MS)", replace: "billingDay(nowMs - DAY_MS)" }],
+    noticedBy: sealed("seals no day before an hour after its end"),
+  },
+  {
+    name: "the digest of a line does not cover the one before it",
+    edits: [{ file: `${PROOF}chain.ts`, find: "return sha256(previous, line);", replace: "return sha256(line);" }],
+    noticedBy: verified("refuse a statement without one of its lines"),
+  },
+  {
+    name: "the verifier takes the cost from the line",
+    edits: [{ file: `${PROOF}verify.ts`, find: "if (cost !== recomputed)", replace: "if (cost < 0n)" }],
+    noticedBy: verified("refuse a line whose cost is not that of its tokens"),
+  },
+  {
+    name: "the verifier does not follow the path to the root",
+    edits: [{ file: `${PROOF}verify.ts`, find: "if (reached !== readObject(root.text)?.[\"root\"])", replace: "if (reached === \"\")" }],
+    noticedBy: verified("refuse a statement with any flipped bit"),
+  },
+  {
+    name: "the verifier takes a root that no key signed",
+    edits: [{ file: `${PROOF}verify.ts`, find: "if (!isSignatureRight(root.text, signature))", replace: "if (signature.key === \"\")" }],
+    noticedBy: verified("refuse a statement with any flipped bit"),
+  },
+  {
+    name: "the audit compares no chain behind the last window",
+    edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkChains(look, findings, window);", replace: "" }],
+    noticedBy: sealed("names a bill that was doubled at a consistent price"),
+  },
+  {
+    name: "the audit does not compare the roots",
+    edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkRoot(look, findings, window);", replace: "" }],
+    noticedBy: sealed("names a root that was signed by no key"),
+  },
+];
