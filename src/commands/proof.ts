@@ -14,7 +14,11 @@ export const proofCommands: readonly Command[] = [
     name: "proof seal",
     about: "Seals the books of all days that have ended, and signs their root.",
     options: {
-      day: { required: false, value: "DAY", about: "the last day to seal, in Asia/Jakarta; left out: the last that can be" },
+      day: {
+        required: false,
+        value: "DAY",
+        about: "the last day to seal, in Asia/Jakarta; left out: the last that can be",
+      },
     },
     async run(values, { config, database }) {
       const day = values.get("day");
@@ -25,7 +29,11 @@ export const proofCommands: readonly Command[] = [
       if (root === null) return { json: { sealed: false }, text: "No day can be sealed yet.", ok: false };
       const { text, signatures } = root;
       return {
-        json: { sealed: true, ...(JSON.parse(text) as Record<string, unknown>), keys: signatures.map(({ key }) => key) },
+        json: {
+          sealed: true,
+          ...(JSON.parse(text) as Record<string, unknown>),
+          keys: signatures.map(({ key }) => key),
+        },
       };
     },
   },
@@ -61,11 +69,19 @@ export const proofCommands: readonly Command[] = [
     name: "verify",
     about: "Verifies a statement without the database: costs, balance, digests, path and signatures.",
     options: {
-      root: { required: false, value: "FILE", about: "roots from another place, a line each; the statement's must be among them" },
+      root: {
+        required: false,
+        value: "FILE",
+        about: "roots from another place, a line each; the statement's must be among them",
+      },
     },
     positionals: ["FILE"],
-    async run({ positionals: [path = ""], get }) {
-      const { balance, ...verified } = await verifyStatement(fileLines(createReadStream(path)), await rootsIn(get("root")));
+    async run(values) {
+      const [path = ""] = values.positionals;
+      const { balance, ...verified } = await verifyStatement(
+        fileLines(createReadStream(path)),
+        await rootsIn(values.get("root")),
+      );
       return { json: { ...verified, balance: formatMoney(idr(balance)) }, ok: verified.ok };
     },
   },

@@ -1,15 +1,16 @@
 // Runs the script of the docs on each file of a folder, in one process, and prints what each file came to as a line of JSON.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 
 const [, , script, folder] = process.argv;
 const results = {};
-const { log } = console;
+const write = process.stdout.write.bind(process.stdout);
 for (const name of readdirSync(folder)) {
   process.argv[2] = join(folder, name);
   process.argv.length = 3;
   process.exitCode = 0;
-  console.log = () => {};
+  process.stdout.write = () => true;
   try {
     await import(`${script}?${name}`);
     results[name] = process.exitCode === 0;
@@ -18,4 +19,5 @@ for (const name of readdirSync(folder)) {
   }
 }
 process.exitCode = 0;
-log(JSON.stringify(results));
+process.stdout.write = write;
+process.stdout.write(JSON.stringify(results));

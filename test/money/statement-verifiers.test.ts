@@ -37,7 +37,12 @@ describe("the verifiers of statements", () => {
     const { stdout } = await promisify(execFile)(process.execPath, [RUNNER, SCRIPT, within], { maxBuffer: 64_000_000 });
     return JSON.parse(stdout) as Record<string, boolean>;
   }
-  const fileOf = (): Buffer => Buffer.from(randomStatement(random, KEY).map((line) => `${line}\n`).join(""));
+  const fileOf = (): Buffer =>
+    Buffer.from(
+      randomStatement(random, KEY)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
 
   it(`accept ${HISTORIES} random histories`, async () => {
     const files = new Map(Array.from({ length: HISTORIES }, (_, at) => [`${at}.jsonl`, fileOf()]));
@@ -66,7 +71,11 @@ describe("the verifiers of statements", () => {
   it("refuse a line whose cost is not that of its tokens, in a chain that is right", async () => {
     const files = new Map<string, Buffer>();
     const bytesOf = (raised: (row: LineRow) => LineRow): Buffer =>
-      Buffer.from(randomStatement(random, KEY, raised).map((line) => `${line}\n`).join(""));
+      Buffer.from(
+        randomStatement(random, KEY, raised)
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
     const more = (text: string | null): string => String(BigInt(text ?? 0) + 1n);
     for (let at = 0; at < 20; at += 1)
       files.set(
@@ -74,7 +83,10 @@ describe("the verifiers of statements", () => {
         bytesOf((row) => (row.kind === "usage" ? { ...row, cost: more(row.cost) } : row)),
       );
     for (const [name, bytes] of files)
-      expect((await ours(bytes)).problems.every((problem) => problem.includes("but its tokens come to")), name).toBe(true);
+      expect(
+        (await ours(bytes)).problems.every((problem) => problem.includes("but its tokens come to")),
+        name,
+      ).toBe(true);
     const hasUsage = [...files].filter(([, bytes]) => bytes.includes('"type":"usage"'));
     expect(hasUsage.length).toBeGreaterThan(10);
     for (const [name, bytes] of hasUsage) expect((await ours(bytes)).ok, name).toBe(false);

@@ -52,7 +52,9 @@ async function checkChains(look: Look, findings: Findings, window: SealWindow): 
   }
   for await (const accountId of activeAccounts(look, window))
     if (!sealed.has(accountId))
-      findings.add([{ check: CHAIN_CHECK, subject: accountId, detail: `has lines in seal ${window.seal}, which has none of it` }]);
+      findings.add([
+        { check: CHAIN_CHECK, subject: accountId, detail: `has lines in seal ${window.seal}, which has none of it` },
+      ]);
 }
 
 async function checkChain(
@@ -73,13 +75,13 @@ async function checkChain(
   }
   if (digest.equals(seal.digest) && lines === seal.lines && balance === seal.balance) return;
   const sealed = marksIn(await readMarks(look, accountId, window.seal));
-  findings.add([
-    ...differences(sealed, found).map(({ id, detail }) => ({
+  findings.add(
+    differences(sealed, found).map(({ id, detail }) => ({
       check: CHAIN_CHECK,
       subject: id ?? accountId,
       detail: `account ${accountId}, seal ${window.seal}: ${detail}`,
     })),
-  ]);
+  );
 }
 
 /** Which lines are not those that were sealed. */
@@ -122,7 +124,8 @@ async function checkRoot(look: Look, findings: Findings, { seal }: SealWindow): 
   const { root, previous: named } = JSON.parse(own.text) as { root: string; previous: string | null };
   const problems = [
     root !== merkleRoot(leaves).toString("hex") && "the accounts come to another root",
-    named !== (previous === undefined ? null : sha256(previous.text).toString("hex")) && "the root before is another one",
+    named !== (previous === undefined ? null : sha256(previous.text).toString("hex")) &&
+      "the root before is another one",
     !own.signatures.every((signature) => isSignatureRight(own.text, signature)) && "a signature is wrong",
     own.signatures.length === 0 && "it has no signature",
   ].filter((problem) => problem !== false);

@@ -96,4 +96,3 @@ export async function* readLines(look: Look, accountId: string, span: TimeSpan):
     from = until;
   }
 }
-

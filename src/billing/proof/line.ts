@@ -98,4 +98,3 @@ function postingText(row: LineRow): string {
 function member(name: string, value: string | null): string {
   return `"${name}":${JSON.stringify(value)}`;
 }
-

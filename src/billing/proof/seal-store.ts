@@ -19,7 +19,11 @@ export type SealWindow = {
 export type AccountSeal = ChainEnd & { readonly accountId: string };
 
 /** The signed root of a window. */
-export type SignedRoot = { readonly seal: number; readonly text: string; readonly signatures: readonly RootSignature[] };
+export type SignedRoot = {
+  readonly seal: number;
+  readonly text: string;
+  readonly signatures: readonly RootSignature[];
+};
 
 const ACCOUNTS_PER_PAGE = 5_000;
 const MICROS = (column: string): string => `(extract(epoch FROM ${column}) * 1000000)::bigint`;
@@ -77,7 +81,10 @@ export function windowsBetween(look: Look, after: number, through: number): Prom
   return look<SealWindow>(WINDOWS, [after, through]);
 }
 
-export async function openWindow(pool: Pool, { seal, fromMicros, untilMicros, day }: Omit<SealWindow, "hasRoot">): Promise<void> {
+export async function openWindow(
+  pool: Pool,
+  { seal, fromMicros, untilMicros, day }: Omit<SealWindow, "hasRoot">,
+): Promise<void> {
   await pool.query(OPEN, [seal, fromMicros, untilMicros, day]);
 }
 
@@ -108,7 +115,12 @@ async function* inPages(look: Look, statement: string, seal: number): AsyncGener
 }
 
 /** An account's seals behind one and up to another, oldest first. */
-export async function sealsBetween(look: Look, accountId: string, after: number, through: number): Promise<AccountSeal[]> {
+export async function sealsBetween(
+  look: Look,
+  accountId: string,
+  after: number,
+  through: number,
+): Promise<AccountSeal[]> {
   return (await look<SealRow>(SEALS_OF, [accountId, after, through])).map(sealOf);
 }
 

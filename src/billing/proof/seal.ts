@@ -45,7 +45,10 @@ export type SealOptions = {
 };
 
 /** Seals what can be sealed, and what was begun. Returns the last root, if any. */
-export async function sealDays(pool: Pool, { keys, day, share, nowMs: givenMs, signal }: SealOptions): Promise<SignedRoot | null> {
+export async function sealDays(
+  pool: Pool,
+  { keys, day, share, nowMs: givenMs, signal }: SealOptions,
+): Promise<SignedRoot | null> {
   const look = createLook(pool, { share, ...(signal && { signal }) });
   for (;;) {
     const last = await lastWindow(look);

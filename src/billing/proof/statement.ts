@@ -55,9 +55,13 @@ export async function* exportStatement(
   const look = createLook(pool, { share: 1, ...(signal && { signal }) });
   if (!(await accountExists(look, accountId))) throw new NotFound("There is no such account.");
   const last = through === undefined ? await lastRoot(look) : await rootOfDay(look, through);
-  if (last === undefined) throw new ValidationError([{ field: "through", rule: "range", message: "no day is sealed yet: a day is sealed an hour after its end" }]);
+  if (last === undefined)
+    throw new ValidationError([
+      { field: "through", rule: "range", message: "no day is sealed yet: a day is sealed an hour after its end" },
+    ]);
   const first = after === undefined ? undefined : await rootOfDay(look, after);
-  if (first !== undefined && first.seal > last.seal) throw new ValidationError([{ field: "after", rule: "range", message: "must be a day before the last one" }]);
+  if (first !== undefined && first.seal > last.seal)
+    throw new ValidationError([{ field: "after", rule: "range", message: "must be a day before the last one" }]);
   const opening = first && (await proofOf(look, accountId, first));
   const header: StatementHeader = { type: "statement", version: 1, account: accountId, opening: opening ?? null };
   yield JSON.stringify(header);
@@ -90,7 +94,6 @@ async function proofOf(look: Look, accountId: string, root: SignedRoot): Promise
   }
   return { leaf: leafText(accountId, own), path: merklePath(leaves, index), root: rootOf(root) };
 }
-
 
 /** The lines as pieces of a file. */
 export async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer, void> {

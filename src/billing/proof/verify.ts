@@ -119,8 +119,8 @@ class Verifier {
   }
 
   #usage(text: string, json: Json): void {
-    const cost = BigInt(String(json["cost"]));
-    const charge = BigInt(String(json["charge"]));
+    const cost = BigInt(textOf(json["cost"]));
+    const charge = BigInt(textOf(json["charge"]));
     const recomputed = costOf(
       {
         inputTokensUncached: Number(json["input_tokens"]),
@@ -129,14 +129,14 @@ class Verifier {
         otherTokens: readOtherTokens(json["other_tokens"] as OtherTokensJson | null),
       },
       {
-        input: BigInt(String(json["input_price"])),
-        output: BigInt(String(json["output_price"])),
-        cacheHit: json["cache_hit_price"] === null ? null : BigInt(String(json["cache_hit_price"])),
+        input: BigInt(textOf(json["input_price"])),
+        output: BigInt(textOf(json["output_price"])),
+        cacheHit: json["cache_hit_price"] === null ? null : BigInt(textOf(json["cache_hit_price"])),
         other: readOtherPrices(json["other_prices"] as OtherPricesJson | null),
       },
     );
     if (cost !== recomputed)
-      this.report(`costs ${cost}, but its tokens come to ${recomputed} (request ${String(json["request"])})`);
+      this.report(`costs ${cost}, but its tokens come to ${recomputed} (request ${textOf(json["request"])})`);
     if (charge < 0n || charge > cost) this.report(`is charged ${charge} of a cost of ${cost}`);
     this.#line(text, -charge);
   }
@@ -150,8 +150,8 @@ class Verifier {
     if (json["digest"] !== this.#digest.toString("hex"))
       this.report(`has another digest than the ${this.#open} lines before it`);
     if (json["balance"] !== String(this.#balance))
-      this.report(`has the balance ${String(json["balance"])}, but the lines come to ${this.#balance}`);
-    if (json["lines"] !== String(this.#count)) this.report(`counts ${String(json["lines"])} lines, not ${this.#count}`);
+      this.report(`has the balance ${textOf(json["balance"])}, but the lines come to ${this.#balance}`);
+    if (json["lines"] !== String(this.#count)) this.report(`counts ${textOf(json["lines"])} lines, not ${this.#count}`);
     const end = readEnd(json);
     if (text !== sealText(end)) this.report("has another form than a seal");
     if (end.seal <= (this.#seal?.seal ?? 0)) this.report("is no later seal than the one before");
@@ -205,12 +205,17 @@ export async function verifyStatement(
   return verifier.finish();
 }
 
+/** The text of a member, which is text or a number in what Saldo writes. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 function readEnd(json: Json): ChainEnd {
   return {
     seal: Number(json["seal"]),
-    lines: BigInt(String(json["lines"])),
-    balance: BigInt(String(json["balance"])),
-    digest: Buffer.from(String(json["digest"]), "hex"),
+    lines: BigInt(textOf(json["lines"])),
+    balance: BigInt(textOf(json["balance"])),
+    digest: Buffer.from(textOf(json["digest"]), "hex"),
   };
 }
 

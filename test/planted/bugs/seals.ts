@@ -15,7 +15,13 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a day is sealed while its lines can still come",
-    edits: [{ file: `${PROOF}seal.ts`, find: "billingDay(nowMs - SETTLE_MS - DAY_MS)", replace: "billingDay(nowMs - DAY_MS)" }],
+    edits: [
+      {
+        file: `${PROOF}seal.ts`,
+        find: "billingDay(nowMs - SETTLE_MS - DAY_MS)",
+        replace: "billingDay(nowMs - DAY_MS)",
+      },
+    ],
     noticedBy: sealed("seals no day before an hour after its end"),
   },
   {
@@ -30,12 +36,24 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the verifier does not follow the path to the root",
-    edits: [{ file: `${PROOF}verify.ts`, find: "if (reached !== readObject(root.text)?.[\"root\"])", replace: "if (reached === \"\")" }],
+    edits: [
+      {
+        file: `${PROOF}verify.ts`,
+        find: 'if (reached !== readObject(root.text)?.["root"])',
+        replace: 'if (reached === "")',
+      },
+    ],
     noticedBy: verified("refuse a statement with any flipped bit"),
   },
   {
     name: "the verifier takes a root that no key signed",
-    edits: [{ file: `${PROOF}verify.ts`, find: "if (!isSignatureRight(root.text, signature))", replace: "if (signature.key === \"\")" }],
+    edits: [
+      {
+        file: `${PROOF}verify.ts`,
+        find: "if (!isSignatureRight(root.text, signature))",
+        replace: 'if (signature.key === "")',
+      },
+    ],
     noticedBy: verified("refuse a statement with any flipped bit"),
   },
   {
