@@ -907,8 +907,8 @@ export const BillingService: GenService<{
     output: typeof GetSealResponseSchema;
   },
   /**
-   * Returns the account's statement with its proof, in pieces: JSON Lines with every charge and posting of the sealed days, a digest for each
-   * sealed window, and the signed root. `saldo verify` and `verify-statement.mjs` recompute it offline.
+   * Returns the account's statement with its proof as JSON Lines, in pieces. It has every charge and posting of the sealed days, a digest for
+   * each seal, and the signed root. `saldo verify` and `verify-statement.mjs` recompute it offline.
    *
    * Errors: validation_error when no day is sealed yet, or the days are in the wrong order.
    *
