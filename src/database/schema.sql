@@ -70,6 +70,7 @@ CREATE TABLE account_member (
 );
 CREATE INDEX account_member_person ON public.account_member USING btree (person_id);
 GRANT DELETE, INSERT, SELECT, UPDATE (role) ON account_member TO saldo_serve;
+
 CREATE TABLE account_seal (
   account_id uuid NOT NULL,
   seal integer NOT NULL,
