@@ -46,6 +46,8 @@ const ALLOWED: Readonly<Record<string, readonly AccountRole[]>> = {
   "BillingService/ExportUsage": USAGE,
   "BillingService/ListLedgerEntries": STATEMENTS,
   "BillingService/ExportLedger": STATEMENTS,
+  "BillingService/GetSeal": STATEMENTS,
+  "BillingService/ExportStatement": STATEMENTS,
   "BillingService/GetLowBalanceAlert": STATEMENTS,
   "BillingService/SetLowBalanceAlert": MONEY,
   "GatewayService/CreateChatCompletion": ASKS_MODELS,
