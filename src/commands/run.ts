@@ -17,6 +17,7 @@ import { demoCommands } from "./demo.ts";
 import { keyCommands } from "./keys.ts";
 import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
+import { memberCommands } from "./members.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
 import { proofCommands } from "./proof.ts";
@@ -49,6 +50,7 @@ export const commands: readonly Command[] = [
   ...serviceTokenCommands,
   ...securityCommands,
   ...operatorCommands,
+  ...memberCommands,
   ...secondFactorCommands,
   ...transferCommands,
   ...seedCommands,

@@ -132,3 +132,25 @@ export function factorRemovedMail(reader: Reader, baseUrl: string): Mail {
     },
   );
 }
+
+/** The mail whose link makes its reader a member of an account. `accountName` and `inviter` were checked where they were set. */
+export function invitationMail(
+  reader: Reader,
+  { url, accountName, inviter }: { readonly url: string; readonly accountName: string; readonly inviter: string },
+): Mail {
+  return mailOf(
+    { ...reader, url },
+    {
+      id: {
+        subject: "undangan ke sebuah akun",
+        before: `${inviter} mengundang Anda menjadi anggota akun "${accountName}". Buka tautan ini dalam tujuh hari dan masuk atau daftar dengan alamat e-mail ini:`,
+        after: "Jika Anda tidak mengenal pengundangnya, abaikan e-mail ini; tidak ada yang berubah.",
+      },
+      en: {
+        subject: "invitation to an account",
+        before: `${inviter} invites you to become a member of the account "${accountName}". Open this link within seven days and sign in or sign up with this e-mail address:`,
+        after: "If you do not know the inviter, ignore this mail; nothing changes.",
+      },
+    },
+  );
+}

@@ -2,6 +2,7 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { Pool } from "pg";
 import type { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import {
   Language as ProtoLanguage,
@@ -18,7 +19,9 @@ import { signOutPerson } from "./end-sessions.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { deleteSession, type PersonRow, readPerson, readSessions, type SessionSummary } from "./people-store.ts";
 import { listSecurityEvents, type SecurityEventFilter, type SecurityEventRow } from "./read-security-log.ts";
-import { type SessionProof, TOKEN_SCOPES, type TokenScope } from "./principal.ts";
+import { readAccountName } from "./members/member-store.ts";
+import { toProtoMembership } from "./members/service.ts";
+import { type SessionPrincipal, type SessionProof, TOKEN_SCOPES, type TokenScope } from "./principal.ts";
 import {
   type RecordSecurityEvent,
   SECURITY_EVENT_KINDS,
@@ -35,6 +38,8 @@ export type AccountsServiceDependencies = {
   readonly isDemo: boolean;
   /** The person's own account, whatever the session acts for: settings are the person's. */
   readonly ownAccountOf: (context: HandlerContext) => string;
+  /** For which account the session acts, in which role. */
+  readonly sessionOf: (context: HandlerContext) => SessionPrincipal;
   /** Who is signed in, and by which session. */
   readonly personOf: (context: HandlerContext) => { personId: string; sessionId: string; proof: SessionProof };
   readonly operatorOf: (context: HandlerContext) => { email: string };
@@ -52,7 +57,7 @@ const languages = { id: ProtoLanguage.INDONESIAN, en: ProtoLanguage.ENGLISH } as
 
 /** Makes the service. */
 export function createAccountsService(dependencies: AccountsServiceDependencies): ServiceImpl<typeof AccountsService> {
-  const { database, isDemo, ownAccountOf, personOf, operatorOf, recordSecurityEvent, secrets } = dependencies;
+  const { database, isDemo, ownAccountOf, sessionOf, personOf, operatorOf, recordSecurityEvent, secrets } = dependencies;
   const { pool } = database;
   return {
     async getMe(_request, context) {
@@ -61,7 +66,8 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
       invariant(person !== null, "who is signed in is there");
       const settings = await readSettings(pool, ownAccountOf(context));
       const secondFactor = toProtoFactor(proof);
-      return { person: toProtoPerson(person), settings: toProtoSettings(settings), isDemo, secondFactor };
+      const account = toProtoMembership(await actingFor(pool, sessionOf(context)));
+      return { person: toProtoPerson(person), settings: toProtoSettings(settings), isDemo, secondFactor, account };
     },
 
     async updateSettings({ language, timeZone }, context) {
@@ -127,6 +133,12 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
       return { events: items.map(toProtoEvent), nextPageToken };
     },
   };
+}
+
+/** The account that a session acts for. One that the person is no member of any more has no name here. */
+async function actingFor(pool: Pool, { accountId, ownAccountId, role }: SessionPrincipal) {
+  const accountName = role === null ? "" : await readAccountName(pool, accountId);
+  return { accountId, accountName, role, isOwn: accountId === ownAccountId };
 }
 
 function toProtoPerson({ personId, email, name, emailVerified, isOperator, accountId }: PersonRow) {

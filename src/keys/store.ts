@@ -71,6 +71,9 @@ SELECT outcome, wait_ms AS "waitMs" FROM take_caller_slot($1::text, $2::uuid, $3
 /** The keys that people issue; the others are of the playground. */
 const IS_ISSUED = `NOT is_playground AND NOT is_member_playground`;
 const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND ${IS_ISSUED}`;
+const COUNT_OF_PEOPLE = `
+SELECT person_id, count(*)::int AS count FROM api_key
+WHERE account_id = $1::uuid AND person_id IS NOT NULL AND revoked_at IS NULL AND ${IS_ISSUED} GROUP BY person_id`;
 const COUNT_WORKING_OF = `
 SELECT account_id, count(*)::int AS count FROM api_key
 WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL AND ${IS_ISSUED} GROUP BY account_id`;
@@ -222,6 +225,12 @@ export async function countWorkingKeys(client: PoolClient, accountId: string): P
 export async function countWorkingKeysOf(pool: Pool, accountIds: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await pool.query<{ account_id: string; count: number }>(COUNT_WORKING_OF, [accountIds]);
   return new Map(rows.map((row) => [row.account_id, row.count]));
+}
+
+/** How many keys of each person of an account were not revoked. */
+export async function countKeysOfPeople(pool: Pool, accountId: string): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ person_id: string; count: number }>(COUNT_OF_PEOPLE, [accountId]);
+  return new Map(rows.map((row) => [row.person_id, row.count]));
 }
 
 /** Writes a key and gives the moment it was made. */

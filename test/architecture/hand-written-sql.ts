@@ -137,6 +137,8 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "identity/sign-in/pending-sign-ups.ts",
     "identity/people-store.ts",
     "identity/members/member-store.ts",
+    "identity/members/invite-store.ts",
+    "identity/members/activity.ts",
     "identity/renew-session.ts",
     "identity/second-factor/second-factor-store.ts",
     "identity/service-token-store.ts",

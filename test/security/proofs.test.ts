@@ -19,9 +19,12 @@ const COOKIE = "saldo_session";
 const LACKS = new Set(["second_factor_required", "fresh_authentication_required"]);
 
 /** What a person may do on the own account before a required second factor is set up. */
-const OWN_SETTINGS = ["GetMe", "UpdateSettings", "ListSessions", "RevokeSession"].map(
-  (name) => `AccountsService/${name}`,
-);
+const OWN_SETTINGS = [
+  ...["GetMe", "UpdateSettings", "ListSessions", "RevokeSession"].map((name) => `AccountsService/${name}`),
+  // Otherwise one whose account asks for a second factor could not go back to the own account.
+  "MembersService/ListMyAccounts",
+  "MembersService/SwitchAccount",
+];
 /** Of these, what needs a fresh proof all the same: a stolen session must not end those of its owner. */
 const OWN_SETTINGS_FRESH = ["AccountsService/RevokeSession"];
 /** What owners may do only with a fresh proof: it moves money, or decides who may. */
@@ -30,6 +33,10 @@ const OWNERS_FRESH = [
   "MerchantService/CreateCredential",
   "MerchantTransferService/CreateTransfer",
   "CallbackService/UpdateCallbackSettings",
+  "MembersService/InviteMember",
+  "MembersService/ChangeRole",
+  "MembersService/RemoveMember",
+  "MembersService/LeaveAccount",
 ];
 /** What operators may do with a stale proof although it is no read: it takes access away, or makes a file. */
 const OPERATORS_STALE = [

@@ -31,6 +31,10 @@ const ABOUT_THE_PERSON = [
   "AccountsService/UpdateSettings",
   "AccountsService/ListSessions",
   "AccountsService/RevokeSession",
+  "MembersService/ListMyAccounts",
+  "MembersService/SwitchAccount",
+  "MembersService/ShowInvite",
+  "MembersService/AcceptInvite",
 ];
 
 /** The roles of every other method. */
@@ -70,6 +74,14 @@ const ALLOWED: Readonly<Record<string, readonly AccountRole[]>> = {
   "KeysService/RevokeKey": ASKS_MODELS,
   "KeysService/GetRetrySettings": USAGE,
   "KeysService/SetRetrySettings": CHANGES,
+  "MembersService/ListMembers": READS,
+  "MembersService/InviteMember": CHANGES,
+  "MembersService/RevokeInvite": CHANGES,
+  "MembersService/ChangeRole": CHANGES,
+  "MembersService/RemoveMember": CHANGES,
+  "MembersService/LeaveAccount": EVERY,
+  "MembersService/RenameAccount": CHANGES,
+  "MembersService/ListActivity": READS,
   "MerchantService/CreateMerchant": CHANGES,
   "MerchantService/ListMerchants": READS,
   "MerchantService/CreateCredential": CHANGES,

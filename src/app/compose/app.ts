@@ -60,6 +60,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import { getKey } from "../../keys/issued-keys.ts";
 import { readKeyNames } from "../../keys/issued-keys-store.ts";
 import { createKeys } from "../../keys/keys.ts";
+import { recordActivity } from "../../identity/members/activity.ts";
 import { requireKeyRole } from "../../identity/members/member-roles.ts";
 import { ownKeysOf } from "./own-keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
@@ -249,6 +250,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
+      members: people.members,
       gateway: createGatewayService({
         gateway: running.gateway,
         catalog,
@@ -292,6 +294,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
     takeCountSlot,
     verifyMerchant,
     recordCall: recordCallsOnAccounts(database),
+    recordActivity: (line) => recordActivity(database.pool, line),
     ...callerLimits({ config, database, people, keys, verifyMerchant }),
     ...people,
     publicUrl: config.publicUrl,

@@ -20,7 +20,8 @@ import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-cred
 import { readerOfAccount } from "../../identity/store.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
-import { operatorOf, ownAccountOf, personOf } from "../../transport/calls/callers.ts";
+import { operatorOf, ownAccountOf, personOf, sessionOf } from "../../transport/calls/callers.ts";
+import { membersService } from "./members.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 
 export type PeopleOptions = {
@@ -39,6 +40,7 @@ export type AppPeople = {
   readonly lowBalanceTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
   readonly accounts: ReturnType<typeof createAccountsService>;
+  readonly members: ReturnType<typeof membersService>;
   /** The security log. Close it before the database. */
   readonly securityLog: SecurityLog;
   /** Close it when sign-up has stopped. */
@@ -94,10 +96,12 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     people,
     signIn: recordSignIns(signIn, { recordSecurityEvent, verifySession: (cookies) => people.verifySession(cookies) }),
     verifyServiceToken: createServiceTokenVerifier(database),
+    members: membersService({ database, mailer, baseUrl }),
     accounts: createAccountsService({
       database,
       isDemo: config.demo,
       ownAccountOf,
+      sessionOf,
       personOf,
       operatorOf,
       recordSecurityEvent,

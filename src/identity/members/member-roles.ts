@@ -6,6 +6,7 @@ import type { AccountRole } from "../principal.ts";
 import { type MemberId, readRole } from "./member-store.ts";
 
 const WITH_KEYS: readonly AccountRole[] = ["owner", "admin", "developer"];
+const MANAGERS: readonly AccountRole[] = ["owner", "admin"];
 
 /** Whether members of a role may have keys. The keys of a member who changes to another role are revoked. */
 export function mayHaveKeys(role: AccountRole): boolean {
@@ -16,4 +17,18 @@ export function mayHaveKeys(role: AccountRole): boolean {
 export async function requireKeyRole(client: PoolClient, member: MemberId): Promise<void> {
   const role = await readRole(client, member);
   if (role === null || !mayHaveKeys(role)) throw new RoleMissing(role !== null);
+}
+
+/**
+ * Stops unless a person may manage members of the given roles, behind the lock of the account: a person who was removed meanwhile may not.
+ * Only owners manage owners. Errors: RoleMissing.
+ */
+export async function requireManager(
+  client: PoolClient,
+  manager: MemberId,
+  roles: readonly (AccountRole | null)[],
+): Promise<void> {
+  const role = await readRole(client, manager);
+  if (role === null || !MANAGERS.includes(role)) throw new RoleMissing(role !== null);
+  if (role !== "owner" && roles.includes("owner")) throw new RoleMissing(true);
 }

@@ -4,7 +4,7 @@
 import type { TraceSpan } from "../../kernel/tracing.ts";
 import { spanOf } from "./call.ts";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { AccountRole, MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
+import type { AccountRole, MerchantPrincipal, SessionPrincipal, SessionProof } from "../../identity/principal.ts";
 import type { CallingMember } from "../../keys/calling-member.ts";
 import { RoleMissing, ValidationError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -23,11 +23,16 @@ export function accountOf(context: HandlerContext): string {
   throw new ValidationError([{ field: ACCOUNT_HEADER, rule: "required", message }]);
 }
 
+/** The signed-in person who calls, and for which account. */
+export function sessionOf(context: HandlerContext): SessionPrincipal {
+  const principal = principalOf(context);
+  invariant(principal.kind === "session", "a method of people is called by a signed-in person");
+  return principal;
+}
+
 /** The signed-in person's own account, whatever the session acts for. */
 export function ownAccountOf(context: HandlerContext): string {
-  const principal = principalOf(context);
-  invariant(principal.kind === "session", "a method about a person is called by one");
-  return principal.ownAccountId;
+  return sessionOf(context).ownAccountId;
 }
 
 /** The member who calls, in the account that the call acts for. Null: a service, an operator or a key calls. */

@@ -38,6 +38,7 @@ import { limitCallers } from "./limit-callers.ts";
 import { logCall, logFault, type CallLogger } from "./log.ts";
 import { writeIdsPlainly } from "./normalize-ids.ts";
 import { rateHeaders } from "./rate-headers.ts";
+import { recordActivities, type RecordActivity } from "./record-activity.ts";
 import { recheckCallers } from "./recheck-callers.ts";
 import { validateMessage } from "./validate.ts";
 
@@ -55,6 +56,8 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly mayServe?: () => boolean;
   /** Records an operator's command on another account before it runs. */
   readonly recordCall: (call: CallOnAccount) => Promise<void>;
+  /** Records what was changed in an account, for its members. Absent: nothing is recorded. */
+  readonly recordActivity?: RecordActivity;
   /** Records what operators read. Absent: nothing is recorded. */
   readonly recordSecurityEvent?: RecordSecurityEvent;
   /** How many of our proxies are before the HTTP port. Absent: none. */
@@ -98,6 +101,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     validateCall,
     recordCallsOnAccounts(ports),
     recordReads(ports),
+    recordActivities(ports.recordActivity, ports.logger),
     limitRate(ports.keys),
   ];
 }

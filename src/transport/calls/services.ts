@@ -10,6 +10,7 @@ import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { PublicCatalogService } from "#gen/saldo/gateway/v1/public_catalog_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
+import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
@@ -36,6 +37,7 @@ export const services = {
   keys: KeysService,
   billing: BillingService,
   accounts: AccountsService,
+  members: MembersService,
   merchantTransfer: MerchantTransferService,
   merchant: MerchantService,
   callback: CallbackService,

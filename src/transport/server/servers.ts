@@ -28,6 +28,7 @@ export type ServersOptions = {
   readonly verifyMerchant: Verifiers["verifyMerchant"];
   readonly verifyServiceToken: Verifiers["verifyServiceToken"];
   readonly recordCall: CallPorts["recordCall"];
+  readonly recordActivity?: CallPorts["recordActivity"];
   readonly takeCallerSlot: CallPorts["takeCallerSlot"];
   readonly takeCountSlot: CallPorts["takeCountSlot"];
   /** Absent: unknown credentials are not counted. */
@@ -105,6 +106,7 @@ export function createServers(options: ServersOptions): Servers {
     trustedProxies: options.trustedProxies,
     ...(refusedCredentials === undefined ? {} : { refusedCredentials }),
     ...(recordSecurityEvent === undefined ? {} : { recordSecurityEvent }),
+    ...(options.recordActivity === undefined ? {} : { recordActivity: options.recordActivity }),
     ...(options.tracing === undefined ? {} : { tracing: options.tracing }),
     ...(options.mayServe === undefined ? {} : { mayServe: options.mayServe }),
   };

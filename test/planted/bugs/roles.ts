@@ -6,6 +6,9 @@ const edit = (file: string, find: string, replace: string): Edit => ({ file: `sr
 const roles = (test: string) => ({ file: "test/security/roles.test.ts", test });
 const isolation = (test: string) => ({ file: "test/identity/members/isolation.test.ts", test });
 
+const members = (test: string) => ({ file: "test/identity/members/members.test.ts", test });
+const invites = (test: string) => ({ file: "test/identity/members/invites.test.ts", test });
+
 /** Each with the test that must notice it. */
 export const ROLE_BUGS: readonly PlantedBug[] = [
   {
@@ -102,5 +105,109 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     name: "a key is made behind the removal of its maker",
     edits: [edit("keys/issue-key.ts", "await maker?.requireRole(client);", "")],
     noticedBy: isolation("a person who was removed meanwhile makes no key"),
+  },
+  {
+    name: "a member who goes keeps keys that work",
+    edits: [
+      edit(
+        "identity/members/members.ts",
+        "role !== null && mayHaveKeys(role) ? 0 : revokeKeysOfPerson(client, { accountId, personId })",
+        "0",
+      ),
+    ],
+    noticedBy: members("loses the keys and the open invitations that the member made"),
+  },
+  {
+    name: "an admin comes back by an own invitation",
+    edits: [
+      edit("identity/members/members.ts", "await revokeInvites(client, { accountId, invitedBy: personId });", ""),
+    ],
+    noticedBy: members("loses the keys and the open invitations that the member made"),
+  },
+  {
+    name: "an admin makes owners",
+    edits: [
+      edit(
+        "identity/members/member-roles.ts",
+        'if (role !== "owner" && roles.includes("owner")) throw new RoleMissing(true);',
+        "",
+      ),
+    ],
+    noticedBy: members("of an owner is neither given, changed nor removed by an admin"),
+  },
+  {
+    name: "the last owner leaves",
+    edits: [edit("identity/members/members.ts", 'if (member.role !== "owner") return;', "if (true) return;")],
+    noticedBy: members("the last one neither leaves nor takes the own role away"),
+  },
+  {
+    name: "members change without the lock of their account",
+    edits: [edit("identity/members/members.ts", "await lockAccount(client, accountId);", "")],
+    noticedBy: members("when all leave at once, one stays"),
+  },
+  {
+    name: "the person whose account it is can be removed",
+    edits: [
+      edit(
+        "identity/members/members.ts",
+        'if (member.isHolder) throw problem("member.holder"',
+        'if (false) throw problem("member.holder"',
+      ),
+    ],
+    noticedBy: members("who opened it neither leaves nor is removed or demoted"),
+  },
+  {
+    name: "a person switches to any account",
+    edits: [
+      edit(
+        "identity/members/my-accounts.ts",
+        ".find((each) => each.accountId === accountId);",
+        ".map((each) => ({ ...each, accountId, isOwn: false }))[0];",
+      ),
+    ],
+    noticedBy: members("has no access at the next call"),
+  },
+  {
+    name: "whoever has the link of an invitation accepts it",
+    edits: [
+      edit(
+        "identity/members/invite-store.ts",
+        "WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN}`;\nconst ACCEPT",
+        "WHERE digest = $1::bytea AND $2::text <> '' AND ${IS_OPEN}`;\nconst ACCEPT",
+      ),
+      edit(
+        "identity/members/invite-store.ts",
+        "WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN} RETURNING role",
+        "WHERE digest = $1::bytea AND $2::text <> '' AND ${IS_OPEN} RETURNING role",
+      ),
+    ],
+    noticedBy: invites("where another person has the link"),
+  },
+  {
+    name: "an invitation is accepted for ever",
+    edits: [
+      edit(
+        "identity/members/invite-store.ts",
+        "accepted_at IS NULL AND revoked_at IS NULL AND expires_at > clock_timestamp()",
+        "accepted_at IS NULL AND revoked_at IS NULL",
+      ),
+    ],
+    noticedBy: invites("where it is too old"),
+  },
+  {
+    name: "an invitation that was revoked is accepted",
+    edits: [
+      edit(
+        "identity/members/invite-store.ts",
+        "accepted_at IS NULL AND revoked_at IS NULL AND expires_at",
+        "accepted_at IS NULL AND expires_at",
+      ),
+    ],
+    noticedBy: invites("where it was revoked, also while it is accepted"),
+  },
+  {
+    name: "the name of an account is any text, and stands in mails",
+    edits: [edit("identity/members/my-accounts.ts", "LIKE_A_HOST.test(given)", "false")],
+    noticedBy: members("is not"),
   },
 ];

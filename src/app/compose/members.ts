@@ -1,0 +1,16 @@
+import type { MembersServiceDependencies } from "../../identity/members/service.ts";
+import { createMembersService } from "../../identity/members/service.ts";
+import { countKeysOfPeople, revokeKeysOfPerson } from "../../keys/store.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
+import { sessionOf } from "../../transport/calls/callers.ts";
+
+/** Builds MembersService over the ledger's lock of an account, and the keys of its people. */
+export function membersService(parts: Pick<MembersServiceDependencies, "database" | "mailer" | "baseUrl">) {
+  return createMembersService({
+    ...parts,
+    lockAccount,
+    revokeKeysOfPerson,
+    countKeysOfPeople: (accountId) => countKeysOfPeople(parts.database.pool, accountId),
+    sessionOf,
+  });
+}

@@ -1,0 +1,106 @@
+// Members of accounts, for operators: whom an account has, and how it gets an owner again whose people are gone.
+
+import type { PoolClient } from "pg";
+import { recordActivity } from "../identity/members/activity.ts";
+import { readMembers, readPersonOfEmail, readRole } from "../identity/members/member-store.ts";
+import { endMembership, MAX_MEMBERS, setMember } from "../identity/members/members.ts";
+import { ACCOUNT_ROLES } from "../identity/principal.ts";
+import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { revokeKeysOfPerson } from "../keys/store.ts";
+import { lockAccount } from "../ledger/account-lock.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
+import type { Command } from "./command.ts";
+import { operatorHere } from "./operator-here.ts";
+import { uuidOption } from "./option-values.ts";
+
+const account = { required: true, value: "ID", about: "the account" };
+const email = { required: true, value: "E", about: "the person's e-mail address" };
+const reason = { required: false, value: "R", about: "why" };
+const ports = { revokeKeysOfPerson };
+
+export const memberCommands: readonly Command[] = [
+  {
+    name: "member list",
+    about: "Lists the members of an account and what each may do.",
+    options: { account },
+    async run(values, { database }) {
+      const accountId = uuidOption(values.need("account"), "account");
+      const members = await readMembers((await database()).pool, accountId, MAX_MEMBERS);
+      const json = members.map(({ joinedAt, ...each }) => ({ ...each, joinedAt: joinedAt?.toISOString() ?? null }));
+      return { json: { members: json }, text: members.map((each) => `${each.email}\t${each.role}`).join("\n") };
+    },
+  },
+  {
+    name: "member add",
+    about: "Makes a person a member of an account, or gives a member another role. The person must have signed up.",
+    options: {
+      account,
+      email,
+      role: { required: true, value: "ROLE", about: ACCOUNT_ROLES.join(", ") },
+      reason,
+    },
+    async run(values, { database }) {
+      const accountId = uuidOption(values.need("account"), "account");
+      const role = ACCOUNT_ROLES.find((each) => each === values.need("role"));
+      if (role === undefined) throw wrong("role", `must be one of ${ACCOUNT_ROLES.join(", ")}`);
+      const facts = { email: values.need("email").toLowerCase(), role };
+      const personId = await withAuditLog(
+        await operatorHere(database),
+        async (client) => {
+          await lockAccount(client, accountId);
+          const person = await requirePerson(client, facts.email);
+          await setMember(ports, client, { accountId, personId: person, role });
+          const line = { accountId, personId: null, actor: "operator", action: "member.set", subject: person, facts };
+          await recordActivity(client, line);
+          return person;
+        },
+        () => ({ action: "member add", subject: accountId, reason: values.get("reason") ?? null, facts }),
+      );
+      return { json: { personId, role } };
+    },
+  },
+  {
+    name: "member remove",
+    about: "Removes a member from an account and revokes the keys that the member has made.",
+    options: { account, email, reason },
+    async run(values, { database }) {
+      const accountId = uuidOption(values.need("account"), "account");
+      const facts = { email: values.need("email").toLowerCase() };
+      const revokedKeys = await withAuditLog(
+        await operatorHere(database),
+        async (client) => {
+          await lockAccount(client, accountId);
+          const personId = await requirePerson(client, facts.email);
+          const members = await readMembers(client, accountId, MAX_MEMBERS);
+          const member = members.find((each) => each.personId === personId);
+          if (member === undefined || (await readRole(client, { accountId, personId })) === null) throw noMember();
+          const keys = await endMembership(ports, client, { accountId, member });
+          const line = { accountId, personId: null, actor: "operator", action: "member.removed", subject: personId };
+          await recordActivity(client, { ...line, facts });
+          return keys;
+        },
+        (keys) => ({
+          action: "member remove",
+          subject: accountId,
+          reason: values.get("reason") ?? null,
+          facts: { ...facts, keys },
+        }),
+      );
+      return { json: { revokedKeys } };
+    },
+  },
+];
+
+async function requirePerson(client: PoolClient, address: string): Promise<string> {
+  const personId = await readPersonOfEmail(client, address);
+  if (personId === null) throw new NotFound("No person with a verified address has this one.");
+  return personId;
+}
+
+function noMember(): NotFound {
+  return new NotFound("There is no such member.");
+}
+
+function wrong(field: string, message: string): ValidationError {
+  return new ValidationError([{ field, rule: `${field}.known`, message }]);
+}

@@ -1,0 +1,91 @@
+// Invitations in SQL: an invitation is accepted, revoked or too old once, decided in one statement by the database's clock.
+
+import type { Pool, PoolClient } from "pg";
+import type { AccountRole } from "../principal.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+/** An invitation as it is listed. Its token is in the mail alone. */
+export type Invite = {
+  readonly inviteId: string;
+  readonly email: string;
+  readonly role: AccountRole;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+/** For how long an invitation is open. */
+export const INVITE_DAYS = 7;
+
+const IS_OPEN = `accepted_at IS NULL AND revoked_at IS NULL AND expires_at > clock_timestamp()`;
+const SHOWN = `id AS "inviteId", email, role, created_at AS "createdAt", expires_at AS "expiresAt"`;
+const INSERT = `
+INSERT INTO account_invite (id, account_id, digest, email, role, invited_by, expires_at)
+VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6::uuid, clock_timestamp() + interval '${INVITE_DAYS} days')
+RETURNING ${SHOWN}`;
+const OPEN = `SELECT ${SHOWN} FROM account_invite WHERE account_id = $1::uuid AND ${IS_OPEN} ORDER BY id DESC LIMIT $2`;
+const REVOKE = `
+UPDATE account_invite SET revoked_at = clock_timestamp()
+WHERE account_id = $1::uuid AND ${IS_OPEN} AND ($2::uuid IS NULL OR id = $2) AND ($3::text IS NULL OR email = $3)
+  AND ($4::uuid IS NULL OR invited_by = $4)
+RETURNING email, role`;
+const IS_THERE = `SELECT role FROM account_invite WHERE account_id = $1::uuid AND id = $2::uuid`;
+const OF_TOKEN = `
+SELECT account_id AS "accountId", role FROM account_invite WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN}`;
+const ACCEPT = `
+UPDATE account_invite SET accepted_at = clock_timestamp() WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN} RETURNING role`;
+
+/** An invitation to be written. */
+export type NewInvite = {
+  readonly inviteId: string;
+  readonly accountId: string;
+  readonly digest: Buffer;
+  readonly email: string;
+  readonly role: AccountRole;
+  readonly invitedBy: string;
+};
+
+/** Writes an invitation. */
+export async function insertInvite(client: PoolClient, invite: NewInvite): Promise<Invite> {
+  const { inviteId, accountId, digest, email, role, invitedBy } = invite;
+  const { rows } = await client.query<Invite>(INSERT, [inviteId, accountId, digest, email, role, invitedBy]);
+  return rows[0] as Invite;
+}
+
+/** The open invitations of an account, newest first. */
+export async function readOpenInvites(client: Queryable, accountId: string, limit: number): Promise<Invite[]> {
+  return (await client.query<Invite>(OPEN, [accountId, limit])).rows;
+}
+
+/** Revokes open invitations of an account: one, those to an address, or those by a person. Returns what they were. */
+export async function revokeInvites(
+  client: PoolClient,
+  which: { accountId: string; inviteId?: string; email?: string; invitedBy?: string },
+): Promise<{ email: string; role: AccountRole }[]> {
+  const values = [which.accountId, which.inviteId ?? null, which.email ?? null, which.invitedBy ?? null];
+  return (await client.query<{ email: string; role: AccountRole }>(REVOKE, values)).rows;
+}
+
+/** The role of an invitation of an account, open or not. Null: there is none. */
+export async function readInviteRole(
+  client: Queryable,
+  { accountId, inviteId }: { accountId: string; inviteId: string },
+): Promise<AccountRole | null> {
+  return (await client.query<{ role: AccountRole }>(IS_THERE, [accountId, inviteId])).rows[0]?.role ?? null;
+}
+
+/** What the invitation of a token to an address is to. Null: none that is open. */
+export async function readInviteOfToken(
+  client: Queryable,
+  { digest, email }: { digest: Buffer; email: string },
+): Promise<{ accountId: string; role: AccountRole } | null> {
+  return (await client.query<{ accountId: string; role: AccountRole }>(OF_TOKEN, [digest, email])).rows[0] ?? null;
+}
+
+/** Uses up the invitation of a token to an address, and returns its role. Null: none that is open. */
+export async function acceptInviteOfToken(
+  client: PoolClient,
+  { digest, email }: { digest: Buffer; email: string },
+): Promise<AccountRole | null> {
+  return (await client.query<{ role: AccountRole }>(ACCEPT, [digest, email])).rows[0]?.role ?? null;
+}

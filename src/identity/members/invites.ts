@@ -1,0 +1,186 @@
+// Invitations by mail. The token is in the mail alone and stored as a digest. It is used once, by a person whose verified address is the
+// invited one: another reader of the link learns nothing of it. Whether the address has an account shows nowhere.
+
+import { createHash, randomBytes } from "node:crypto";
+import type { PoolClient } from "pg";
+import { LimitExceeded, NotFound, TooManyTries, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { digestSecretToken } from "../../kernel/secret-token.ts";
+import { isEmailAddress } from "../customers.ts";
+import type { Mailer } from "../mailer.ts";
+import { invitationMail } from "../mails.ts";
+import type { AccountRole } from "../principal.ts";
+import { readSettings } from "../settings.ts";
+import { type Pace, takeTry } from "../throttle.ts";
+import { recordActivity } from "./activity.ts";
+import {
+  acceptInviteOfToken,
+  insertInvite,
+  type Invite,
+  readInviteOfToken,
+  readInviteRole,
+  readOpenInvites,
+  revokeInvites,
+} from "./invite-store.ts";
+import { requireManager } from "./member-roles.ts";
+import {
+  insertMember,
+  type Membership,
+  readAccountName,
+  readMembers,
+  readMemberships,
+  readPersonOfEmail,
+  readRole,
+  writeActsFor,
+} from "./member-store.ts";
+import { type Actor, inAccount, MAX_MEMBERS, type MemberPorts } from "./members.ts";
+
+/** The most invitations of an account that are open at a time. */
+export const MAX_OPEN_INVITES = 50;
+/** Where the link of a mail leads. */
+export const INVITE_PATH = "/invite";
+const TOKEN_BYTES = 32;
+/** Mails of one account, and to one address from everywhere. */
+const PER_ACCOUNT: Pace = { burst: 20, intervalSeconds: 180 };
+const PER_ADDRESS: Pace = { burst: 5, intervalSeconds: 3_600 };
+
+export type InvitePorts = MemberPorts & {
+  readonly mailer: Pick<Mailer, "isConfigured" | "send">;
+  /** Where people reach the service. */
+  readonly baseUrl: () => string;
+};
+
+/**
+ * Mails an invitation; a former one to the address is revoked. Errors: RoleMissing, ValidationError, LimitExceeded, TooManyTries,
+ * UpstreamBusy when the mail is not sent, with the invitation open.
+ */
+export async function inviteMember(
+  ports: InvitePorts,
+  { actor, ownAccountId, email: given, role }: { actor: Actor; ownAccountId: string; email: string; role: AccountRole },
+): Promise<Invite> {
+  const { mailer, database } = ports;
+  const email = given.trim().toLowerCase();
+  if (!isEmailAddress(email)) throw problem("email.shape", "must be an e-mail address");
+  if (!mailer.isConfigured) throw new NoMail();
+  await takeMail(ports, actor.accountId, email);
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const made = await inAccount(ports, actor.accountId, async (client) => {
+    await requireManager(client, actor, [role]);
+    await requirePlace(client, { accountId: actor.accountId, email });
+    const { accountId, personId: invitedBy } = actor;
+    const digest = digestSecretToken(token);
+    const invite = await insertInvite(client, { inviteId: uuidv7(), accountId, digest, email, role, invitedBy });
+    await record(client, actor, "member.invited", { subject: invite.inviteId, email, role });
+    return { invite, accountName: await readAccountName(client, accountId) };
+  });
+  const { language } = await readSettings(database.pool, ownAccountId);
+  const url = `${ports.baseUrl()}${INVITE_PATH}?token=${token}`;
+  await mailer.send(
+    invitationMail({ to: email, language }, { url, accountName: made.accountName, inviter: actor.email }),
+  );
+  return made.invite;
+}
+
+/** Revokes an invitation; revoking it again changes nothing. Errors: NotFound, RoleMissing. */
+export function revokeInvite(
+  ports: MemberPorts,
+  { actor, inviteId }: { actor: Actor; inviteId: string },
+): Promise<void> {
+  return inAccount(ports, actor.accountId, async (client) => {
+    const role = await readInviteRole(client, { accountId: actor.accountId, inviteId });
+    if (role === null) throw new NotFound("There is no such invitation.");
+    await requireManager(client, actor, [role]);
+    const [revoked] = await revokeInvites(client, { accountId: actor.accountId, inviteId });
+    if (revoked !== undefined) await record(client, actor, "member.invite_revoked", { subject: inviteId, ...revoked });
+  });
+}
+
+/** What an invitation is to. Errors: NotFound when it is not open, or is to another address. */
+export async function showInvite(
+  { database }: MemberPorts,
+  { token, email }: { token: string; email: string },
+): Promise<{ accountName: string; role: AccountRole }> {
+  const invite = await readInviteOfToken(database.pool, { digest: digestSecretToken(token), email });
+  if (invite === null) throw new InviteOver();
+  return { accountName: await readAccountName(database.pool, invite.accountId), role: invite.role };
+}
+
+/** Makes a person a member by an invitation; the session then acts for the account. Errors: NotFound, LimitExceeded. */
+export async function acceptInvite(
+  ports: MemberPorts,
+  { token, personId, email, sessionId }: { token: string; personId: string; email: string; sessionId: string },
+): Promise<Membership> {
+  const digest = digestSecretToken(token);
+  // Which account is locked. What counts is read again behind the lock.
+  const found = await readInviteOfToken(ports.database.pool, { digest, email });
+  if (found === null) throw new InviteOver();
+  const { accountId } = found;
+  return inAccount(ports, accountId, async (client) => {
+    const role = await acceptInviteOfToken(client, { digest, email });
+    if (role === null) throw new InviteOver();
+    await requireRoom(client, accountId);
+    const isNew = (await readRole(client, { accountId, personId })) === null;
+    if (isNew) await insertMember(client, { accountId, personId, role });
+    await writeActsFor(client, { sessionId, personId, accountId });
+    const actor = { accountId, personId, email };
+    if (isNew) await record(client, actor, "member.joined", { subject: personId, email, role });
+    const memberships = await readMemberships(client, personId, MAX_MEMBERSHIPS);
+    return memberships.find((membership) => membership.accountId === accountId) as Membership;
+  });
+}
+
+/** The most accounts that are listed for a person. */
+export const MAX_MEMBERSHIPS = 500;
+
+async function takeMail({ database: { pool } }: InvitePorts, accountId: string, email: string): Promise<void> {
+  const address = createHash("sha256").update(email).digest("hex");
+  for (const [bucket, pace] of [
+    [`invite of ${accountId}`, PER_ACCOUNT],
+    [`invite to ${address}`, PER_ADDRESS],
+  ] as const) {
+    const seconds = await takeTry(pool, bucket, pace);
+    if (seconds > 0) throw new TooManyTries(seconds);
+  }
+}
+
+/** Makes a place for an invitation to an address, behind the lock of the account. Errors: ValidationError, LimitExceeded. */
+async function requirePlace(client: PoolClient, { accountId, email }: { accountId: string; email: string }) {
+  const personId = await readPersonOfEmail(client, email);
+  if (personId !== null && (await readRole(client, { accountId, personId })) !== null) {
+    throw problem("email.member", "is the address of a member");
+  }
+  await requireRoom(client, accountId);
+  await revokeInvites(client, { accountId, email });
+  if ((await readOpenInvites(client, accountId, MAX_OPEN_INVITES)).length >= MAX_OPEN_INVITES) {
+    throw new LimitExceeded(`An account has at most ${MAX_OPEN_INVITES} open invitations. Revoke one first.`);
+  }
+}
+
+async function requireRoom(client: PoolClient, accountId: string): Promise<void> {
+  if ((await readMembers(client, accountId, MAX_MEMBERS)).length < MAX_MEMBERS) return;
+  throw new LimitExceeded(`An account has at most ${MAX_MEMBERS} members.`);
+}
+
+function record(
+  client: PoolClient,
+  { accountId, personId, email: actor }: Actor,
+  action: string,
+  { subject, ...facts }: { subject: string; email: string; role: AccountRole },
+): Promise<void> {
+  return recordActivity(client, { accountId, personId, actor, action, subject, facts });
+}
+
+function problem(rule: string, message: string): ValidationError {
+  return new ValidationError([{ field: "email", rule, message }]);
+}
+
+/** The invitation was used, revoked, is too old, is to another address, or never was. The answer does not show which. */
+class InviteOver extends NotFound {
+  constructor() {
+    super("This invitation is not open, or it is to another e-mail address than yours.");
+  }
+}
+
+class NoMail extends UpstreamBusy {
+  override readonly message = "Mail is not set up here, so people cannot be invited. The operator can set it up.";
+}

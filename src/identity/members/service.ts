@@ -1,0 +1,146 @@
+// MembersService: translation between the contract and the use cases of this folder.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
+import { AccountRole as ProtoRole } from "#gen/saldo/options/v1/options_pb.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { ACCOUNT_ROLES, type AccountRole, type SessionPrincipal } from "../principal.ts";
+import { type ActivityLine, listActivity } from "./activity.ts";
+import { type Invite, readOpenInvites } from "./invite-store.ts";
+import { acceptInvite, inviteMember, type InvitePorts, MAX_OPEN_INVITES, revokeInvite, showInvite } from "./invites.ts";
+import { type Member, type Membership, readMembers } from "./member-store.ts";
+import { changeRole, leaveAccount, MAX_MEMBERS, removeMember } from "./members.ts";
+import { listMyAccounts, renameAccount, switchAccount } from "./my-accounts.ts";
+
+export type MembersServiceDependencies = InvitePorts & {
+  /** The signed-in person who calls. */
+  readonly sessionOf: (context: HandlerContext) => SessionPrincipal;
+  /** How many keys of each person of an account work. */
+  readonly countKeysOfPeople: (accountId: string) => Promise<ReadonlyMap<string, number>>;
+};
+
+const protoRoles = {
+  owner: ProtoRole.OWNER,
+  admin: ProtoRole.ADMIN,
+  developer: ProtoRole.DEVELOPER,
+  billing: ProtoRole.BILLING,
+  viewer: ProtoRole.VIEWER,
+} as const satisfies Record<AccountRole, ProtoRole>;
+
+/** Makes the service. */
+export function createMembersService(dependencies: MembersServiceDependencies): ServiceImpl<typeof MembersService> {
+  const { sessionOf, countKeysOfPeople, ...ports } = dependencies;
+  const { pool } = ports.database;
+  const actorOf = (context: HandlerContext) => {
+    const { accountId, personId, email } = sessionOf(context);
+    return { accountId, personId, email };
+  };
+  return {
+    async listMyAccounts(_request, context) {
+      const { personId, accountId } = sessionOf(context);
+      return { accounts: (await listMyAccounts(pool, personId)).map(toProtoMembership), currentAccountId: accountId };
+    },
+
+    async switchAccount({ accountId }, context) {
+      const { personId, sessionId } = sessionOf(context);
+      return { account: toProtoMembership(await switchAccount(pool, { personId, sessionId, accountId })) };
+    },
+
+    async showInvite({ token }, context) {
+      const { accountName, role } = await showInvite(ports, { token, email: sessionOf(context).email });
+      return { accountName, role: protoRoles[role] };
+    },
+
+    async acceptInvite({ token }, context) {
+      const { personId, email, sessionId } = sessionOf(context);
+      return { account: toProtoMembership(await acceptInvite(ports, { token, personId, email, sessionId })) };
+    },
+
+    async listMembers(_request, context) {
+      const { accountId } = sessionOf(context);
+      const keys = await countKeysOfPeople(accountId);
+      const members = await readMembers(pool, accountId, MAX_MEMBERS);
+      const invites = await readOpenInvites(pool, accountId, MAX_OPEN_INVITES);
+      return {
+        members: members.map((member) => toProtoMember(member, keys.get(member.personId) ?? 0)),
+        invites: invites.map(toProtoInvite),
+      };
+    },
+
+    async inviteMember({ email, role }, context) {
+      const { ownAccountId } = sessionOf(context);
+      const asked = { actor: actorOf(context), ownAccountId, email, role: fromProtoRole(role) };
+      return { invite: toProtoInvite(await inviteMember(ports, asked)) };
+    },
+
+    async revokeInvite({ inviteId }, context) {
+      await revokeInvite(ports, { actor: actorOf(context), inviteId });
+      return {};
+    },
+
+    changeRole({ personId, role }, context) {
+      return changeRole(ports, { actor: actorOf(context), personId, role: fromProtoRole(role) });
+    },
+
+    removeMember({ personId }, context) {
+      return removeMember(ports, { actor: actorOf(context), personId });
+    },
+
+    leaveAccount(_request, context) {
+      return leaveAccount(ports, { actor: actorOf(context), sessionId: sessionOf(context).sessionId });
+    },
+
+    async renameAccount({ name }, context) {
+      return { accountName: await renameAccount(ports, { actor: actorOf(context), name }) };
+    },
+
+    async listActivity({ pageSize, pageToken }, context) {
+      const { accountId } = sessionOf(context);
+      const { items, nextPageToken } = await listActivity(pool, { accountId, pageSize, pageToken });
+      return { lines: items.map(toProtoLine), nextPageToken };
+    },
+  };
+}
+
+function fromProtoRole(role: ProtoRole): AccountRole {
+  const known = ACCOUNT_ROLES.find((name) => protoRoles[name] === role);
+  if (known !== undefined) return known;
+  throw new ValidationError([{ field: "role", rule: "enum.defined_only", message: "must be a role of members" }]);
+}
+
+/** An account of a person. `role` null: the person is no member of it any more. */
+export function toProtoMembership({ role, ...membership }: Omit<Membership, "role"> & { role: AccountRole | null }) {
+  return { ...membership, role: role === null ? ProtoRole.UNSPECIFIED : protoRoles[role] };
+}
+
+function toProtoMember({ joinedAt, role, ...member }: Member, workingKeys: number) {
+  return {
+    ...member,
+    role: protoRoles[role],
+    workingKeys,
+    ...(joinedAt === null ? {} : { joinedAt: timestampFromDate(joinedAt) }),
+  };
+}
+
+function toProtoInvite({ inviteId, email, role, createdAt, expiresAt }: Invite) {
+  return {
+    id: inviteId,
+    email,
+    role: protoRoles[role],
+    createdAt: timestampFromDate(createdAt),
+    expiresAt: timestampFromDate(expiresAt),
+  };
+}
+
+function toProtoLine({ lineId, doneAt, actor, personId, action, subject, facts }: ActivityLine) {
+  return {
+    id: lineId,
+    doneAt: timestampFromDate(doneAt),
+    actor,
+    personId: personId ?? "",
+    action,
+    subject: subject ?? "",
+    facts: { ...facts },
+  };
+}

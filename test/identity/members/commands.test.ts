@@ -1,0 +1,58 @@
+// The operator's commands about members, with their lines in both logs.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { saldoJson } from "../../setup/saldo-command.ts";
+import { signInPerson, type SignedIn } from "../../setup/session-rows.ts";
+import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
+
+let opened: TestDatabase;
+let holder: SignedIn;
+let person: SignedIn;
+const saldo = (...words: string[]) => saldoJson(words, { DATABASE_URL: opened.url });
+beforeAll(async () => {
+  opened = await createTestDatabase();
+  holder = await signInPerson(opened.database.pool);
+  person = await signInPerson(opened.database.pool);
+});
+afterAll(() => opened.drop());
+
+const linesOf = async (table: "operator_action" | "account_activity") => {
+  const text = `SELECT action, facts FROM ${table} ORDER BY id`;
+  return (await opened.database.pool.query<{ action: string; facts: object }>(text)).rows;
+};
+
+test("give an account another owner, change a role and remove a member, and each is recorded", async () => {
+  const account = ["--account", holder.ownAccountId, "--email", person.email.toUpperCase()];
+  await saldo("member", "add", ...account, "--role", "owner", "--reason", "the founder has left");
+  const { members } = (await saldo("member", "list", "--account", holder.ownAccountId)) as unknown as {
+    members: { email: string; role: string }[];
+  };
+  expect(members.map(({ email, role }) => [email, role])).toEqual([
+    [holder.email, "owner"],
+    [person.email, "owner"],
+  ]);
+  await saldo("member", "add", ...account, "--role", "viewer");
+  expect(await saldo("member", "remove", ...account)).toMatchObject({ revokedKeys: 0 });
+  const { email } = person;
+  expect(await linesOf("account_activity")).toEqual([
+    { action: "member.set", facts: { email, role: "owner" } },
+    { action: "member.set", facts: { email, role: "viewer" } },
+    { action: "member.removed", facts: { email } },
+  ]);
+  expect((await linesOf("operator_action")).map(({ action }) => action)).toEqual([
+    "member add",
+    "member add",
+    "member remove",
+  ]);
+});
+
+test("refuse what is no role, no person, no member, and the person whose account it is", async () => {
+  const { ownAccountId } = holder;
+  const about = (email: string) => ["--account", ownAccountId, "--email", email];
+  await expect(saldo("member", "add", ...about(person.email), "--role", "king")).rejects.toThrow(
+    /must be one of owner/,
+  );
+  await expect(saldo("member", "add", ...about("no@one.example"), "--role", "owner")).rejects.toThrow(/No person/);
+  await expect(saldo("member", "remove", ...about(person.email))).rejects.toThrow(/no such member/);
+  await expect(saldo("member", "remove", ...about(holder.email))).rejects.toThrow(/stays its owner/);
+});
