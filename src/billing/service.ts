@@ -31,8 +31,8 @@ export type BillingServiceDependencies = {
   readonly requests?: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
-  /** The keys whose usage the caller may see. Null: all of the account. */
-  readonly ownKeysOf: (context: HandlerContext) => Promise<readonly string[] | null>;
+  /** The keys whose usage the caller may see and that a person has made; empty: any person. Null: all of the account. */
+  readonly visibleKeysOf: (context: HandlerContext, personId: string) => Promise<readonly string[] | null>;
   /** Whether an operator calls. Left out: no caller is one. */
   readonly isOperator?: (context: HandlerContext) => boolean;
   /** The names of an account's keys, for files. Left out: files have none. */
@@ -57,7 +57,7 @@ export function createBillingService({
   database,
   requests = database,
   accountOf,
-  ownKeysOf,
+  visibleKeysOf,
   isOperator = () => false,
   keyNames = async () => new Map(),
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
@@ -65,7 +65,7 @@ export function createBillingService({
   /** A filter, narrowed to what the caller may see. */
   const visible = async (filter: ProtoUsageFilter | undefined, context: HandlerContext) => ({
     ...fromProtoFilter(filter),
-    ...ofKeys(await ownKeysOf(context)),
+    ...ofKeys(await visibleKeysOf(context, filter?.personId ?? "")),
   });
   return {
     async getBalance(_request, context) {
@@ -90,7 +90,7 @@ export function createBillingService({
     },
 
     async getUsageRecord({ requestId }, context) {
-      const which = { accountId: accountOf(context), requestId, ...ofKeys(await ownKeysOf(context)) };
+      const which = { accountId: accountOf(context), requestId, ...ofKeys(await visibleKeysOf(context, "")) };
       const { record, credited } = await getUsageRecord(pool, which);
       const forOperator = isOperator(context);
       return { record: toProtoUsage(record, { forOperator }), credited: formatMoney(idr(credited)) };

@@ -82,6 +82,17 @@ const settings = createRoute({
   path: "/settings",
   component: lazyPage(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
 });
+const members = createRoute({
+  getParentRoute: () => inside,
+  path: "/members",
+  component: lazyPage(() => import("./pages/members/members-page.tsx"), "MembersPage"),
+});
+const invite = createRoute({
+  getParentRoute: () => inside,
+  path: "/invite",
+  validateSearch: texts("token"),
+  component: lazyPage(() => import("./pages/invite/invite-page.tsx"), "InvitePage"),
+});
 const openToAll = createRoute({ getParentRoute: () => root, id: "open-to-all", component: OpenToAll });
 const modelsArea = createRoute({ getParentRoute: () => openToAll, path: "/models" });
 const models = createRoute({
@@ -121,6 +132,8 @@ const tree = root.addChildren([
     transfers,
     transferPages,
     settings,
+    members,
+    invite,
     secondFactor,
     operatorPages,
   ]),

@@ -57,7 +57,8 @@ const languages = { id: ProtoLanguage.INDONESIAN, en: ProtoLanguage.ENGLISH } as
 
 /** Makes the service. */
 export function createAccountsService(dependencies: AccountsServiceDependencies): ServiceImpl<typeof AccountsService> {
-  const { database, isDemo, ownAccountOf, sessionOf, personOf, operatorOf, recordSecurityEvent, secrets } = dependencies;
+  const { database, isDemo, ownAccountOf, sessionOf, personOf, operatorOf, recordSecurityEvent, secrets } =
+    dependencies;
   const { pool } = database;
   return {
     async getMe(_request, context) {

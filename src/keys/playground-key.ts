@@ -48,13 +48,13 @@ export function createPlaygroundKeys(
   async function makeKey(member: PlaygroundOf): Promise<VerifiedKey> {
     const { accountId, personId, isHolder } = member;
     // A digest of nothing: no secret leads to it.
-    const made = { accountId, keyId: uuidv7(), digest: randomBytes(DIGEST_BYTES) };
+    const made = { accountId, keyId: uuidv7(), digest: randomBytes(DIGEST_BYTES), personId };
     await withRetry(() =>
       withTransaction({ pool }, async (client) => {
         await lockAccount(client, accountId);
         if (isHolder) return insertPlaygroundKey(client, made);
         await requireRole(client, member);
-        return insertMemberPlaygroundKey(client, { ...made, personId });
+        return insertMemberPlaygroundKey(client, made);
       }),
     );
     const key = await readPlaygroundKey(pool, { accountId, personId: isHolder ? null : personId });

@@ -97,8 +97,8 @@ UPDATE api_key SET revoked_at = clock_timestamp()
 WHERE account_id = $1::uuid AND person_id = $2::uuid AND revoked_at IS NULL RETURNING is_member_playground AS "isPlayground"`;
 // Two first calls at the same moment: the second finds the key of the first.
 const INSERT_PLAYGROUND = `
-INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playground)
-VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', true)
+INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, person_id, is_playground)
+VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', $4::uuid, true)
 ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
 
 const LOCK_KEY = `
@@ -164,9 +164,9 @@ export async function revokeKeysOfPerson(
 /** Writes it, unless it is there. */
 export async function insertPlaygroundKey(
   client: PoolClient,
-  { accountId, keyId, digest }: { accountId: string; keyId: string; digest: Buffer },
+  { accountId, keyId, digest, personId }: { accountId: string; keyId: string; digest: Buffer; personId: string },
 ): Promise<void> {
-  await client.query(INSERT_PLAYGROUND, [accountId, keyId, digest]);
+  await client.query(INSERT_PLAYGROUND, [accountId, keyId, digest, personId]);
 }
 
 /** Writes the key of a member's playground, unless it is there. Behind the lock of the account. */

@@ -94,7 +94,7 @@ export class UsageSetup {
     const service = createBillingService({
       database: this.money.opened.database,
       accountOf: () => accountId,
-      ownKeysOf: () => Promise.resolve(null),
+      visibleKeysOf: () => Promise.resolve(null),
     });
     return createClient(
       BillingService,

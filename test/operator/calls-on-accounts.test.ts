@@ -39,7 +39,12 @@ beforeAll(async () => {
     recordCall: recordCallsOnAccounts(opened.database),
     implementations: {
       keys: createKeysService({ database: opened.database, accountOf, memberOf, requireRole: async () => {} }),
-      billing: createBillingService({ database: opened.database, accountOf, ownKeysOf: async () => null, isOperator }),
+      billing: createBillingService({
+        database: opened.database,
+        accountOf,
+        visibleKeysOf: async () => null,
+        isOperator,
+      }),
     },
   });
 });

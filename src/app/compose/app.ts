@@ -62,7 +62,7 @@ import { readKeyNames } from "../../keys/issued-keys-store.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { recordActivity } from "../../identity/members/activity.ts";
 import { requireKeyRole } from "../../identity/members/member-roles.ts";
-import { ownKeysOf } from "./own-keys.ts";
+import { visibleKeysOf } from "./visible-keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
 import { createKeysService } from "../../keys/service.ts";
 import { AdmissionGate } from "../../ledger/admission-switch.ts";
@@ -280,7 +280,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
           database,
           requests,
           accountOf,
-          ownKeysOf: ownKeysOf(database),
+          visibleKeysOf: visibleKeysOf(database),
           isOperator,
           keyNames: (accountId) => readKeyNames(database.pool, accountId),
         }),

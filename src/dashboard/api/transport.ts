@@ -4,6 +4,7 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { nameAccount } from "./acting-for.ts";
 import { confirmed, lackOf, setCodeReader } from "./confirm.ts";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 
@@ -38,7 +39,7 @@ const settings = {
   baseUrl: window.location.origin,
   useBinaryFormat: true,
   defaultTimeoutMs: CALL_WITHIN_MS,
-  interceptors: [noticeSignOut],
+  interceptors: [noticeSignOut, nameAccount],
 };
 
 /** The transport of every query, mutation and stream. */

@@ -5,14 +5,18 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Menu, Wallet } from "lucide-react";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { AccountRole } from "#gen/saldo/options/v1/options_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { useFormats } from "../i18n/format.ts";
 import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Badge } from "../components/badge.tsx";
 import { buttonClass, IconButton } from "../components/button.tsx";
+import { AccountSwitcher } from "./account-switcher.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
 import { GROUPS, PLACE_MESSAGES } from "./navigation.ts";
+import { NotAMember } from "./not-a-member.tsx";
+import { isAllowed, useMay } from "./role.ts";
 import { SignOut } from "./sign-out.tsx";
 
 const MESSAGES = {
@@ -37,7 +41,13 @@ const MESSAGES = {
 } satisfies Messages<Record<string, string>>;
 
 /** The signed-in person, as far as the frame needs it. */
-export type Reader = { readonly email: string; readonly isOperator: boolean; readonly isDemo: boolean };
+export type Reader = {
+  readonly email: string;
+  readonly isOperator: boolean;
+  readonly isDemo: boolean;
+  /** The role in the account that the page shows. Undefined: not loaded yet. */
+  readonly role: AccountRole | undefined;
+};
 
 /** The frame; the page renders in its outlet, below a notice if there is one. */
 export function Inside({ reader, notice }: { readonly reader: Reader; readonly notice?: ReactNode }) {
@@ -58,8 +68,9 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
         <div className="px-5 py-4 max-lg:hidden">
           <Brand />
         </div>
+        <AccountSwitcher />
         {/* Choosing the open page closes the navigation as well. */}
-        <Navigation isOperator={reader.isOperator} email={reader.email} onChoose={() => setOpen(false)} />
+        <Navigation reader={reader} onChoose={() => setOpen(false)} />
       </aside>
       <div className="flex min-w-0 flex-col">
         <header className="sticky top-0 z-20 bg-card">
@@ -97,7 +108,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
           {notice === undefined ? null : (
             <div className="mx-auto w-full max-w-6xl p-4 pb-0 sm:p-6 sm:pb-0">{notice}</div>
           )}
-          <Outlet />
+          {reader.role === AccountRole.UNSPECIFIED ? <NotAMember /> : <Outlet />}
         </main>
       </div>
     </div>
@@ -127,12 +138,17 @@ function useNarrowNavigation(pathname: string): {
   return { isOpen, setOpen, button };
 }
 
-type NavigationProps = { readonly isOperator: boolean; readonly email: string; readonly onChoose: () => void };
+type NavigationProps = { readonly reader: Reader; readonly onChoose: () => void };
 
-function Navigation({ isOperator, email, onChoose }: NavigationProps) {
+function Navigation({ reader: { isOperator, email, role }, onChoose }: NavigationProps) {
   const messages = useMessages(MESSAGES);
   const names = useMessages(PLACE_MESSAGES);
-  const groups = GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators);
+  const groups = GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators)
+    .map(({ name, places }) => ({
+      name,
+      places: places.filter(({ needs }) => needs === undefined || isAllowed(role, needs)),
+    }))
+    .filter(({ places }) => places.length > 0);
   return (
     <nav aria-label={messages.navigation} className="flex flex-col gap-4 px-3 py-2">
       {groups.map(({ name, places }) => (
@@ -187,11 +203,18 @@ function BalanceLink() {
   const messages = useMessages(MESSAGES);
   const formats = useFormats();
   const { data } = useQuery(BillingService.method.getBalance, {}, { refetchInterval: 30_000 });
-  return (
-    <Link to="/billing" className={buttonClass("plain", "digits")}>
+  const balance = (
+    <>
       <Wallet aria-hidden className="max-sm:hidden" />
       <span className="sr-only">{messages.balance}</span>
       {formats.wholeRupiah(data?.balance?.available)}
+    </>
+  );
+  // A developer sees the balance, and not where it came from.
+  if (!useMay("readMoney")) return <span className={buttonClass("quiet", "digits")}>{balance}</span>;
+  return (
+    <Link to="/billing" className={buttonClass("plain", "digits")}>
+      {balance}
     </Link>
   );
 }

@@ -11,15 +11,19 @@ import {
   Send,
   Settings,
   Shield,
+  Users,
   Wallet,
 } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Messages } from "../i18n/language.tsx";
+import type { Ability } from "./role.ts";
 
 type Place = {
   readonly to: NonNullable<LinkProps["to"]>;
   readonly name: keyof typeof PLACE_MESSAGES.id;
   readonly icon: LucideIcon;
+  /** What the person must be allowed in the account. Absent: the page is for everyone. */
+  readonly needs?: Ability;
 };
 type Group = {
   readonly name: keyof typeof PLACE_MESSAGES.id | null;
@@ -39,6 +43,7 @@ export const PLACE_MESSAGES = {
     transfers: "Transfer",
     docs: "Dokumentasi",
     settings: "Pengaturan",
+    members: "Anggota",
     operator: "Operator",
     gateway: "Gateway",
     money: "Uang",
@@ -55,6 +60,7 @@ export const PLACE_MESSAGES = {
     transfers: "Transfers",
     docs: "Documentation",
     settings: "Settings",
+    members: "Members",
     operator: "Operator",
     gateway: "Gateway",
     money: "Money",
@@ -65,26 +71,27 @@ export const PLACE_MESSAGES = {
 
 /** The groups of the navigation from top to bottom. */
 export const GROUPS: readonly Group[] = [
-  { name: null, places: [{ to: "/", name: "overview", icon: House }] },
+  { name: null, places: [{ to: "/", name: "overview", icon: House, needs: "readUsage" }] },
   {
     name: "gateway",
     places: [
-      { to: "/usage", name: "usage", icon: ChartColumn },
+      { to: "/usage", name: "usage", icon: ChartColumn, needs: "readUsage" },
       { to: "/models", name: "models", icon: Cpu },
-      { to: "/playground", name: "playground", icon: MessageSquare },
-      { to: "/keys", name: "keys", icon: KeyRound },
+      { to: "/playground", name: "playground", icon: MessageSquare, needs: "askModels" },
+      { to: "/keys", name: "keys", icon: KeyRound, needs: "readUsage" },
     ],
   },
   {
     name: "money",
     places: [
-      { to: "/billing", name: "billing", icon: Wallet },
-      { to: "/transfers", name: "transfers", icon: Send },
+      { to: "/billing", name: "billing", icon: Wallet, needs: "readMoney" },
+      { to: "/transfers", name: "transfers", icon: Send, needs: "read" },
     ],
   },
   {
     name: "help",
     places: [
+      { to: "/members", name: "members", icon: Users, needs: "read" },
       { to: "/docs", name: "docs", icon: BookOpen },
       { to: "/settings", name: "settings", icon: Settings },
     ],

@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { AccountsService, type GetMeResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { followOtherTabs, showAccount } from "../api/acting-for.ts";
 import { isSignedOut, onSignedOut } from "../api/transport.ts";
 import { Failed } from "../components/states.tsx";
 import { ConfirmHost } from "./confirm-host.tsx";
@@ -28,6 +29,7 @@ function Person() {
   useWayToSignIn();
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
   useSignUpLanguage(data?.settings);
+  useShownAccount(data);
   const isKnown = data !== undefined;
   useEffect(() => {
     if (isKnown) rememberSignedIn(true);
@@ -43,6 +45,16 @@ function Person() {
       <ConfirmHost />
     </>
   );
+}
+
+/** From the first answer on, calls name the account that it has. Operators' calls name the accounts of others. */
+function useShownAccount(me: GetMeResponse | undefined): void {
+  const { isOperator, role } = readerOf(me);
+  const accountId = me?.account?.accountId;
+  useEffect(() => {
+    showAccount(isOperator || role === undefined ? null : (accountId ?? null));
+    return followOtherTabs();
+  }, [accountId, isOperator, role]);
 }
 
 /** Opens the page for signing in once the session has ended; signing in leads back here. */
@@ -67,5 +79,6 @@ export function readerOf(me: GetMeResponse | undefined): Reader {
     email: me?.person?.email ?? "",
     isOperator: me?.person?.roles.includes(Role.OPERATOR) === true,
     isDemo: me?.isDemo === true,
+    role: me?.account?.role,
   };
 }

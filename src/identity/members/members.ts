@@ -90,8 +90,11 @@ export async function setMember(
   client: PoolClient,
   { accountId, personId, role }: MemberId & { role: AccountRole },
 ): Promise<void> {
-  if (await insertMember(client, { accountId, personId, role })) return;
-  const member = await requireMember(client, { accountId, personId });
+  const member = (await readMembers(client, accountId, MAX_MEMBERS)).find(isPerson(personId));
+  if (member === undefined) {
+    await insertMember(client, { accountId, personId, role });
+    return;
+  }
   if (role !== "owner") await requireOtherOwner(client, accountId, member);
   await writeRole(client, { accountId, personId, role });
   if (member.role !== role) await takeBack(ports, client, { accountId, personId, role });

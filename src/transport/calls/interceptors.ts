@@ -68,9 +68,8 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
 type CallOnAccount = {
   /** The operator's e-mail address; of a service `service-token` and the token's id. */
   readonly operator: string;
-  /** The method, such as `KeysService/RevokeKey`. */
+  /** Such as `KeysService/RevokeKey`. An empty account: the call named none, and fails. */
   readonly method: string;
-  /** Empty: the call named none, and fails. */
   readonly accountId: string;
   readonly requestId: string;
 };
@@ -232,14 +231,8 @@ function recordReads({
       const detail = `${req.service.typeName.split(".").at(-1) ?? ""}/${req.method.name}`;
       const from = credentialsOf(call).source;
       const address = from === null ? null : addressOf(from, trustedProxies);
-      recordSecurityEvent({
-        kind: "operator_read",
-        outcome: "succeeded",
-        personId,
-        subject: accountId,
-        detail,
-        address,
-      });
+      const event = { kind: "operator_read", outcome: "succeeded", personId, subject: accountId } as const;
+      recordSecurityEvent({ ...event, detail, address });
     }
     return next(req);
   };

@@ -58,8 +58,9 @@ function actorOf(principal: Principal): Pick<Activity, "accountId" | "personId" 
       // Which operator it was is a line of the operators' log.
       return { accountId, personId: null, actor: "operator" };
     case "api_key":
-      return null;
+      break;
   }
+  return null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

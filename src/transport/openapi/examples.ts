@@ -266,6 +266,7 @@ export const examples: Readonly<Record<string, Example>> = {
       createdAt: "2026-11-01T02:00:00Z",
       lastUsedAt: "2026-11-26T03:15:00Z",
       isPlayground: false,
+      personId: "01a20a18-5c3e-7d10-9b42-6f0d3a51c7e8",
       limits: { budgetIdr: "50000", budgetPeriod: "BUDGET_PERIOD_DAY", allowedModels: ["acme/*"] },
       budget: { spentIdr: "1250.5", heldIdr: "249.5", leftIdr: "48500", resetsAt: "2026-11-26T17:00:00Z" },
     },

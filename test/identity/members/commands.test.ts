@@ -55,4 +55,5 @@ test("refuse what is no role, no person, no member, and the person whose account
   await expect(saldo("member", "add", ...about("no@one.example"), "--role", "owner")).rejects.toThrow(/No person/);
   await expect(saldo("member", "remove", ...about(person.email))).rejects.toThrow(/no such member/);
   await expect(saldo("member", "remove", ...about(holder.email))).rejects.toThrow(/stays its owner/);
+  await expect(saldo("member", "add", ...about(holder.email), "--role", "viewer")).rejects.toThrow(/stays its owner/);
 });

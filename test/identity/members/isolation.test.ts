@@ -167,6 +167,21 @@ test("owners and viewers see every member's keys and usage, and an owner's key s
   expect(idsOf((await byKey.listUsage({})).records)).toEqual(all);
 });
 
+test("usage is listed, summed and exported by member, for those who may see it", async () => {
+  const filter = { personId: ani.personId.toUpperCase() };
+  const own = ani.requests.toSorted();
+  for (const reader of [holder, viewer, ani]) {
+    expect(idsOf((await reader.billing.listUsage({ filter })).records)).toEqual(own);
+    expect(await exported(reader, filter)).toEqual(own);
+    expect((await reader.billing.summarizeUsage({ filter })).totals?.requests).toBe(2n);
+  }
+  expect(idsOf((await holder.billing.listUsage({ filter: { personId: holder.personId } })).records)).toEqual(
+    holder.requests.toSorted(),
+  );
+  expect((await ani.billing.listUsage({ filter: { personId: budi.personId } })).records).toEqual([]);
+  expect(await problemOf(holder.billing.listUsage({ filter: { personId: "ani" } }))).toBe("validation_error");
+});
+
 test("the key of an admin who becomes a developer shows the own requests from the next call on", async () => {
   const person = await joined("admin");
   const admin = reach(person);

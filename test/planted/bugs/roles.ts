@@ -210,4 +210,20 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     edits: [edit("identity/members/my-accounts.ts", "LIKE_A_HOST.test(given)", "false")],
     noticedBy: members("is not"),
   },
+  {
+    name: "a stream goes on for a person who was removed",
+    edits: [
+      edit(
+        "transport/calls/recheck-callers.ts",
+        "return began.accountId === now.accountId && began.role === now.role;",
+        "return true;",
+      ),
+    ],
+    noticedBy: { file: "test/security/recheck-roles.test.ts", test: "it ends when the person was removed" },
+  },
+  {
+    name: "a developer asks for the usage of another member",
+    edits: [edit("app/compose/visible-keys.ts", "if (own !== null && asked !== own) return [];", "")],
+    noticedBy: isolation("usage is listed, summed and exported by member"),
+  },
 ];

@@ -17,6 +17,7 @@ import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { ProvenStatement } from "./proven-statement.tsx";
 import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
 import { TopUpCard } from "./top-up-card.tsx";
@@ -33,10 +34,11 @@ const billing = createClient(BillingService, transport);
 /** The balance, top-ups, and the ledger. */
 export function BillingPage() {
   const messages = useMessages(BILLING_MESSAGES);
+  const mayPay = useMay("pay");
   return (
     <Page title={messages.title} about={messages.about}>
       <Balances />
-      <TopUpCard />
+      {mayPay ? <TopUpCard /> : null}
       <History />
       <Ledger />
       <ProvenStatement />
@@ -133,7 +135,8 @@ function History() {
 /** The link to the provider's page of a payment that is not paid yet. It lies above the row's own button. */
 function ContinuePayment({ topUp: { state, paymentUrl } }: { readonly topUp: TopUp }) {
   const messages = useMessages(BILLING_MESSAGES);
-  if (!isPayable(state) || paymentUrl === "") return null;
+  const mayPay = useMay("pay");
+  if (!mayPay || !isPayable(state) || paymentUrl === "") return null;
   return (
     <a
       href={paymentUrl}
@@ -151,6 +154,8 @@ function ContinuePayment({ topUp: { state, paymentUrl } }: { readonly topUp: Top
 function About({ requestId, topUpId }: Pick<LedgerEntry, "requestId" | "topUpId">) {
   const messages = useMessages(BILLING_MESSAGES);
   const variant = "block w-fit text-xs text-muted underline";
+  const mayOpen = useMay("readUsage");
+  if (requestId !== "" && !mayOpen) return null;
   if (requestId !== "") {
     return (
       <Link to="/usage" search={{ request: requestId }} className={variant} title={requestId}>

@@ -7,6 +7,7 @@ import { useToday } from "../../i18n/today.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { maskedKey } from "./key-columns.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
 import { fieldsOf, limitsOf, problemsOf } from "./key-limits.ts";
@@ -24,6 +25,7 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
   const [fields, setFields] = useState(present);
   const [isTried, setTried] = useState(false);
   const today = useToday();
+  const maySetLimits = useMay("change");
   const { mutateAsync, isPending } = useMutation(KeysService.method.updateKey);
   const save = async (event: FormEvent) => {
     event.preventDefault();
@@ -45,7 +47,10 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
     <Dialog open onClose={onClose} title={messages.edit} about={maskedKey(apiKey)}>
       <form onSubmit={(event) => void save(event)} noValidate className="flex flex-col gap-4">
         <KeyNameField value={name} onChange={setName} isWrong={isTried && !isKeyName(name)} />
-        <LimitFieldset value={fields} present={present} onChange={setFields} isTried={isTried} />
+        {/* A developer renames a key; its limits are for owners and admins. */}
+        {maySetLimits ? (
+          <LimitFieldset value={fields} present={present} onChange={setFields} isTried={isTried} />
+        ) : null}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{messages.cancel}</Button>
           <Button type="submit" variant="action" busy={isPending}>

@@ -16,6 +16,7 @@ import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { inOrder } from "../../components/order.ts";
 import { type Sort, Table } from "../../components/table.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { filterOf } from "../usage/usage-search.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { useKeyColumns } from "./key-columns.tsx";
@@ -34,18 +35,21 @@ export function KeysPage() {
   const [task, setTask] = useState<KeyTask | null>(null);
   const openCreate = () => void navigate({ search: (search) => ({ ...search, create: true }) });
   const close = () => setTask(null);
+  const mayMake = useMay("askModels");
   return (
     <Page
       title={messages.title}
       about={messages.about}
       actions={
-        <Button variant="action" icon={<KeyRound aria-hidden />} onClick={openCreate}>
-          {messages.create}
-        </Button>
+        mayMake ? (
+          <Button variant="action" icon={<KeyRound aria-hidden />} onClick={openCreate}>
+            {messages.create}
+          </Button>
+        ) : undefined
       }
     >
       <Keys onTask={setTask} onCreate={openCreate} />
-      {create === undefined ? null : (
+      {create === undefined || !mayMake ? null : (
         <CreateKeyDialog
           onClose={() => void navigate({ search: ({ sort }) => (sort === undefined ? {} : { sort }) })}
         />
@@ -59,7 +63,8 @@ export function KeysPage() {
 function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; readonly onCreate: () => void }) {
   const messages = useMessages(KEYS_MESSAGES);
   const spent = useSpentByKey();
-  const columns = useKeyColumns(spent, onTask);
+  const mayMake = useMay("askModels");
+  const columns = useKeyColumns(spent, onTask).filter(({ key }) => mayMake || key !== "actions");
   const sort = useSort();
   const pages = useInfiniteQuery(
     KeysService.method.listKeys,
@@ -69,14 +74,18 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
   const { data, error, refetch, isFetchNextPageError } = pages;
   const keys = data?.pages.flatMap((page) => page.keys);
   const own = keys?.filter((key) => !key.isPlayground);
-  const playground = keys?.find((key) => key.isPlayground);
+  // An owner's page lists the playgrounds of all members.
+  const playgrounds = keys?.filter((key) => key.isPlayground && key.revokedAt === undefined) ?? [];
   return (
     <>
       <Card title={messages.list} flush>
         {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
         {own === undefined && error === null ? <SkeletonLines /> : null}
         {own?.length === 0 ? (
-          <Empty title={messages.empty} action={<Button onClick={onCreate}>{messages.create}</Button>}>
+          <Empty
+            title={messages.empty}
+            action={mayMake ? <Button onClick={onCreate}>{messages.create}</Button> : undefined}
+          >
             {messages.emptyAbout}
           </Empty>
         ) : null}
@@ -92,7 +101,9 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
         )}
         <LoadMore pages={pages} />
       </Card>
-      {playground === undefined ? null : <PlaygroundKey apiKey={playground} spent={spent} />}
+      {playgrounds.map((key) => (
+        <PlaygroundKey key={key.id} apiKey={key} spent={spent} />
+      ))}
     </>
   );
 }

@@ -1,8 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Navigate, useNavigate } from "@tanstack/react-router";
 import { Wallet } from "lucide-react";
 import { useMemo } from "react";
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { AccountRole } from "#gen/saldo/options/v1/options_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type Day, daysLater } from "../../i18n/days.ts";
 import { useFormats } from "../../i18n/format.ts";
@@ -14,6 +15,7 @@ import { Page } from "../../components/page.tsx";
 import { StackedBars } from "../../components/stacked-bars.tsx";
 import { Failed, Skeleton, SkeletonLines } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
+import { useActingFor, useMay } from "../../layouts/role.ts";
 import { barsOf, sharesOf } from "../usage/usage-bars.ts";
 import { Legend } from "../usage/usage-chart.tsx";
 import { useRequestColumns } from "../usage/request-columns.tsx";
@@ -28,8 +30,15 @@ const CHART_DAYS = 14;
 const SHOWN_REQUESTS = 5;
 const REFRESH_MS = 15_000;
 
-/** The overview of an account; for a new account, its first steps. */
+/** The overview of an account; for a new account, its first steps. A member who sees money alone has the page of the balance instead. */
 export function OverviewPage() {
+  const role = useActingFor()?.role;
+  return role === AccountRole.BILLING ? <Navigate to="/billing" replace /> : <Overview />;
+}
+
+function Overview() {
+  const mayPay = useMay("pay");
+  const mayMakeKeys = useMay("askModels");
   const messages = useMessages(OVERVIEW_MESSAGES);
   const firstSteps = useFirstSteps();
   const isAsking = firstSteps === "asking";
@@ -42,9 +51,11 @@ export function OverviewPage() {
       title={messages.title}
       about={messages.about}
       actions={
-        <LinkButton to="/billing" variant={steps?.isDone === true ? "action" : "plain"} icon={<Wallet aria-hidden />}>
-          {messages.topUp}
-        </LinkButton>
+        mayPay ? (
+          <LinkButton to="/billing" variant={steps?.isDone === true ? "action" : "plain"} icon={<Wallet aria-hidden />}>
+            {messages.topUp}
+          </LinkButton>
+        ) : undefined
       }
     >
       {/* The list of first steps decides where everything else is placed, and nothing may move once it is shown. */}
@@ -52,7 +63,7 @@ export function OverviewPage() {
         <Skeleton className="h-100 w-full" />
       ) : (
         <>
-          {steps === null || steps.isDone ? null : <Checklist steps={steps} />}
+          {steps === null || steps.isDone || !mayPay || !mayMakeKeys ? null : <Checklist steps={steps} />}
           <OverviewNumbers usage={usage.data} today={today} />
           {/* An account without requests has that list instead of an empty chart. */}
           {steps !== null && steps.firstRequest === null ? null : (

@@ -7,6 +7,7 @@ import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
 import { SecondFactorCard } from "../second-factor/second-factor-card.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { LowBalanceCard } from "./low-balance-card.tsx";
 import { PasswordCard } from "./password-card.tsx";
 import { PreferencesCard } from "./preferences-card.tsx";
@@ -18,6 +19,7 @@ import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 export function SettingsPage() {
   const messages = useMessages(SETTINGS_MESSAGES);
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
+  const [mayPay, mayChange] = [useMay("pay"), useMay("change")];
   return (
     <Page title={messages.title} about={messages.about}>
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
@@ -28,8 +30,8 @@ export function SettingsPage() {
         <Card title={messages.preferences}>
           {data?.settings === undefined ? <SkeletonLines /> : <PreferencesCard settings={data.settings} />}
         </Card>
-        <LowBalanceCard />
-        <RetriesCard />
+        {mayPay ? <LowBalanceCard /> : null}
+        {mayChange ? <RetriesCard /> : null}
         <SecondFactorCard />
         <PasswordCard email={data?.person?.email ?? ""} />
       </div>

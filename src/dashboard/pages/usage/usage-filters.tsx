@@ -3,10 +3,12 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import type { Day } from "../../i18n/days.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { useAllKeys } from "../keys/all-keys.ts";
 import { useChangeSearch } from "./change-search.ts";
 import { RangeFilter } from "./usage-range.tsx";
@@ -24,6 +26,7 @@ export function UsageFilters({ search, today }: FilterProps) {
       <RangeFilter search={search} today={today} />
       <ModelFilter search={search} today={today} />
       <KeyFilter chosen={search.key} />
+      <MemberFilter chosen={search.member} />
       <SelectField
         label={messages.status}
         value={search.status ?? ""}
@@ -35,7 +38,10 @@ export function UsageFilters({ search, today }: FilterProps) {
         <option value="failed">{messages.failed}</option>
       </SelectField>
       {isFiltered(search) ? (
-        <Button variant="quiet" onClick={() => change({ model: undefined, key: undefined, status: undefined })}>
+        <Button
+          variant="quiet"
+          onClick={() => change({ model: undefined, key: undefined, member: undefined, status: undefined })}
+        >
           {messages.clear}
         </Button>
       ) : null}
@@ -93,6 +99,34 @@ function KeyFilter({ chosen }: { readonly chosen: string | undefined }) {
       ))}
       {/* A key in the address that is not the account's: an active filter must be visible. */}
       {chosen === undefined || keys.has(chosen) ? null : <option value={chosen}>{chosen}</option>}
+    </SelectField>
+  );
+}
+
+/** A choice where the account has several members, and the person may see them. */
+function MemberFilter({ chosen }: { readonly chosen: string | undefined }) {
+  const messages = useMessages(USAGE_MESSAGES);
+  const change = useChangeSearch();
+  const isShown = useMay("read");
+  const { data } = useQuery(MembersService.method.listMembers, {}, { enabled: isShown });
+  const members = data?.members ?? [];
+  if (members.length < 2 && chosen === undefined) return null;
+  return (
+    <SelectField
+      className="max-w-56"
+      label={messages.member}
+      value={chosen ?? ""}
+      onChange={({ target }) => change({ member: target.value || undefined })}
+    >
+      <option value="">{messages.all}</option>
+      {members.map(({ personId, email }) => (
+        <option key={personId} value={personId}>
+          {email}
+        </option>
+      ))}
+      {chosen === undefined || members.some(({ personId }) => personId === chosen) ? null : (
+        <option value={chosen}>{chosen}</option>
+      )}
     </SelectField>
   );
 }

@@ -33,7 +33,9 @@ function NothingHere({ search }: { readonly search: UsageSearch }) {
   const change = useChangeSearch();
   const [, , longest] = PRESETS;
   const action = isFiltered(search) ? (
-    <Button onClick={() => change({ model: undefined, key: undefined, status: undefined })}>{messages.clear}</Button>
+    <Button onClick={() => change({ model: undefined, key: undefined, member: undefined, status: undefined })}>
+      {messages.clear}
+    </Button>
   ) : search.days === longest ? undefined : (
     <Button onClick={() => change({ days: longest, from: undefined, to: undefined })}>
       {longest} {messages.days}

@@ -20,6 +20,8 @@ describe("the address of the usage page", () => {
     expect(readUsageSearch({ key })).toEqual({ key });
     expect(readUsageSearch({ status: "failed", by: "key" })).toEqual({ status: "failed", by: "key" });
     expect(readUsageSearch({ by: "model" })).toEqual({});
+    expect(readUsageSearch({ member: key })).toEqual({ member: key });
+    expect(readUsageSearch({ member: "ani@example.com" })).toEqual({});
   });
 
   it("covers the preset's number of days, today included", () => {

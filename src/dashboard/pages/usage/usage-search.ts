@@ -21,6 +21,8 @@ export type UsageSearch = {
   readonly to?: Day;
   readonly model?: string;
   readonly key?: string;
+  /** The id of the member whose usage is shown. */
+  readonly member?: string;
   readonly status?: UsageStatus;
   readonly tab?: UsageTab;
   readonly unit?: UsageUnit;
@@ -31,7 +33,7 @@ export type UsageSearch = {
 };
 
 const MOST_DAYS = 366;
-const KEY_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Keeps the valid fields of an address; the others count as absent. */
 export function readUsageSearch(search: Readonly<Record<string, unknown>>): UsageSearch {
@@ -43,12 +45,13 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
     values.find((value) => value === search[name]);
   const [from, to] = [text("from"), text("to")];
   const days = Number(search["days"]);
-  const key = text("key");
+  const [key, member] = [text("key"), text("member")];
   return dropUndefined({
     days: Number.isInteger(days) && days >= 1 && days <= MOST_DAYS ? days : undefined,
     ...(isDay(from) && isDay(to) && from <= to ? { from, to } : {}),
     model: text("model"),
-    key: key !== undefined && KEY_ID.test(key) ? key : undefined,
+    key: key !== undefined && ID.test(key) ? key : undefined,
+    member: member !== undefined && ID.test(member) ? member : undefined,
     status: one("status", ["billed", "free", "failed"]),
     tab: one("tab", ["requests"]),
     unit: one("unit", ["tokens", "requests"]),
@@ -59,8 +62,8 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
 }
 
 /** Whether there are filters besides the range of days. */
-export function isFiltered({ model, key, status }: UsageSearch): boolean {
-  return model !== undefined || key !== undefined || status !== undefined;
+export function isFiltered({ model, key, member, status }: UsageSearch): boolean {
+  return [model, key, member, status].some((filter) => filter !== undefined);
 }
 
 /** The first and the last day of the range, on a given day. */
@@ -77,6 +80,7 @@ export function filterOf(search: UsageSearch, today: Day) {
     until: timestampFromDate(beginOf(daysLater(last, 1))),
     model: search.model ?? "",
     keyId: search.key ?? "",
+    personId: search.member ?? "",
     bases: BASES[search.status ?? "all"],
     failed: search.status === "failed",
   };

@@ -1,0 +1,105 @@
+// Members of an account in the browser: invited by mail, seeing what the role allows, switching accounts, and removed.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+type Person = Awaited<ReturnType<Dashboard["signUp"]>>;
+
+describe("members of an account", () => {
+  let dashboard: Dashboard;
+  let owner: Person;
+  let developer: Person;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    owner = await dashboard.signUp();
+    developer = await dashboard.signUp();
+  });
+  afterAll(async () => {
+    expectNoComplaints(dashboard);
+    await dashboard.close();
+  });
+
+  const open = async ({ page }: Person, path: string) => {
+    await page.goto(dashboard.saldo.httpUrl + path);
+  };
+  const navigation = ({ page }: Person) => page.getByRole("navigation", { name: "Navigasi utama" });
+  const links = (person: Person) => navigation(person).getByRole("link").allTextContents();
+
+  it("are invited by an owner, by mail", async () => {
+    const { page } = owner;
+    await navigation(owner).getByRole("link", { name: "Anggota" }).click();
+    await page.getByRole("button", { name: "Undang anggota" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Kirim undangan" }).click();
+    await dialog.getByText("Masukkan alamat e-mail.").waitFor();
+    await dialog.getByLabel("Alamat e-mail").fill(developer.email);
+    await dialog.getByLabel("Peran").selectOption({ label: "Pengembang" });
+    await dialog.getByRole("button", { name: "Kirim undangan" }).click();
+    await page.getByRole("table", { name: "Undangan terbuka" }).getByText(developer.email).waitFor();
+    await page.getByRole("table", { name: "Catatan aktivitas" }).getByText("Mengundang anggota").waitFor();
+    expect(await page.getByRole("table", { name: "Anggota akun ini" }).getByRole("row").count()).toBe(2);
+  });
+
+  it("accept by the link, and see what their role allows and nothing else", async () => {
+    const { page } = developer;
+    await page.goto(await dashboard.mails.linkTo(developer.email, /\/invite\?token=/));
+    await page.getByText(owner.email).first().waitFor();
+    await page.getByRole("button", { name: "Terima undangan" }).click();
+    await page.getByLabel("Akun", { exact: true }).waitFor();
+    await expect
+      .poll(() => page.getByLabel("Akun", { exact: true }).locator("option:checked").textContent())
+      .toBe(owner.email);
+    await navigation(developer).getByText("Pengembang").or(page.getByText("Pengembang")).first().waitFor();
+    await expect
+      .poll(() => links(developer))
+      .toEqual(["Ringkasan", "Pemakaian", "Model", "Playground", "Kunci API", "Dokumentasi", "Pengaturan"]);
+    await open(developer, "/settings");
+    await page.getByRole("heading", { name: "Pengaturan" }).waitFor();
+    await expect.poll(() => page.getByText("Percobaan ulang").count()).toBe(0);
+  });
+
+  it("make keys that the owner sees with the member's number of keys", async () => {
+    const { page } = developer;
+    await open(developer, "/keys?create=true");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Nama", { exact: true }).fill("kunci pengembang");
+    await dialog.getByRole("button", { name: "Buat kunci" }).click();
+    await page.getByRole("button", { name: "Sudah saya salin" }).click();
+    await page.getByRole("button", { name: "Ubah: kunci pengembang" }).click();
+    await dialog.getByLabel("Nama", { exact: true }).waitFor();
+    // The limits are for owners.
+    expect(await dialog.getByText("Batasi kunci ini").count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await open(owner, "/members");
+    const row = owner.page.getByRole("row").filter({ hasText: developer.email }).first();
+    await row.getByRole("cell", { name: "1", exact: true }).waitFor();
+    await owner.page.getByRole("table", { name: "Catatan aktivitas" }).getByText("kunci pengembang").waitFor();
+  });
+
+  it("switch to their own account and back", async () => {
+    const { page } = developer;
+    await page.getByLabel("Akun", { exact: true }).selectOption({ label: developer.email });
+    await navigation(developer).getByRole("link", { name: "Anggota" }).waitFor();
+    await open(developer, "/keys");
+    await page.getByText("Belum ada kunci").first().waitFor();
+    await page.getByLabel("Akun", { exact: true }).selectOption({ label: owner.email });
+    await expect.poll(() => links(developer)).not.toContain("Anggota");
+    await open(developer, "/keys");
+    await page.getByText("kunci pengembang").first().waitFor();
+  });
+
+  it("lose access when they are removed, and their keys are revoked", async () => {
+    const { page } = owner;
+    await page.getByRole("button", { name: `Keluarkan anggota: ${developer.email}` }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Keluarkan anggota" }).click();
+    await expect
+      .poll(() => page.getByRole("table", { name: "Anggota akun ini" }).getByText(developer.email).count())
+      .toBe(0);
+    await open(developer, "/keys");
+    await developer.page.getByRole("heading", { name: "Anda bukan anggota akun ini lagi" }).waitFor();
+    await developer.page.getByLabel("Akun", { exact: true }).selectOption({ label: developer.email });
+    await navigation(developer).getByRole("link", { name: "Anggota" }).waitFor();
+    await open(owner, "/keys");
+    await page.getByRole("row").filter({ hasText: "kunci pengembang" }).getByText("Dicabut").waitFor();
+  });
+});
