@@ -10,6 +10,17 @@ export const HOSTILE_TEXT_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/security/hostile-text.test.ts", test: "of the sources take linear time" },
   },
   {
+    name: "a link that a model wrote may be a script",
+    edits: [
+      {
+        file: "src/dashboard/pages/playground/answer-link.ts",
+        find: "SCHEMES.has(url.protocol) ? url.href : null",
+        replace: "url.href",
+      },
+    ],
+    noticedBy: { file: "src/dashboard/pages/playground/answer-link.test.ts", test: "is none" },
+  },
+  {
     name: "the values of a chat body are not counted",
     edits: [gateway("request/read-json.ts", "scanObject(body, mostTokens);", "scanObject(body, mostTokens * 1_000);")],
     noticedBy: { file: "test/app/clients/hostile-bodies.test.ts", test: "one of ten million arrays" },
