@@ -110,6 +110,16 @@ describe.each<[string, () => FakeKeyService, () => Signer]>([
     expect(String(error)).toMatch(/Throttling|RESOURCE_EXHAUSTED/);
   });
 
+  it("that answers without end is left after its first bytes, and not when the time is over", async () => {
+    const service = serviceOf();
+    service.behaviour = "answers without end";
+    const error = await open()
+      .sign(keccak256("0x01"), AbortSignal.timeout(20_000))
+      .catch((each: unknown) => each);
+    service.behaviour = "sound";
+    expect(String(error)).toMatch(/answered more than 65536 bytes/);
+  });
+
   it("that is not there is a failure that may pass", async () => {
     const gone = await FakeAwsKms.open(KEY);
     const { url } = gone;

@@ -102,6 +102,6 @@ export const SIGNERS: readonly PlantedBug[] = [
   {
     name: "the answer of a key service has no bound",
     edits: [signers("bounded-fetch.ts", "if (size > MOST_BYTES) throw", "if (size < 0) throw")],
-    noticedBy: contract("that answers without end is a failure"),
+    noticedBy: contract("that answers without end is left after its first bytes"),
   },
 ];
