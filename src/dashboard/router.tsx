@@ -107,6 +107,11 @@ const model = createRoute({
   path: "/$",
   component: lazyPage(() => import("./pages/models/models-page.tsx"), "ModelPage"),
 });
+const status = createRoute({
+  getParentRoute: () => openToAll,
+  path: "/status",
+  component: lazyPage(() => import("./pages/status/status-page.tsx"), "StatusPage"),
+});
 const docsPage = lazyPage(() => import("./pages/docs/docs-page.tsx"), "DocsPage");
 const docs = createRoute({ getParentRoute: () => openToAll, path: "/docs", component: docsPage });
 const api = createRoute({
@@ -118,7 +123,7 @@ const api = createRoute({
 const doc = createRoute({ getParentRoute: () => openToAll, path: "/docs/$page", component: docsPage });
 
 const tree = root.addChildren([
-  openToAll.addChildren([modelsArea.addChildren([models, model]), docs, api, doc]),
+  openToAll.addChildren([modelsArea.addChildren([models, model]), status, docs, api, doc]),
   signIn,
   signUp,
   forgotPassword,

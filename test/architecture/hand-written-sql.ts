@@ -115,6 +115,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/usage/margin.ts",
     "billing/usage/summary.ts",
     "billing/top-ups/find-top-ups.ts",
+    "billing/top-ups/provider-answers.ts",
     "identity/read-security-log.ts",
     "identity/security-log.ts",
     "ledger/find-postings.ts",

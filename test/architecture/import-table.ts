@@ -7,6 +7,7 @@ const topics = [
   "billing",
   "gateway",
   "merchant",
+  "status",
   "identity",
   "operator/audit-log",
   "operator",
@@ -139,6 +140,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     "gateway/upstreams/presets.ts",
   ],
   "operator/audit-log": ["kernel", "database"],
+  // The composition binds the records of other topics to it.
+  status: ["kernel"],
   // The jobs of a topic are background work, which workers/ runs.
   gateway: ["kernel", "database", "outbound", "workers", "ledger", "catalog", "keys", "billing"],
   merchant: ["kernel", "database", "outbound", "workers", "ledger", "identity/principal.ts"],

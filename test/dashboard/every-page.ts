@@ -24,6 +24,8 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/models/demo/large", isOutside: true, shows: /^demo\/large$/ },
     { path: "/models/no/such", isOutside: true, shows: /^Model ini tidak ada di katalog$/ },
     { path: "/models/demo/embed" },
+    { path: "/status", isOutside: true, shows: /^Sebagian layanan terganggu$/ },
+    { path: "/status", shows: /^Tidak ada gangguan upstream dalam 24 jam terakhir\.$/ },
     { path: "/sign-in", isOutside: true },
     { path: "/sign-up", isOutside: true },
     {

@@ -27,6 +27,7 @@ import { createAppPeople } from "./people.ts";
 import { createProofTick } from "./proof.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { watchStandby } from "./standby.ts";
+import { statusService } from "./status.ts";
 import { traceFrom } from "./traces.ts";
 import { watchRequests } from "../observability/requests.ts";
 import { createTopUpParts } from "./top-ups.ts";
@@ -274,6 +275,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
       }),
       embeddings: createEmbeddingsService({ gateway: running.gateway, caller }),
       publicCatalog: createPublicCatalogService(catalog),
+      status: statusService({ ...options, catalog, payouts, mayServe: () => !standby.watch.isMissing }),
       keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole }),
       billing: {
         ...createBillingService({

@@ -45,6 +45,13 @@ const settings = {
 /** The transport of every query, mutation and stream. */
 export const transport = confirming(createConnectTransport({ ...settings, useHttpGet: true }));
 
+/** For what is public: without cookies, so that no session is looked up. */
+export const publicTransport = createConnectTransport({
+  ...settings,
+  useHttpGet: true,
+  fetch: (input, init) => fetch(input, { ...init, credentials: "omit" }),
+});
+
 /** For operators' queries that are too long for a URL, or that read whole books. */
 export const patientTransport = confirming(
   createConnectTransport({ ...settings, defaultTimeoutMs: LONG_CALL_WITHIN_MS }),

@@ -1,6 +1,7 @@
 // The navigation's links, in groups. The paths are the router's; a path that does not exist there does not compile.
 
 import {
+  Activity,
   BookOpen,
   ChartColumn,
   Cpu,
@@ -49,6 +50,7 @@ export const PLACE_MESSAGES = {
     money: "Uang",
     administration: "Pengelolaan",
     help: "Lainnya",
+    status: "Status layanan",
   },
   en: {
     overview: "Overview",
@@ -66,6 +68,7 @@ export const PLACE_MESSAGES = {
     money: "Money",
     administration: "Administration",
     help: "More",
+    status: "Service status",
   },
 } satisfies Messages<Record<string, string>>;
 
@@ -93,6 +96,7 @@ export const GROUPS: readonly Group[] = [
     places: [
       { to: "/members", name: "members", icon: Users, needs: "read" },
       { to: "/docs", name: "docs", icon: BookOpen },
+      { to: "/status", name: "status", icon: Activity },
       { to: "/settings", name: "settings", icon: Settings },
     ],
   },

@@ -14,6 +14,7 @@ const MESSAGES = {
     models: "Model & harga",
     docs: "Dokumentasi",
     reference: "Referensi API",
+    status: "Status layanan",
     signIn: "Masuk",
     signUp: "Daftar",
   },
@@ -24,6 +25,7 @@ const MESSAGES = {
     models: "Models & prices",
     docs: "Documentation",
     reference: "API reference",
+    status: "Service status",
     signIn: "Sign in",
     signUp: "Sign up",
   },
@@ -69,6 +71,9 @@ export function PublicFrame() {
           <PublicLinks />
           <Link to="/docs/api" className={`${LINK} ${CURRENT}`}>
             {messages.reference}
+          </Link>
+          <Link to="/status" className={`${LINK} ${CURRENT}`}>
+            {messages.status}
           </Link>
           <a href="/llms.txt" className={LINK}>
             llms.txt

@@ -6,6 +6,8 @@ import { DEFAULT_TIMEOUTS_MS, unusualFacts, usualFactsOf } from "../../catalog/u
 /** An upstream that is added by its credential, at its public address. */
 type HostedPreset = {
   readonly id: string;
+  /** The name under which everyone knows it. */
+  readonly publicName: string;
   readonly apiKeyEnv: string;
   readonly baseUrl: string;
   /** Absent: chat completions. */
@@ -20,21 +22,34 @@ type OwnPreset = {
 };
 
 const HOSTED: readonly HostedPreset[] = [
-  { id: "openai", apiKeyEnv: "OPENAI_API_KEY", baseUrl: "https://api.openai.com/v1" },
+  { id: "openai", publicName: "OpenAI", apiKeyEnv: "OPENAI_API_KEY", baseUrl: "https://api.openai.com/v1" },
   {
     id: "openai-responses",
+    publicName: "OpenAI",
     apiKeyEnv: "OPENAI_API_KEY",
     baseUrl: "https://api.openai.com/v1",
     kind: "openai-responses",
   },
-  { id: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY", baseUrl: "https://api.anthropic.com", kind: "anthropic" },
-  { id: "openrouter", apiKeyEnv: "OPENROUTER_API_KEY", baseUrl: "https://openrouter.ai/api/v1" },
-  { id: "deepseek", apiKeyEnv: "DEEPSEEK_API_KEY", baseUrl: "https://api.deepseek.com/v1" },
-  { id: "groq", apiKeyEnv: "GROQ_API_KEY", baseUrl: "https://api.groq.com/openai/v1" },
-  { id: "mistral", apiKeyEnv: "MISTRAL_API_KEY", baseUrl: "https://api.mistral.ai/v1" },
-  { id: "xai", apiKeyEnv: "XAI_API_KEY", baseUrl: "https://api.x.ai/v1" },
+  {
+    id: "anthropic",
+    publicName: "Anthropic",
+    apiKeyEnv: "ANTHROPIC_API_KEY",
+    baseUrl: "https://api.anthropic.com",
+    kind: "anthropic",
+  },
+  {
+    id: "openrouter",
+    publicName: "OpenRouter",
+    apiKeyEnv: "OPENROUTER_API_KEY",
+    baseUrl: "https://openrouter.ai/api/v1",
+  },
+  { id: "deepseek", publicName: "DeepSeek", apiKeyEnv: "DEEPSEEK_API_KEY", baseUrl: "https://api.deepseek.com/v1" },
+  { id: "groq", publicName: "Groq", apiKeyEnv: "GROQ_API_KEY", baseUrl: "https://api.groq.com/openai/v1" },
+  { id: "mistral", publicName: "Mistral", apiKeyEnv: "MISTRAL_API_KEY", baseUrl: "https://api.mistral.ai/v1" },
+  { id: "xai", publicName: "xAI", apiKeyEnv: "XAI_API_KEY", baseUrl: "https://api.x.ai/v1" },
   {
     id: "gemini",
+    publicName: "Google",
     apiKeyEnv: "GEMINI_API_KEY",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     kind: "gemini",
@@ -58,6 +73,13 @@ export function presetVariableOf(id: string): string | null {
   return hosted ?? OWN.find((preset) => preset.id === id)?.baseUrlEnv ?? null;
 }
 
+/** The name of an upstream that everyone may read; null: only its operator knows it. An id and an address are never one. */
+export function publicNameOf({ kind, baseUrl }: Pick<UpstreamConfig, "kind" | "baseUrl">): string | null {
+  if (kind === "demo") return "Demo";
+  const host = URL.parse(baseUrl)?.host;
+  return HOSTED.find((preset) => URL.parse(preset.baseUrl)?.host === host)?.publicName ?? null;
+}
+
 /** The upstreams whose variable is set. Errors: TypeError when a base URL is none. */
 export function presetUpstreams(variable: (name: string) => string | undefined): UpstreamConfig[] {
   const isSet = (name: string): boolean => (variable(name) ?? "") !== "";
@@ -68,7 +90,7 @@ export function presetUpstreams(variable: (name: string) => string | undefined):
     idleTimeoutMs: DEFAULT_TIMEOUTS_MS.idle,
   } as const;
   return [
-    ...HOSTED.filter((preset) => isSet(preset.apiKeyEnv)).map((preset) => ({
+    ...HOSTED.filter((preset) => isSet(preset.apiKeyEnv)).map(({ publicName: _publicName, ...preset }) => ({
       ...common,
       ...preset,
       ...unusualFacts(usualFactsOf({ ...common, ...preset })),

@@ -136,6 +136,17 @@ export async function readUpstreamRecords(pool: Pick<Pool, "query">): Promise<Ma
   return new Map([...byUpstream].map(([upstream, own]) => [upstream, toRecord(own)]));
 }
 
+const READ_CALLS = `
+SELECT upstream, minute, answered::float8, failed::float8 FROM upstream_minute WHERE minute > clock_timestamp() - interval '${KEPT}'`;
+
+/** The calls of one upstream in one minute. */
+export type UpstreamCalls = Pick<Row, "upstream" | "minute" | "answered" | "failed">;
+
+/** Reads how many calls of each minute within a day were answered and failed. */
+export async function readUpstreamCalls(pool: Pick<Pool, "query">): Promise<readonly UpstreamCalls[]> {
+  return (await pool.query<UpstreamCalls>(READ_CALLS)).rows;
+}
+
 /** The figures of an upstream that was not called. */
 export const NO_RECORD: UpstreamRecord = toRecord([]);
 

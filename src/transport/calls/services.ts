@@ -24,6 +24,7 @@ import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
 import { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
 import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
+import { StatusService } from "#gen/saldo/status/v1/status_service_pb.ts";
 import { type BodyMeter, readMessagesLate } from "./read-message.ts";
 
 /** All services, by the name that the composition root gives their implementations. */
@@ -34,6 +35,7 @@ export const services = {
   gemini: GeminiService,
   embeddings: EmbeddingsService,
   publicCatalog: PublicCatalogService,
+  status: StatusService,
   keys: KeysService,
   billing: BillingService,
   accounts: AccountsService,

@@ -256,6 +256,25 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   },
   ListModels: { data: { object: "list", data: [model], has_more: false, first_id: model.id, last_id: model.id } },
+  GetStatus: {
+    data: {
+      state: "degraded",
+      as_of: "2026-11-23T08:00:00.000Z",
+      complete: true,
+      components: [
+        { kind: "gateway", name: "", state: "operational", incidents: [] },
+        {
+          kind: "upstream",
+          name: "OpenAI",
+          state: "degraded",
+          since: "2026-11-23T07:52:00Z",
+          incidents: [{ state: "degraded", began_at: "2026-11-23T07:52:00Z" }],
+        },
+        { kind: "top_ups", name: "", state: "operational", incidents: [] },
+        { kind: "transfers", name: "", state: "operational", incidents: [] },
+      ],
+    },
+  },
   GetKey: {
     data: {
       id: "01a20a18-90e1-71af-abb6-25530962f602",

@@ -6,6 +6,7 @@ import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { MessagesService } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
+import { StatusService } from "#gen/saldo/status/v1/status_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
@@ -121,10 +122,16 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
         streamed === undefined
           ? answerOf(route, book, example, isBilled ? billedHeaders : successHeaders)
           : modelAnswer(method, streamed, book, example),
+      ...(method === StatusService.method.getStatus ? { "304": UNCHANGED } : {}),
       ...errorResponses(route),
     },
   };
 }
+
+const UNCHANGED = {
+  description: "Nothing has changed since the answer whose `etag` the request has in `if-none-match`.",
+  headers: { "x-request-id": { $ref: "#/components/headers/RequestId" } },
+};
 
 const IDEMPOTENCY_PARAMETER = {
   name: "Idempotency-Key",

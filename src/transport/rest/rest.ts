@@ -120,8 +120,22 @@ async function answer(
     signal: goneSignal(reply),
   });
   header.forEach((value, name) => reply.header(name, value));
+  if (isKnown(request.raw, header.get("etag"))) return reply.code(304).send();
   reply.type("application/json; charset=utf-8");
   return reply.send(writeAnswer(route, message));
+}
+
+/** Whether the client has this answer already: its tag is compared as RFC 9110 has it for reads. */
+function isKnown({ headers: { "if-none-match": known } }: IncomingMessage, tag: string | null): boolean {
+  if (known === undefined || tag === null) return false;
+  return known
+    .split(",")
+    .map(strongTag)
+    .some((each) => each === "*" || each === strongTag(tag));
+}
+
+function strongTag(tag: string): string {
+  return tag.trim().replace(/^W\//, "");
 }
 
 /** The header of a call that is passed on without its headers. */

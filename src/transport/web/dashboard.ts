@@ -18,6 +18,7 @@ const PAGE_PATHS = [
   "/usage",
   "/models",
   "/models/*",
+  "/status",
   "/playground",
   "/keys",
   "/billing",

@@ -37,6 +37,7 @@ import { SEPARATION_BUGS } from "./separation.ts";
 import { SEAL_BUGS } from "./seals.ts";
 import { SECOND_PERSON_BUGS } from "./second-person.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
+import { STATUS_BUGS } from "./status.ts";
 import { TRACE_BUGS } from "./traces.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
@@ -61,6 +62,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...TOP_UP_BUGS,
   ...USAGE_BUGS,
   ...ROLE_BUGS,
+  ...STATUS_BUGS,
   ...METERING_BUGS,
   ...UNSOUND_ANSWER_BUGS,
   ...EMBEDDINGS_BUGS,
