@@ -149,6 +149,35 @@ describe("traces", () => {
     expect(sent.join("\n")).not.toContain(MARKER);
   });
 
+  it("are named by the latency of sampled requests, in OpenMetrics alone", async () => {
+    const customer = await served.customer();
+    served.upstream.run(stream(wire(ordinaryEvents())));
+    const answer = await fetch(`${served.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${customer.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "local/m", stream: true, messages: [{ role: "user", content: "hello" }] }),
+    });
+    await answer.text();
+    const [root] = (await traceOf(answer.headers.get("x-request-id") ?? "", 4)).filter(({ kind }) => kind === SERVER);
+    const scrape = async (accept: string) => {
+      const scraped = await fetch(`${served.server.metricsUrl}/metrics`, { headers: { accept } });
+      return { type: scraped.headers.get("content-type"), text: await scraped.text() };
+    };
+    const open = await scrape("application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
+    expect(open.type).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
+    expect(open.text).toMatch(
+      new RegExp(
+        `^saldo_chat_duration_seconds_bucket\\{le="[\\d.+Inf]+"\\} \\d+ # \\{trace_id="${root?.traceId}"\\} `,
+        "m",
+      ),
+    );
+    expect(open.text).toMatch(/\n# EOF\n$/);
+    const plain = await scrape("text/plain");
+    expect(plain.type).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(plain.text).toMatch(/^saldo_chat_requests_total\{outcome="answered"\} \d+$/m);
+    expect(plain.text).not.toContain("trace_id");
+  });
+
   it("show background work and calls of REST", async () => {
     const customer = await served.customer();
     const url = `${served.baseUrl}/balance`;

@@ -100,7 +100,7 @@ import { receivableTick, topUpTicks } from "../../billing/jobs/top-ups.ts";
 export type Serving = {
   readonly ports: { readonly httpPort: number; readonly grpcPort: number };
   /** The metrics of all of it. */
-  readonly registry: Pick<Registry, "metrics" | "contentType">;
+  readonly registry: Pick<Registry, "metrics" | "contentType" | "getMetricsAsJSON">;
   /** Stops taking requests, waits until running ones end and settle, then closes everything but the database. */
   stop(): Promise<void>;
 };
@@ -237,7 +237,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
       retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecrets)),
       report: watched.report,
     }),
-    () => gate.isStopped || standby.watch.isMissing,
+    { isStopped: () => gate.isStopped || standby.watch.isMissing, withExemplars: tracing !== null },
   );
   let drainUntil = 0;
   stack.defer(() => running.idle(Math.max(LAST_SETTLE_MS, drainUntil - performance.now())));

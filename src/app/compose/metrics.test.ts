@@ -31,11 +31,13 @@ const LEDGER = {
   late: 8,
 };
 
+const OPEN = { isStopped: () => false, withExemplars: false };
+
 function registryOf(sources: Partial<MetricSources> = {}): Registry {
   return createMetrics({
     ledger: { statistics: () => LEDGER },
     events: () => [],
-    requests: watchRequests(gatewayOf(), () => false),
+    requests: watchRequests(gatewayOf(), OPEN),
     isStopped: () => false,
     streams: STREAMS,
     catalogAgeSeconds: () => null,
@@ -136,7 +138,10 @@ describe("the metrics of a process", () => {
     const returned = ["answered", "answered", "client_left", "upstream_busy"] as const;
     const outcomes = [...returned, new ModelNotFound("x"), new UpstreamBusy(), new Error("a bug")];
     let next: Error | ChatOutcome = "answered";
-    const requests = watchRequests({ answerChat: () => gatewayOf(next).answerChat(call, sink) }, () => stops.are);
+    const requests = watchRequests(
+      { answerChat: () => gatewayOf(next).answerChat(call, sink) },
+      { ...OPEN, isStopped: () => stops.are },
+    );
     for (const outcome of outcomes) {
       next = outcome;
       const ended: unknown = await requests.gateway.answerChat(call, sink).catch((thrown: unknown) => thrown);
@@ -191,7 +196,7 @@ describe("the metrics of a process", () => {
     let finish = (): void => {};
     const requests = watchRequests(
       { answerChat: () => new Promise((resolve) => (finish = () => resolve("answered"))) },
-      () => false,
+      OPEN,
     );
     const answer = requests.gateway.answerChat(call, sink);
     await requests.idle(1);

@@ -21,8 +21,11 @@ export type ChatRequests = {
   idle(limitMs: number): Promise<void>;
 };
 
-/** Puts a gateway behind the switch and counts its requests. */
-export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatRequests {
+/** Puts a gateway behind the switch and counts its requests. `withExemplars`: durations name the traces of sampled requests. */
+export function watchRequests(
+  gateway: Gateway,
+  { isStopped, withExemplars }: { readonly isStopped: () => boolean; readonly withExemplars: boolean },
+): ChatRequests {
   let running = 0;
   /** The callbacks of code that waits until none is running. */
   let allEnded: PromiseWithResolvers<void> | null = null;
@@ -32,19 +35,23 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
     help: "How long model requests took, from the first byte of the request to the end of the answer",
     buckets: DURATION_BOUNDS_SECONDS,
     registers: [],
+    enableExemplars: withExemplars,
   });
-  const ended = (outcome: string, receivedAtMs: number): void => {
+  const ended = (outcome: string, { receivedAtMs, span }: Pick<ChatCall, "receivedAtMs" | "span">): void => {
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-    durations.observe(Math.max(0, Date.now() - receivedAtMs) / 1_000);
+    const value = Math.max(0, Date.now() - receivedAtMs) / 1_000;
+    if (!withExemplars) durations.observe(value);
+    else if (span) durations.observe({ value, exemplarLabels: { trace_id: traceIdIn(span.traceparent) } });
+    else durations.observe({ value });
   };
   const counted = async (call: ChatCall, sink: ChatSink): Promise<ChatOutcome> => {
     running += 1;
     try {
       const outcome = await gateway.answerChat(call, sink);
-      ended(outcome, call.receivedAtMs);
+      ended(outcome, call);
       return outcome;
     } catch (error) {
-      ended(error instanceof DomainError ? error.code : "internal_error", call.receivedAtMs);
+      ended(error instanceof DomainError ? error.code : "internal_error", call);
       throw error;
     } finally {
       running -= 1;
@@ -59,7 +66,7 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
       ...gateway,
       answerChat(call, sink) {
         if (!isStopped()) return counted(call, sink);
-        ended("stopped", call.receivedAtMs);
+        ended("stopped", call);
         return Promise.reject(new UpstreamBusy(STOPPED_RETRY_AFTER_SECONDS));
       },
     },
@@ -71,4 +78,9 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
       await Promise.race([allEnded.promise, sleep(limitMs, undefined, { ref: false })]);
     },
   };
+}
+
+/** The second part of W3C's form. */
+function traceIdIn(traceparent: string): string {
+  return traceparent.split("-", 2)[1] ?? "";
 }

@@ -83,16 +83,24 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
   try {
     const [ports] = await Promise.all(places.map(take));
     if (ports === undefined) throw new Error("a node has workers");
-    return { ports, registry: { metrics: () => scrape(serving()), contentType: registry.contentType }, stop };
+    const collect = () => collectFrom(serving());
+    return {
+      ports,
+      registry: {
+        contentType: registry.contentType,
+        metrics: async () => AggregatorRegistry.aggregate(await collect()).metrics(),
+        getMetricsAsJSON: async () => (await collect()).flat(),
+      },
+      stop,
+    };
   } catch (error) {
     await stop().catch(() => {}); // why it could not start is the news
     throw error;
   }
 
-  async function scrape(workers: readonly Worker[]): Promise<string> {
-    const collected = await Promise.all([registry.getMetricsAsJSON(), ...workers.map(metricsOf)]);
-    // Every series has its worker's number as a label, so that nothing is added up and a counter restarts with its process.
-    return AggregatorRegistry.aggregate(collected).metrics();
+  /** Every series has its worker's number as a label, so that nothing is added up and a counter restarts with its process. */
+  function collectFrom(workers: readonly Worker[]): Promise<MetricObjects[]> {
+    return Promise.all([registry.getMetricsAsJSON(), ...workers.map(metricsOf)]);
   }
 }
 

@@ -2,22 +2,26 @@
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { Registry } from "prom-client";
 import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { type MeasuredMetric, OPEN_METRICS_TYPE, wantsOpenMetrics, writeOpenMetrics } from "./open-metrics.ts";
 import { renewCertificate, type TlsFiles, tlsOptions } from "../http/tls-files.ts";
 
-/** Serves the registry at /metrics, over TLS where there are files for it. */
-export function createMetricsServer(
-  registry: Pick<Registry, "metrics" | "contentType">,
-  tls: TlsFiles | null = null,
-): StoppableServer {
+/** What is served: the plain text with its media type, and the metrics themselves, which OpenMetrics is written from. */
+export type MetricsSource = {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+  getMetricsAsJSON(): Promise<readonly MeasuredMetric[]>;
+};
+
+/** Serves metrics at /metrics, over TLS where there are files for it: OpenMetrics to a scraper that asks for it, or plain text. */
+export function createMetricsServer(source: MetricsSource, tls: TlsFiles | null = null): StoppableServer {
   const server = createListener(tls, (request, response) => {
     if (request.method !== "GET" || request.url !== "/metrics") {
       response.writeHead(404).end();
       return;
     }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
+    textFor(source, request.headers.accept).then(
+      ({ type, text }) => response.writeHead(200, { "content-type": type, vary: "accept" }).end(text),
       // A collector that fails is shown to the scraper as a failed scrape.
       () => response.writeHead(500).end(),
     );
@@ -34,6 +38,11 @@ export function createMetricsServer(
       });
     },
   };
+}
+
+async function textFor(source: MetricsSource, accept: string | undefined): Promise<{ type: string; text: string }> {
+  if (!wantsOpenMetrics(accept)) return { type: source.contentType, text: await source.metrics() };
+  return { type: OPEN_METRICS_TYPE, text: writeOpenMetrics(await source.getMetricsAsJSON()) };
 }
 
 function createListener(tls: TlsFiles | null, answer: RequestListener): Server {
