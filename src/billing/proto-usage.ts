@@ -151,6 +151,14 @@ function toProtoMetering(metering: UsageRecord["metering"]) {
   };
 }
 
+/** The header of a file that has the moment it is of. */
+export const AS_OF_HEADER = "x-saldo-as-of";
+
+/** The moment that an answer is of, where that is not now. */
+export function toProtoAsOf({ asOf }: { readonly asOf: Date | null }) {
+  return asOf === null ? {} : { asOf: timestampFromDate(asOf) };
+}
+
 export function toProtoSummary({ rows, totals, timeZone }: UsageSummary) {
   return {
     rows: rows.map(({ day, model, keyId, ...sum }) => ({

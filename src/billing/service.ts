@@ -5,6 +5,7 @@ import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts
 import type { UsageFilter as ProtoUsageFilter } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import type { LaggingRead } from "../database/lagging-reads.ts";
 import { readBalance } from "../ledger/accounts.ts";
 import { listLedgerEntries } from "./usage/ledger-entries.ts";
 import { toProtoSeal } from "./proto-seal.ts";
@@ -13,9 +14,11 @@ import { exportStatement, inPieces } from "./proof/statement.ts";
 import { exportLedger } from "./usage/ledger-export.ts";
 import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance-alert.ts";
 import {
+  AS_OF_HEADER,
   fromProtoFilter,
   fromProtoGrouping,
   toProtoAlert,
+  toProtoAsOf,
   toProtoEntry,
   toProtoSummary,
   toProtoUsage,
@@ -61,7 +64,7 @@ export function createBillingService({
   isOperator = () => false,
   keyNames = async () => new Map(),
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
-  const { pool } = database;
+  const { pool, reads } = database;
   /** A filter, narrowed to what the caller may see. */
   const visible = async (filter: ProtoUsageFilter | undefined, context: HandlerContext) => ({
     ...fromProtoFilter(filter),
@@ -84,9 +87,11 @@ export function createBillingService({
     async listUsage({ filter, pageSize, pageToken }, context) {
       const accountId = accountOf(context);
       const query = { accountId, filter: await visible(filter, context), pageSize, pageToken };
-      const { items, nextPageToken } = await listUsage(pool, query);
+      const read = reads.beginRead();
+      const { items, nextPageToken } = await listUsage(read, query);
       const forOperator = isOperator(context);
-      return { records: items.map((record) => toProtoUsage(record, { forOperator })), nextPageToken };
+      const records = items.map((record) => toProtoUsage(record, { forOperator }));
+      return { records, nextPageToken, ...toProtoAsOf(read) };
     },
 
     async getUsageRecord({ requestId }, context) {
@@ -97,25 +102,28 @@ export function createBillingService({
     },
 
     async summarizeUsage({ filter, timeZone, grouping }, context) {
-      const summary = await summarizeUsage(pool, {
+      const read = reads.beginRead();
+      const summary = await summarizeUsage(read, {
         accountId: accountOf(context),
         filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         grouping: fromProtoGrouping(grouping),
       });
-      return toProtoSummary(summary);
+      return { ...toProtoSummary(summary), ...toProtoAsOf(read) };
     },
 
     async *exportUsage({ filter, timeZone }, context) {
       const accountId = accountOf(context);
-      const pieces = exportUsage(pool, {
+      const names = await keyNames(accountId);
+      const read = reads.beginRead();
+      const pieces = exportUsage(read, {
         accountId,
-        keyNames: await keyNames(accountId),
+        keyNames: names,
         filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         signal: context.signal,
       });
-      for await (const piece of pieces) yield { csv: Buffer.from(piece) };
+      yield* toProtoFile(pieces, read, context);
     },
 
     async listLedgerEntries({ pageSize, pageToken }, context) {
@@ -125,12 +133,13 @@ export function createBillingService({
     },
 
     async *exportLedger({ timeZone }, context) {
-      const pieces = exportLedger(pool, {
+      const read = reads.beginRead();
+      const pieces = exportLedger(read, {
         accountId: accountOf(context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         signal: context.signal,
       });
-      for await (const piece of pieces) yield { csv: Buffer.from(piece) };
+      yield* toProtoFile(pieces, read, context);
     },
 
     getSeal: async () => toProtoSeal(await lastRoot(lookOf(pool))),
@@ -161,4 +170,17 @@ export function createBillingService({
 
 function ofKeys(keys: readonly string[] | null): { ofKeys?: readonly string[] } {
   return keys === null ? {} : { ofKeys: keys };
+}
+
+/** The pieces of a file. Its header has the moment, which the first piece decides: it may have to come from the primary. */
+async function* toProtoFile(
+  pieces: AsyncIterable<string>,
+  read: LaggingRead,
+  { responseHeader }: Pick<HandlerContext, "responseHeader">,
+): AsyncGenerator<{ csv: Uint8Array }, void> {
+  for await (const piece of pieces) {
+    if (read.asOf !== null && !responseHeader.has(AS_OF_HEADER))
+      responseHeader.set(AS_OF_HEADER, read.asOf.toISOString());
+    yield { csv: Buffer.from(piece) };
+  }
 }

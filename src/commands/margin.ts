@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { MARGIN_GROUPS, reportMargin, type MarginLine } from "../billing/usage/margin.ts";
 import { DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
@@ -5,6 +6,9 @@ import { type Command, UsageError } from "./command.ts";
 import { choiceOption, dayOption } from "./option-values.ts";
 
 const MAX_DAYS = 400;
+/** How often it is looked whether a standby is close behind, before the primary is read. */
+const LOOKS = 3;
+const LOOK_PAUSE_MS = 500;
 
 export const marginCommands: readonly Command[] = [
   {
@@ -21,7 +25,10 @@ export const marginCommands: readonly Command[] = [
       const days = (startOfBillingDay(to) - startOfBillingDay(from)) / DAY_MS + 1;
       if (days < 1 || days > MAX_DAYS) throw new UsageError(`--to must be --from or up to ${MAX_DAYS - 1} days later`);
       const by = choiceOption(values.get("by") ?? "model", "by", MARGIN_GROUPS);
-      const { lines, total } = await reportMargin((await database()).pool, { from, to, by });
+      const { reads } = await database();
+      await reads.lookOften(LOOKS, () => sleep(LOOK_PAUSE_MS));
+      const read = reads.beginRead();
+      const { lines, total } = await reportMargin(read, { from, to, by });
       return {
         json: {
           from,
@@ -29,6 +36,7 @@ export const marginCommands: readonly Command[] = [
           by,
           lines: [...lines].map(([key, line]) => ({ [by]: key, ...toDecimals(line) })),
           total: toDecimals(total),
+          ...(read.asOf === null ? {} : { asOf: read.asOf.toISOString() }),
         },
         text: [...lines, ["total", total] as const].map(([key, line]) => toText(key, line)).join("\n"),
       };

@@ -8,6 +8,7 @@ import { borrowServingRole, clientConfig, connectClient, loginOf, withClient } f
 import type { Login } from "./connections.ts";
 import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded/embedded-postgres.ts";
 import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded/embedded-postgres.ts";
+import { type FallbackReason, LaggingReads } from "./lagging-reads.ts";
 import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
@@ -27,6 +28,8 @@ export interface Database {
    * paying key is still looked up.
    */
   readonly requestPool: Pool;
+  /** Lists, sums and files that may be some seconds old: they are read from a standby, where one is named and close behind. */
+  readonly reads: LaggingReads;
   /** A connection of the serving role that belongs to the caller alone, as a group-commit lane needs. */
   connect(): Promise<Client>;
   /**
@@ -61,6 +64,12 @@ export type DatabaseOptions = {
   readonly url?: string;
   /** The login that owns the schema, when `url` logs in as the serving role itself. */
   readonly ownerUrl?: string;
+  /** A standby of the same server, for reads that may lag. Without it they go to the primary. */
+  readonly readUrl?: string;
+  /** How old the standby's data may be. */
+  readonly maxReadLagMs?: number;
+  /** Called when the standby is no longer read from, with the reason, and with null when it is again. */
+  readonly onReadSource?: (reason: FallbackReason | null) => void;
   readonly dataDir: string;
   /** Called with the primary of several servers, at first and whenever it is another one. */
   readonly onPrimary?: (server: ServerAddress) => void;
@@ -77,6 +86,8 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** A server that its starter stops while we adopt it is followed by one of our own. */
 const MAX_OPEN_ATTEMPTS = 3;
 const END_BACKEND_TIMEOUT_MS = 5_000;
+/** A standby that takes longer to accept a connection is away: the primary is asked instead. */
+const STANDBY_CONNECT_MS = 2_000;
 /** After this time a hanging database counts as away. Work that may take longer sets a limit with its statement. */
 const ANSWER_WITHIN_MS = 6_000;
 
@@ -130,7 +141,8 @@ function embeddedLogins({ host, user, database }: EmbeddedAddress): Logins {
 async function openOn(logins: Logins, options: DatabaseOptions, embedded?: EmbeddedPostgres): Promise<Database> {
   const applicationName = options.applicationName ?? "saldo";
   const owner = clientConfig(logins.owner, applicationName);
-  const servingLogin = logins.serving(await withClient(owner, checkServer));
+  const version = await withClient(owner, checkServer);
+  const servingLogin = logins.serving(version);
   const serving = clientConfig(servingLogin, applicationName);
   await migrate(owner);
   await withClient(owner, applyServerSettings);
@@ -144,10 +156,17 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const answering = { ...serving, query_timeout: ANSWER_WITHIN_MS };
   const pool = makePool(answering, options.poolSize ?? DEFAULT_POOL_SIZE);
   const requestPool = makePool(answering, options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE);
+  const standby = standbyPool(options, version);
   const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
   return {
     pool,
     requestPool,
+    reads: new LaggingReads({
+      primary: pool,
+      standby,
+      ...(options.maxReadLagMs === undefined ? {} : { maxLagMs: options.maxReadLagMs }),
+      ...(options.onReadSource === undefined ? {} : { onChange: options.onReadSource }),
+    }),
     isPooled,
     primary: () => ("servers" in servingLogin ? (servingLogin.servers?.last ?? null) : null),
     connect: () => connectClient(serving),
@@ -159,10 +178,19 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
       });
     },
     async close() {
-      await Promise.all([pool.end(), requestPool.end(), fence.end()]);
+      await Promise.all([pool.end(), requestPool.end(), standby?.end(), fence.end()]);
       await embedded?.stop();
     },
   };
+}
+
+/** Connections to the standby, as the serving role. None is made before the first read, so it may be away at a start. */
+function standbyPool({ readUrl, ownerUrl, poolSize }: DatabaseOptions, version: number): Pool | null {
+  if (readUrl === undefined) return null;
+  // As for the primary: without a login of the owner, this one becomes the serving role.
+  const url = ownerUrl === undefined ? borrowServingRole(readUrl, version) : readUrl;
+  const config = { ...clientConfig(loginOf(url), "saldo reads"), query_timeout: ANSWER_WITHIN_MS };
+  return makePool({ ...config, connectionTimeoutMillis: STANDBY_CONNECT_MS }, poolSize ?? DEFAULT_POOL_SIZE);
 }
 
 function makePool(config: ClientConfig, max: number): Pool {

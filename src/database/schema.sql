@@ -1414,6 +1414,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION slots_reset_seconds(slots timestamp with time zone[], slot_counts integer[], rate_limit integer, t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION slots_used(slots timestamp with time zone[], slot_counts integer[], rate_limit integer, t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION slots_used_in_buckets(slots timestamp with time zone[], slot_counts integer[], t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION standby_position(OUT system text, OUT timeline integer, OUT lsn pg_lsn) RETURNS record LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
+--   EXECUTE: saldo_serve
 -- FUNCTION synchronous_standbys() RETURNS integer LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION take_caller_slot(kind text, caller_id uuid, rate_limit integer, OUT outcome text, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql

@@ -4,7 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "pg";
+import { type ReadSource, readFrom } from "./lagging-reads.ts";
 import { withTransaction } from "./transactions.ts";
 
 /** Runs one statement and gives its rows. */
@@ -29,10 +29,10 @@ export type LookOptions = {
 };
 
 /** Makes the reader. */
-export function createLook(pool: Pool, { share, byKey = true, signal }: LookOptions): Look {
+export function createLook(source: ReadSource, { share, byKey = true, signal }: LookOptions): Look {
   return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     signal?.throwIfAborted();
-    return restAfter(() => readOnce<Row>(pool, text, { values, byKey }), { share, ...(signal && { signal }) });
+    return restAfter(() => readOnce<Row>(source, text, { values, byKey }), { share, ...(signal && { signal }) });
   };
 }
 
@@ -50,14 +50,16 @@ export async function restAfter<Outcome>(
 }
 
 /** Runs all that the work reads in one snapshot, by keys. Errors: a database that answers too slowly counts as away. */
-export function readOneSnapshot<Outcome>(pool: Pool, work: (look: Look) => Promise<Outcome>): Promise<Outcome> {
-  return withTransaction({ pool }, async (client) => {
-    await client.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; ${BY_KEY}`);
-    return work(async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-      const query = { name: nameOf(text), text, values: [...values], query_timeout: SNAPSHOT_WITHIN_MS };
-      return (await client.query<Row>(query)).rows;
-    });
-  });
+export function readOneSnapshot<Outcome>(source: ReadSource, work: (look: Look) => Promise<Outcome>): Promise<Outcome> {
+  return readFrom(source, (pool) =>
+    withTransaction({ pool }, async (client) => {
+      await client.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; ${BY_KEY}`);
+      return work(async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+        const query = { name: nameOf(text), text, values: [...values], query_timeout: SNAPSHOT_WITHIN_MS };
+        return (await client.query<Row>(query)).rows;
+      });
+    }),
+  );
 }
 
 /**
@@ -69,16 +71,18 @@ export const BY_KEY = `
 SET LOCAL enable_nestloop = on; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
 function readOnce<Row extends object>(
-  pool: Pool,
+  source: ReadSource,
   text: string,
   { values, byKey }: { values: readonly unknown[]; byKey: boolean },
 ): Promise<Row[]> {
-  return withTransaction({ pool }, async (client) => {
-    if (byKey) await client.query(BY_KEY);
-    const name = byKey ? { name: nameOf(text) } : {};
-    const query = { ...name, text, values: [...values], query_timeout: ANSWER_WITHIN_MS };
-    return (await client.query<Row>(query)).rows;
-  });
+  return readFrom(source, (pool) =>
+    withTransaction({ pool }, async (client) => {
+      if (byKey) await client.query(BY_KEY);
+      const name = byKey ? { name: nameOf(text) } : {};
+      const query = { ...name, text, values: [...values], query_timeout: ANSWER_WITHIN_MS };
+      return (await client.query<Row>(query)).rows;
+    }),
+  );
 }
 
 const names = new Map<string, string>();

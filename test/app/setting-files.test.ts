@@ -15,6 +15,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   SALDO_BACKUP_KEY: "b".repeat(40),
   DATABASE_URL: "postgres://saldo:secret@db.example/saldo",
   DATABASE_OWNER_URL: "postgres://owner:secret@db.example/saldo",
+  DATABASE_READ_URL: "postgres://saldo:secret@standby.example/saldo",
   SMTP_URL: "smtps://user:secret@smtp.example",
   MIDTRANS_SERVER_KEY: "midtrans",
   XENDIT_API_KEY: "xendit",

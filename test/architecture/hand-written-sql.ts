@@ -13,6 +13,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/confirmed-read.ts",
     "database/database.ts",
     "database/history.ts",
+    "database/lagging-reads.ts",
     "database/primary.ts",
     "database/standby-watch.ts",
     "database/embedded/embedded-postgres.ts",

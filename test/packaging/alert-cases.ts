@@ -193,6 +193,7 @@ const DATABASE: readonly AlertCase[] = [
   ...pair("SaldoLeaseOld", {}, "5m", { series: ofProcess("lease_age_seconds"), bad: "31x9", good: "30x9" }),
   ...pair("SaldoSnapshotOld", {}, "5m", { series: ofProcess("oldest_snapshot_seconds"), bad: "301x9", good: "300x9" }),
   ...pair("SaldoStandbyLost", A, "20m", { series: ofProcess("sync_standbys"), bad: "1x9 0x20", good: "0x30" }),
+  ...pair("SaldoReadsOnPrimary", A, "15m", { series: ofProcess("read_standby_used"), bad: "0x20", good: "1x20" }),
   ...pair("SaldoBackupLogOld", A, "5m", { series: ofProcess("backup_log_age_seconds"), bad: "61x9", good: "60x9" }),
   ...pair("SaldoDatabaseUnwatched", {}, "5m", {
     series: ofProcess("database_watch_age_seconds"),

@@ -19,6 +19,7 @@ import {
   addLogMetric,
   addPortMetric,
   addPrimaryMetric,
+  addReadMetrics,
   addStandbyMetrics,
   createMetrics,
 } from "../observability/metrics.ts";
@@ -26,7 +27,7 @@ import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { createProofTick } from "./proof.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
-import { watchStandby } from "./standby.ts";
+import { readTicks, watchStandby } from "./standby.ts";
 import { statusService } from "./status.ts";
 import { traceFrom } from "./traces.ts";
 import { watchRequests } from "../observability/requests.ts";
@@ -188,6 +189,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
       standby.tick,
+      ...readTicks(database),
       ...topUpTicks(topUps),
       figuresTick(database.pool, watched.counts),
       learnedFactsTick(database.pool, { marks, learned, onMark: upstreams.markMixedUp }),
@@ -343,6 +345,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   });
   addStandbyMetrics(registry, standby.watch);
   addPrimaryMetric(registry, database);
+  addReadMetrics(registry, database.reads);
   addLogMetric(registry, options.linesLost);
   addPortMetric(registry, refusals);
   addIntakeMetrics(registry, servers, config);

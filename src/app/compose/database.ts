@@ -4,10 +4,12 @@ import type { Config } from "../config/config.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../database/database.ts";
 import { useKeysOf } from "./secrets.ts";
 
+type OpenOptions = { asWorker?: boolean } & Pick<DatabaseOptions, "onPrimary" | "onReadSource">;
+
 /** Opens the database that the configuration names; as a worker, without a hand on the embedded server. */
 export async function openServiceDatabase(
   config: Config,
-  { asWorker = false, onPrimary }: { asWorker?: boolean; onPrimary?: DatabaseOptions["onPrimary"] } = {},
+  { asWorker = false, onPrimary, onReadSource }: OpenOptions = {},
 ): Promise<Database> {
   // What the database holds of secrets is read with them.
   await useKeysOf(config);
@@ -15,6 +17,9 @@ export async function openServiceDatabase(
     ...whereIs(config),
     runByParent: asWorker,
     ...(onPrimary === undefined ? {} : { onPrimary }),
+    ...(config.databaseReadUrl === null ? {} : { readUrl: config.databaseReadUrl }),
+    ...(onReadSource === undefined ? {} : { onReadSource }),
+    maxReadLagMs: config.maxReadLagMs,
     poolSize: config.poolSize,
     requestPoolSize: config.requestPoolSize,
   });

@@ -16,6 +16,14 @@ export type StandbyParts = {
   readonly whileConfirmed: (tick: Tick) => Tick;
 };
 
+/** How often it is looked how far the standby for reads is behind. */
+const READS_MS = 1_000;
+
+/** The work of a process that reads from a standby. */
+export function readTicks({ reads }: Pick<Database, "reads">): Tick[] {
+  return reads.hasStandby ? [{ name: "watch the standby for reads", everyMs: READS_MS, run: () => reads.look() }] : [];
+}
+
 /** Makes the watch. */
 export function watchStandby({
   config,

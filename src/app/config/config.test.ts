@@ -53,7 +53,21 @@ describe("the configuration", () => {
     }
   });
 
+  it("reads from a standby only beside its primary, and from one", () => {
+    const primary = { DATABASE_URL: "postgres://u@one/x" };
+    const readUrlOf = (url: string) => readConfig({ ...primary, DATABASE_READ_URL: url }).databaseReadUrl;
+    expect([readConfig(primary).databaseReadUrl, readUrlOf("postgres://u@two/x")]).toEqual([
+      null,
+      "postgres://u@two/x",
+    ]);
+    expect(() => readConfig({ DATABASE_READ_URL: "postgres://u@two/x" })).toThrow(
+      /DATABASE_READ_URL needs DATABASE_URL/,
+    );
+    expect(() => readUrlOf("postgres://u@two,three/x")).toThrow(/DATABASE_READ_URL must name one server/);
+  });
+
   it.each([
+    ["SALDO_READ_LAG_SECONDS", "4", /SALDO_READ_LAG_SECONDS.*5 to 3600/],
     ["SALDO_HTTP_PORT", "http", /SALDO_HTTP_PORT.*"http".*0 to 65535/],
     ["SALDO_HTTP_PORT", "65536", /SALDO_HTTP_PORT/],
     ["SALDO_GRPC_PORT", "-1", /SALDO_GRPC_PORT/],

@@ -2,6 +2,7 @@
 // wrong one stops the start with its name and what is accepted.
 
 import { join, resolve } from "node:path";
+import { addressesOf } from "../../kernel/database-hosts.ts";
 import { readAmounts } from "./amounts.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
 import { type ChainConfig, readChains } from "./chains.ts";
@@ -44,6 +45,10 @@ export type Config = {
   readonly databaseUrl: string | null;
   /** The login that owns the tables and migrates. Null: the one of databaseUrl. */
   readonly databaseOwnerUrl: string | null;
+  /** A standby for reads that may lag. Null: they go to the primary. */
+  readonly databaseReadUrl: string | null;
+  /** How old what is read there may be. */
+  readonly maxReadLagMs: number;
   /** Whether nothing is served while no standby confirms commits. */
   readonly requireSyncStandby: boolean;
   /** How many connections commit holds and settlements. */
@@ -182,6 +187,8 @@ export function readConfig(environment: Environment = process.env, settings = op
     payoutJournalDir: resolve(text("SALDO_PAYOUT_JOURNAL_DIR") ?? join(dataDir, "payout-journal")),
     databaseUrl: databaseUrl("DATABASE_URL"),
     databaseOwnerUrl: databaseUrl("DATABASE_OWNER_URL"),
+    databaseReadUrl: readReadUrl(read),
+    maxReadLagMs: integer("SALDO_READ_LAG_SECONDS", 60, { min: 5, max: 3_600 }) * 1_000,
     requireSyncStandby: choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
     poolSize: integer("SALDO_POOL_SIZE", 10, { min: 4, max: 200 }),
@@ -260,6 +267,16 @@ function readSecondPerson(
 
 function pathOf(path: string | null): string | null {
   return path === null ? null : resolve(path);
+}
+
+/** Errors: ConfigError, where there is no primary beside it, or it names several servers. */
+function readReadUrl({ databaseUrl }: Pick<SettingReaders, "databaseUrl">): string | null {
+  const url = databaseUrl("DATABASE_READ_URL");
+  if (url === null) return null;
+  if (databaseUrl("DATABASE_URL") === null) throw new ConfigError("DATABASE_READ_URL needs DATABASE_URL, its primary");
+  if (addressesOf(url).length > 1)
+    throw new ConfigError("DATABASE_READ_URL must name one server, such as the replicas' port of a proxy");
+  return url;
 }
 
 /** Errors: ConfigError, where the log cannot be received or not be encrypted. */

@@ -61,6 +61,11 @@ it.each([
     { DATABASE_URL: "postgres://u@db.example/x?sslmode=prefer" },
     { DATABASE_URL: "postgres:///x?host=/run/postgresql" },
   ],
+  [
+    "database",
+    { DATABASE_URL: "postgres:///x", DATABASE_READ_URL: "postgres://u@db.example/x" },
+    { DATABASE_URL: "postgres:///x", DATABASE_READ_URL: "postgres://u@127.0.0.1/x" },
+  ],
   ["database", { DATABASE_OWNER_URL: "postgres://u@db.example/x" }, { DATABASE_OWNER_URL: "postgres://u@127.0.0.1/x" }],
   [
     "grpc",

@@ -45,7 +45,7 @@ function trials({ failpoint, demo, production }: Config): string[] {
 }
 
 function cleartextProblems(config: Config): string[] {
-  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, publicUrl, cleartextAllows } = config;
+  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, databaseReadUrl, publicUrl, cleartextAllows } = config;
   const { host, httpTls, grpcHost, grpcTls, metricsHost, metricsTls } = config;
   const risks: readonly (readonly [CleartextAllowance, boolean, string])[] = [
     [
@@ -58,7 +58,11 @@ function cleartextProblems(config: Config): string[] {
       chains.some(({ rpcUrl, second }) => isClearHttp(rpcUrl) || (second !== null && isClearHttp(second.rpcUrl))),
       "the node of a chain: its answers decide about payouts. Use https://",
     ],
-    ["database", [databaseUrl, databaseOwnerUrl].some(isClearDatabase), "DATABASE_URL: add sslmode=verify-full"],
+    [
+      "database",
+      [databaseUrl, databaseOwnerUrl, databaseReadUrl].some(isClearDatabase),
+      "DATABASE_URL: add sslmode=verify-full",
+    ],
     [
       "http",
       httpTls === null && !isLoopbackHost(host),

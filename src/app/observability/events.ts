@@ -43,6 +43,19 @@ export function lateLog(logger: Pick<EventLogger, "warn">): (late: LateSettlemen
   };
 }
 
+/** Logs when reads that may lag no longer go to the standby, with the reason, and when they do again. */
+export function readSourceLog(
+  logger: Pick<EventLogger, "info" | "warn">,
+): NonNullable<DatabaseOptions["onReadSource"]> {
+  return (reason) =>
+    reason === null
+      ? logger.info({ event: "database.reads.standby" }, "usage is read from the standby")
+      : logger.warn(
+          { event: "database.reads.primary", reason },
+          "usage is read from the primary, not from the standby",
+        );
+}
+
 /** Logs which server is the primary, at first and after each failover. */
 export function primaryLog(logger: Pick<EventLogger, "info">): NonNullable<DatabaseOptions["onPrimary"]> {
   return ({ host, port }) => logger.info({ event: "database.primary", host, port }, "the database's primary");

@@ -6,6 +6,7 @@ import type { ChatRequests } from "./requests.ts";
 import type { GroupCommitLedger, LedgerStatistics } from "../../ledger/group-commit/group-commit.ts";
 import type { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import type { Database } from "../../database/database.ts";
+import { FALLBACK_REASONS, type LaggingReads } from "../../database/lagging-reads.ts";
 import type { StandbyWatch } from "../../database/standby-watch.ts";
 import { type DatabaseRoom, HOT_TABLES } from "./database-room.ts";
 import type { DatabaseFacts } from "./database-watch.ts";
@@ -144,6 +145,28 @@ export function addStandbyMetrics(registry: Registry, watch: Pick<StandbyWatch, 
     ],
   };
   addGauges(registry, "saldo_", series, () => watch);
+}
+
+/** Adds where reads that may lag went, and how old a standby's data is. Without a standby there is no series. */
+export function addReadMetrics(registry: Registry, reads: LaggingReads): void {
+  if (!reads.hasStandby) return;
+  const series: OptionalSeries<LaggingReads> = {
+    read_standby_used: ["1 while usage and exports are read from the standby", (now) => Number(now.problem === null)],
+    read_standby_lag_seconds: ["Age of the standby's data; no series while it is unknown", (now) => now.lagSeconds],
+  };
+  addGauges(registry, "saldo_", series, () => reads);
+  addCounter(registry, {
+    name: "saldo_lagging_reads_total",
+    help: "Statements of reads that may lag, by the server that answered",
+    labelNames: ["server"],
+    read: () => Object.entries(reads.counts).map(([server, count]) => [{ server }, count]),
+  });
+  addCounter(registry, {
+    name: "saldo_read_fallbacks_total",
+    help: "Reads that went to the primary although there is a standby, by reason",
+    labelNames: ["reason"],
+    read: () => FALLBACK_REASONS.map((reason) => [{ reason }, reads.fallbacks[reason]]),
+  });
 }
 
 /** Adds the server that is the primary, where there are several. */

@@ -11,7 +11,7 @@ import { ignoredUpstreams } from "../compose/catalog.ts";
 import { openServiceDatabase } from "../compose/database.ts";
 import { prepareSecrets } from "../compose/secrets.ts";
 import { prepareDemo } from "../demo/demo.ts";
-import { primaryLog } from "../observability/events.ts";
+import { primaryLog, readSourceLog } from "../observability/events.ts";
 import { createLog, type ProcessLog } from "../observability/log.ts";
 import type { Serving } from "../compose/app.ts";
 import { closeOrders } from "../../billing/top-ups/close-orders.ts";
@@ -47,7 +47,10 @@ export async function startNode(
   output.onLog(logger);
   stack.defer(flush);
   for (const advice of config.fileAdvice()) logger.warn({ event: "config.file.open" }, advice);
-  const database = await openServiceDatabase(config, { onPrimary: primaryLog(logger) });
+  const database = await openServiceDatabase(config, {
+    onPrimary: primaryLog(logger),
+    onReadSource: readSourceLog(logger),
+  });
   stack.defer(() => database.close());
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
   await prepareSecrets(database, config, logger);

@@ -6,7 +6,7 @@ import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { openServiceDatabase } from "../compose/database.ts";
 import { ignoreLostOutput, watchFaults } from "./last-resort.ts";
-import { primaryLog } from "../observability/events.ts";
+import { primaryLog, readSourceLog } from "../observability/events.ts";
 import { createLog } from "../observability/log.ts";
 import { type FromWorker, isToWorker, WORKS_FOR_NODE } from "./messages.ts";
 import { startServing } from "../compose/app.ts";
@@ -37,7 +37,11 @@ async function work(): Promise<number> {
   faults.logTo(logger);
   try {
     await using stack = new AsyncDisposableStack();
-    const database = await openServiceDatabase(config, { asWorker: true, onPrimary: primaryLog(logger) });
+    const database = await openServiceDatabase(config, {
+      asWorker: true,
+      onPrimary: primaryLog(logger),
+      onReadSource: readSourceLog(logger),
+    });
     stack.defer(() => database.close());
     const serving = await startServing({
       config,

@@ -1,8 +1,8 @@
 // The ledger as a file, from the first line on. Balances are added up as the file is written: an account begins with nothing,
 // so each is the sum of the lines before it, even when more is posted meanwhile.
 
-import type { Pool } from "pg";
 import { formatMoney, idr } from "../../kernel/money.ts";
+import type { ReadSource } from "../../database/lagging-reads.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
 import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
 import { type LedgerEntry, selectOldestLines } from "./ledger-entries.ts";
@@ -15,7 +15,7 @@ const COLUMNS = ["id", "posted_at", "reason", "amount_idr", "running_balance_idr
  * first piece was asked for is in it once; one that is committed meanwhile may be, behind all of those. Errors: ValidationError, before the first piece.
  */
 export function exportLedger(
-  pool: Pool,
+  source: ReadSource,
   query: { accountId: string; timeZone?: string; signal?: AbortSignal },
 ): AsyncGenerator<string, void> {
   const { accountId, timeZone = DEFAULT_TIME_ZONE, signal } = query;
@@ -32,7 +32,7 @@ export function exportLedger(
       requestId ?? "",
       topUpId ?? "",
     ],
-    readAfter: (last) => readOneSnapshot(pool, (look) => selectOldestLines(look, accountId, last, RECORDS_PER_PIECE)),
+    readAfter: (last) => readOneSnapshot(source, (look) => selectOldestLines(look, accountId, last, RECORDS_PER_PIECE)),
     signal,
   });
 }

@@ -2,9 +2,9 @@
 // may cover a year of usage beside a serving system; a request belongs to the day it was billed on, and so do the credit notes on
 // it.
 
-import type { Pool } from "pg";
 import { uuidv7Floor } from "../../kernel/ids.ts";
 import { DAY_MS, startOfBillingDay } from "../../kernel/clock.ts";
+import type { ReadSource } from "../../database/lagging-reads.ts";
 import { createLook } from "../../database/throttled-reader.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
@@ -105,7 +105,7 @@ const NOTHING: MarginLine = {
 
 /** Reports the margin of some days. */
 export async function reportMargin(
-  pool: Pool,
+  source: ReadSource,
   { from, to, by }: MarginQuery,
   mostAtOnce = MOST_AT_ONCE,
 ): Promise<MarginReport> {
@@ -114,7 +114,7 @@ export async function reportMargin(
     void lines.set(key, sum(lines.get(key) ?? NOTHING, { ...NOTHING, ...part }));
   const [startMs, endMs] = [startOfBillingDay(from), startOfBillingDay(to) + DAY_MS];
   // An hour of requests is a range of ids of every account: its index is the one of the time of requests.
-  const lookByTime = createLook(pool, { share: SHARE, byKey: false });
+  const lookByTime = createLook(source, { share: SHARE, byKey: false });
   let spanMs = HOUR_MS;
   for (let fromMs = startMs; fromMs < endMs;) {
     const range = (untilMs: number) => [uuidv7Floor(fromMs), uuidv7Floor(untilMs)];
@@ -135,7 +135,7 @@ export async function reportMargin(
     }
   }
   const range = [uuidv7Floor(startMs), uuidv7Floor(endMs)];
-  const look = createLook(pool, { share: SHARE });
+  const look = createLook(source, { share: SHARE });
   for (const { key, credited } of await look<{ key: string; credited: string }>(creditedOf(KEYS[by]), range)) {
     add(key, { credited: BigInt(credited) });
   }

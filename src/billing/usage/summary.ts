@@ -4,7 +4,7 @@
 // Why a roll-up may be trusted: the account's balance shows what its records charge in all. Where roll-ups and the records
 // behind them do not come to that, a record came behind the roll-up's back, and the records are summed instead.
 
-import type { Pool } from "pg";
+import type { ReadSource } from "../../database/lagging-reads.ts";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
@@ -125,14 +125,14 @@ const NOTHING = sumBy(() => 0n);
 
 /** Sums an account's usage. Errors: ValidationError when the filter is wrong or the time zone unknown. */
 export async function summarizeUsage(
-  pool: Pool,
+  source: ReadSource,
   query: { accountId: string; filter: UsageFilter; timeZone?: string; grouping?: UsageGrouping },
 ): Promise<UsageSummary> {
   const { accountId, filter, timeZone = DEFAULT_TIME_ZONE, grouping = "model_and_day" } = query;
   requireTimeZone(timeZone);
   const selection = selectionOf(filter);
   try {
-    const rows = await readOneSnapshot(pool, (look) => sumUsage(look, accountId, { selection, grouping, timeZone }));
+    const rows = await readOneSnapshot(source, (look) => sumUsage(look, accountId, { selection, grouping, timeZone }));
     return { rows, totals: rows.reduce(add, NOTHING), timeZone };
   } catch (error) {
     // One that this machine knows and the database does not.

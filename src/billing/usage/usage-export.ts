@@ -1,9 +1,9 @@
 // Usage as a file.
 
-import type { Pool } from "pg";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import type { OtherTokens } from "../../kernel/token-prices.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
+import type { ReadSource } from "../../database/lagging-reads.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
 import {
   inputTokensOf,
@@ -115,7 +115,7 @@ export function longContextAbove(record: UsageRecord): number | null {
  * asked for is in it once; one that is settled meanwhile may be. Errors: ValidationError, before the first piece.
  */
 export function exportUsage(
-  pool: Pool,
+  source: ReadSource,
   query: {
     accountId: string;
     filter: UsageFilter;
@@ -137,7 +137,7 @@ export function exportUsage(
     readAfter: (last) => {
       const fromId = last === undefined ? selection.fromId : idAfter(last.requestId);
       const slice = { ...selection, fromId, limit: RECORDS_PER_PIECE };
-      return readOneSnapshot(pool, (look) => selectOldest(look, accountId, slice));
+      return readOneSnapshot(source, (look) => selectOldest(look, accountId, slice));
     },
     signal,
   });

@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
 import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import { readCredited } from "../../ledger/credit-note.ts";
+import type { ReadSource } from "../../database/lagging-reads.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
 import { selectNewest, selectOne } from "./store.ts";
 import { selectionOf, type UsageFilter } from "./usage-filter.ts";
@@ -11,7 +12,7 @@ import type { UsageRecord } from "./usage-record.ts";
 
 /** Lists an account's usage, newest first. Errors: ValidationError when the filter is wrong or the page token is none. */
 export async function listUsage(
-  pool: Pool,
+  source: ReadSource,
   { accountId, filter, ...page }: { accountId: string; filter: UsageFilter } & PageRequest,
 ): Promise<Page<UsageRecord>> {
   const selection = selectionOf(filter);
@@ -19,7 +20,7 @@ export async function listUsage(
     page,
     ({ beforeId, limit }) => {
       const untilId = beforeId !== null && beforeId < selection.untilId ? beforeId : selection.untilId;
-      return readOneSnapshot(pool, (look) => selectNewest(look, accountId, { ...selection, untilId, limit }));
+      return readOneSnapshot(source, (look) => selectNewest(look, accountId, { ...selection, untilId, limit }));
     },
     ({ requestId }) => requestId,
   );

@@ -21,7 +21,7 @@ import { given, moment, type Parts, timeRange } from "./proto-parts.ts";
 
 /** LedgerService: trial balance, postings, audits and the margin. */
 export function createLedgerService({
-  database: { pool },
+  database: { pool, reads },
 }: Pick<Parts, "database">): ServiceImpl<typeof LedgerService> {
   async function toProtoPostings(postings: readonly FoundPosting[]) {
     const classOf = await classifyAccounts(
@@ -75,7 +75,9 @@ export function createLedgerService({
 
     async reportMargin({ from, to, by }) {
       requireMarginDays(from, to);
-      return toProtoMargin(await reportMargin(pool, { from, to, by: fromProtoGroup(by) }));
+      const read = reads.beginRead();
+      const report = toProtoMargin(await reportMargin(read, { from, to, by: fromProtoGroup(by) }));
+      return { ...report, ...moment("asOf", read.asOf) };
     },
   };
 }

@@ -3,6 +3,8 @@
 import { ledger, money, type PlantedBug } from "../planted-bug.ts";
 
 const standby = (test: string) => ({ file: "test/faults/standby.test.ts", test });
+const reads = (test: string) => ({ file: "src/database/lagging-reads.test.ts", test });
+const laggingReads = (find: string, replace: string) => ({ file: "src/database/lagging-reads.ts", find, replace });
 const committing = (test: string) => ({ file: "test/faults/still-committing.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -54,6 +56,37 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     name: "the audit accepts a database that does not wait for its standby",
     edits: [ledger("audit/checks.ts", "(setting = 'local'", "(setting = 'nothing'")],
     noticedBy: money("audit", "settings that can lose acknowledged data"),
+  },
+  {
+    name: "a balance is read from a standby, which lags",
+    edits: [
+      {
+        file: "src/billing/service.ts",
+        find: "await readBalance(requests.pool, accountOf(context));",
+        replace: "await reads.beginRead().run((lagging) => readBalance(lagging, accountOf(context)));",
+      },
+    ],
+    noticedBy: {
+      file: "test/faults/lagging-reads.test.ts",
+      test: "comes from the standby with its moment, and the balance does not",
+    },
+  },
+  {
+    name: "a standby of other books is read",
+    edits: [laggingReads("if (!isSame) {", "if (!isSame && lsn === null) {")],
+    noticedBy: reads("never goes to a standby"),
+  },
+  {
+    name: "a standby is read, however far it is behind",
+    edits: [
+      laggingReads('this.#reached.atMs > this.#maxLagMs ? "behind" : null', 'this.#reached.atMs < 0 ? "behind" : null'),
+    ],
+    noticedBy: reads("goes to the primary once that is too old"),
+  },
+  {
+    name: "data of a standby is shown as newer than it is",
+    edits: [laggingReads("mark.lsn <= parseLsn(lsn)", "mark.lsn <= parseLsn(lsn) + 1_000_000n")],
+    noticedBy: reads("goes to the primary until the standby has come to a position that was noted"),
   },
   {
     name: "a former primary is taken for the primary",

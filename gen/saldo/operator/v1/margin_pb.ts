@@ -7,13 +7,15 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/operator/v1/margin.proto.
  */
 export const file_saldo_operator_v1_margin: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9vcGVyYXRvci92MS9tYXJnaW4ucHJvdG8SEXNhbGRvLm9wZXJhdG9yLnYxIrIBCgpNYXJnaW5MaW5lEgsKA2tleRgBIAEoCRIQCghyZXF1ZXN0cxgCIAEoDRIPCgdyZXZlbnVlGAMgASgJEhAKCGNyZWRpdGVkGAQgASgJEhUKDXVwc3RyZWFtX2Nvc3QYBSABKAkSDgoGbWFyZ2luGAYgASgJEhMKC3VuY29sbGVjdGVkGAcgASgJEhQKDHdpdGhvdXRfY29zdBgIIAEoDRIQCgh1bmJpbGxlZBgJIAEoCSKvAQoTUmVwb3J0TWFyZ2luUmVxdWVzdBIxCgRmcm9tGAEgASgJQiO6SCByHjIcXlswLTldezR9LVswLTldezJ9LVswLTldezJ9JBIvCgJ0bxgCIAEoCUIjukggch4yHF5bMC05XXs0fS1bMC05XXsyfS1bMC05XXsyfSQSNAoCYnkYAyABKA4yHi5zYWxkby5vcGVyYXRvci52MS5NYXJnaW5Hcm91cEIIukgFggECEAEicgoUUmVwb3J0TWFyZ2luUmVzcG9uc2USLAoFbGluZXMYASADKAsyHS5zYWxkby5vcGVyYXRvci52MS5NYXJnaW5MaW5lEiwKBXRvdGFsGAIgASgLMh0uc2FsZG8ub3BlcmF0b3IudjEuTWFyZ2luTGluZSp4CgtNYXJnaW5Hcm91cBIcChhNQVJHSU5fR1JPVVBfVU5TUEVDSUZJRUQQABIWChJNQVJHSU5fR1JPVVBfTU9ERUwQARIZChVNQVJHSU5fR1JPVVBfVVBTVFJFQU0QAhIYChRNQVJHSU5fR1JPVVBfQUNDT1VOVBADYgZwcm90bzM", [file_buf_validate_validate]);
+  fileDesc("Ch5zYWxkby9vcGVyYXRvci92MS9tYXJnaW4ucHJvdG8SEXNhbGRvLm9wZXJhdG9yLnYxIrIBCgpNYXJnaW5MaW5lEgsKA2tleRgBIAEoCRIQCghyZXF1ZXN0cxgCIAEoDRIPCgdyZXZlbnVlGAMgASgJEhAKCGNyZWRpdGVkGAQgASgJEhUKDXVwc3RyZWFtX2Nvc3QYBSABKAkSDgoGbWFyZ2luGAYgASgJEhMKC3VuY29sbGVjdGVkGAcgASgJEhQKDHdpdGhvdXRfY29zdBgIIAEoDRIQCgh1bmJpbGxlZBgJIAEoCSKvAQoTUmVwb3J0TWFyZ2luUmVxdWVzdBIxCgRmcm9tGAEgASgJQiO6SCByHjIcXlswLTldezR9LVswLTldezJ9LVswLTldezJ9JBIvCgJ0bxgCIAEoCUIjukggch4yHF5bMC05XXs0fS1bMC05XXsyfS1bMC05XXsyfSQSNAoCYnkYAyABKA4yHi5zYWxkby5vcGVyYXRvci52MS5NYXJnaW5Hcm91cEIIukgFggECEAEinQEKFFJlcG9ydE1hcmdpblJlc3BvbnNlEiwKBWxpbmVzGAEgAygLMh0uc2FsZG8ub3BlcmF0b3IudjEuTWFyZ2luTGluZRIsCgV0b3RhbBgCIAEoCzIdLnNhbGRvLm9wZXJhdG9yLnYxLk1hcmdpbkxpbmUSKQoFYXNfb2YYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKngKC01hcmdpbkdyb3VwEhwKGE1BUkdJTl9HUk9VUF9VTlNQRUNJRklFRBAAEhYKEk1BUkdJTl9HUk9VUF9NT0RFTBABEhkKFU1BUkdJTl9HUk9VUF9VUFNUUkVBTRACEhgKFE1BUkdJTl9HUk9VUF9BQ0NPVU5UEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * One line of a margin report. Amounts are rupiah, decimal strings.
@@ -146,6 +148,13 @@ export type ReportMarginResponse = Message<"saldo.operator.v1.ReportMarginRespon
    * @generated from field: saldo.operator.v1.MarginLine total = 2;
    */
   total?: MarginLine | undefined;
+
+  /**
+   * Everything that was settled before this moment is in the report. Unset: it is of now.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 3;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**

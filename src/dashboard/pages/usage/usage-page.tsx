@@ -8,6 +8,7 @@ import type { Day } from "../../i18n/days.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { useToday } from "../../i18n/today.ts";
+import { AsOf } from "../../components/as-of.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
@@ -52,6 +53,7 @@ export function UsagePage() {
     >
       <UsageFilters search={search} today={today} />
       {summary.error === null || summary.data === undefined ? null : <Stale />}
+      <AsOf asOf={summary.data?.asOf} readAtMs={summary.readAtMs} />
       <Summary summary={summary} search={search} filter={filter} />
       <Details summary={summary} search={search} filter={filter} />
       <UsageSheet requestId={search.request} onClose={() => change({ request: undefined })} />
@@ -64,7 +66,7 @@ type Range = ReturnType<typeof rangeOf>;
 
 /** The sums of a filter. Until they are loaded, those of the previous filter stay, with their range. */
 function useSummary(filter: UsageFilter, range: Range, today: Day) {
-  const { data, error, refetch, isPlaceholderData } = useQuery(
+  const { data, dataUpdatedAt, error, refetch, isPlaceholderData } = useQuery(
     BillingService.method.summarizeUsage,
     { filter },
     {
@@ -76,6 +78,7 @@ function useSummary(filter: UsageFilter, range: Range, today: Day) {
   if (!isPlaceholderData && (shown.first !== range.first || shown.last !== range.last)) setShown(range);
   return {
     data,
+    readAtMs: dataUpdatedAt,
     error,
     range: isPlaceholderData ? shown : range,
     isOld: isPlaceholderData,

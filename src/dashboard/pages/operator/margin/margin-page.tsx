@@ -9,6 +9,7 @@ import { unitsOf } from "../../../i18n/decimal.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { useToday } from "../../../i18n/today.ts";
+import { AsOf } from "../../../components/as-of.tsx";
 import { Card, Stat } from "../../../components/card.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Segments } from "../../../components/segments.tsx";
@@ -71,6 +72,7 @@ export function MarginPage() {
         <DayFields />
       </Filters>
       {error === null ? null : <NotLoaded query={query} />}
+      <AsOf asOf={data?.asOf} readAtMs={query.dataUpdatedAt} />
       {data === undefined && error === null ? <SkeletonLines lines={8} /> : null}
       {data === undefined || error !== null ? null : (
         <Report data={data} by={by} sort={{ order: search.sort, onOrder: (order) => change({ sort: order }) }} />
