@@ -33,6 +33,8 @@ export async function seedKeys(
     readonly accounts: number;
     readonly keys: number;
     readonly credit: bigint;
+    /** The keys themselves, where another gateway has them too. Left out: new ones. */
+    readonly secrets?: readonly string[];
   },
 ): Promise<{ readonly keys: string[]; readonly credited: bigint }> {
   const accountIds = options.accountIds ?? Array.from({ length: options.accounts }, () => uuidv7());
@@ -40,7 +42,7 @@ export async function seedKeys(
     const postingIds = accountIds.map(() => uuidv7());
     await pool.query(OPEN_ACCOUNTS, [accountIds, postingIds, options.credit, systemAccounts.operatorAdjustments]);
   }
-  const keys = Array.from({ length: options.keys }, () => newSecretToken("gw_"));
+  const keys = [...(options.secrets ?? Array.from({ length: options.keys }, () => newSecretToken("gw_")))];
   await pool.query(ISSUE_KEYS, [
     keys.map((_, index) => accountIds[index % accountIds.length]),
     keys.map(() => uuidv7()),

@@ -50,7 +50,14 @@ const LOG_LINES = 20;
  * many accounts.
  */
 export async function startGateway(
-  options: { upstream: URL; accounts: number },
+  options: {
+    upstream: URL;
+    accounts: number;
+    /** Whether commits wait for the receiver of the log. */
+    synchronous?: boolean;
+    /** The keys of another gateway, which are issued here, too. */
+    secrets?: readonly string[];
+  },
   stack: AsyncDisposableStack,
 ): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), "saldo-bench-"));
@@ -62,6 +69,7 @@ export async function startGateway(
     ...PRODUCTION,
     SALDO_DATA_DIR: join(folder, "data"),
     BENCH_UPSTREAM_API_KEY: "bench",
+    ...(options.synchronous === true ? confirming(folder) : {}),
     ...tuning(),
   };
   const saldo = (...args: string[]) => runCommand(args, environment);
@@ -80,13 +88,14 @@ export async function startGateway(
     accounts: options.accounts,
     keys: KEYS,
     credit,
+    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
   });
   const hot = await seedKeys(database.pool, { accountIds: [accountId], accounts: 1, keys: KEYS, credit });
   return {
     origin,
     pid,
     databasePid: await postmasterPid(database),
-    keys: [key, ...seeded.keys],
+    keys: options.secrets ?? [key, ...seeded.keys],
     hotKeys: hot.keys,
     grow: (records) => growUsage(database, records),
     startAudits: () => auditUntilStopped(environment, database),
@@ -95,6 +104,15 @@ export async function startGateway(
       ...(await findDifferences(database.pool, { answered, credited: seeded.credited + credit })),
       ...(await auditViolations(saldo)),
     ],
+  };
+}
+
+/** Settings by which nothing is acknowledged before its log is durable in another folder. */
+function confirming(folder: string): NodeJS.ProcessEnv {
+  return {
+    SALDO_BACKUP_KEY: "a key of the benchmark that is long enough",
+    SALDO_BACKUP_DIR: join(folder, "backup"),
+    SALDO_BACKUP_SYNCHRONOUS: "1",
   };
 }
 

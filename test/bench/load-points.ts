@@ -1,5 +1,5 @@
 import type { LoadPoint } from "./rounds.ts";
-import { OUR_NAMES, TARGET_NAMES } from "./target.ts";
+import { CONFIRMED_NAME, OUR_NAMES, TARGET_NAMES, type TargetName } from "./target.ts";
 
 /** The points that are measured last, when the database has grown. */
 export const GROWN_POINTS = ["grown", "audited"];
@@ -23,7 +23,7 @@ const AGENT_POINTS = [
 export function loadPoints(quick: boolean): LoadPoint[] {
   const chunks = quick ? 50 : 100;
   // The direct call shows the latency that a gateway adds; points that only compare CPU omit it.
-  const alone = TARGET_NAMES.filter((name) => name !== "two-workers");
+  const alone = TARGET_NAMES.filter((name) => name !== "two-workers" && name !== CONFIRMED_NAME);
   const gateways = alone.filter((name) => name !== "direct");
   return [
     ...[1, 32, 256].map((connections) => ({
@@ -74,6 +74,14 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       stream: null,
       targets: OUR_NAMES,
     },
+    ...[1, 32, 256].map((connections) => ({
+      name: `standby-${connections}`,
+      title: `Without a standby, and with a synchronous one on this machine, ${connections} connections`,
+      connections,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours", CONFIRMED_NAME] satisfies TargetName[],
+    })),
     {
       name: "hot",
       title: "All keys on one account, 256 connections",

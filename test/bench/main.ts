@@ -1,4 +1,4 @@
-// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers] [--points 1,32,256,streams,body,agent,messages,…]
+// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,with-standby] [--points 1,32,256,streams,body,agent,messages,…]
 //                  [--rounds N] [--seconds N] [--accounts N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
 
@@ -13,7 +13,7 @@ import { checkGoals } from "./goals.ts";
 import { GROWN_POINTS, GROWN_RECORDS, loadPoints } from "./load-points.ts";
 import { printGoals, printTables } from "./report.ts";
 import { runRounds, type Results, warmUp } from "./rounds.ts";
-import { OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
+import { CONFIRMED_NAME, OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -58,14 +58,19 @@ async function bench(): Promise<boolean> {
   const gateway = used.some((name) => OUR_NAMES.includes(name))
     ? await startGateway({ upstream: upstream.origin, accounts }, stack)
     : null;
-  const keys = gateway?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
+  const secrets = gateway === null ? {} : { secrets: gateway.keys };
+  const confirmed = used.includes(CONFIRMED_NAME)
+    ? await startGateway({ upstream: upstream.origin, accounts, synchronous: true, ...secrets }, stack)
+    : null;
+  const keys =
+    (gateway ?? confirmed)?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
   const measure = {
     rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
     seconds: count("seconds", flags.seconds) ?? (flags.quick ? 1 : 2.5),
     warmUpSeconds: flags.quick ? 0.4 : 1,
     warmUpRequests: flags.quick ? QUICK_WARM_UP_REQUESTS : WARM_UP_REQUESTS,
     upstream: upstream.origin,
-    targets: await startTargets(used, upstream.origin, gateway, keys),
+    targets: await startTargets(used, upstream.origin, { gateway, confirmed }, keys),
     keys,
     hotKeys: gateway?.hotKeys ?? keys,
     startAudits: gateway?.startAudits ?? (() => Promise.resolve(() => Promise.resolve())),
@@ -81,9 +86,12 @@ async function bench(): Promise<boolean> {
   const goals = checkGoals(results);
   printGoals(goals);
   const problems = failures(results);
-  if (gateway !== null) problems.push(...(await gateway.findDifferences(answeredByUs(results))));
+  if (gateway !== null) problems.push(...(await gateway.findDifferences(answered(results, OUR_NAMES))));
+  if (confirmed !== null) problems.push(...(await confirmed.findDifferences(answered(results, [CONFIRMED_NAME]))));
   if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));
-  console.log(`\n${answeredByUs(results)} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`);
+  console.log(
+    `\n${answered(results, [...OUR_NAMES, CONFIRMED_NAME])} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`,
+  );
   for (const problem of problems) console.error(`WRONG: ${problem}`);
   return problems.length === 0;
 }
@@ -91,7 +99,7 @@ async function bench(): Promise<boolean> {
 async function startTargets(
   names: readonly TargetName[],
   upstream: URL,
-  gateway: Gateway | null,
+  { gateway, confirmed }: { gateway: Gateway | null; confirmed: Gateway | null },
   keys: readonly string[],
 ): Promise<Target[]> {
   const folder = await mkdtemp(join(tmpdir(), "saldo-bench-keys-"));
@@ -100,21 +108,24 @@ async function startTargets(
   await writeFile(keyFile, keys.join("\n"), { mode: 0o600 });
   const start = async (name: TargetName): Promise<Target> => {
     if (name === "direct") return { name, origin: upstream, gateway: null, database: null };
+    if (name === CONFIRMED_NAME && confirmed !== null) return targetOf(name, confirmed, confirmed);
     if (!OUR_NAMES.includes(name)) {
       const proxy = await startListener("reference-proxies.ts", [name, "--upstream", upstream.href, "--keys", keyFile]);
       stack.defer(proxy.stop);
       return { name, origin: proxy.origin, gateway: { root: proxy.pid }, database: null };
     }
     if (gateway === null) throw new Error("our gateway was not started");
-    const { origin, pid } = name === "two-workers" ? await gateway.besideWith(2) : gateway;
-    return {
-      name,
-      origin,
-      gateway: { root: pid, without: gateway.databasePid },
-      database: { root: gateway.databasePid },
-    };
+    return targetOf(name, name === "two-workers" ? await gateway.besideWith(2) : gateway, gateway);
   };
   return Promise.all(names.map(start));
+}
+
+function targetOf(
+  name: TargetName,
+  { origin, pid }: Pick<Gateway, "origin" | "pid">,
+  { databasePid }: Pick<Gateway, "databasePid">,
+): Target {
+  return { name, origin, gateway: { root: pid, without: databasePid }, database: { root: databasePid } };
 }
 
 function isGrown({ name }: { name: string }): boolean {
@@ -131,9 +142,10 @@ function failures(results: Results): string[] {
   );
 }
 
-function answeredByUs(results: Results): number {
-  const samples = [...results.values()].flatMap((targets) => OUR_NAMES.flatMap((name) => targets.get(name) ?? []));
-  return samples.reduce((sum, { answered }) => sum + answered, 0);
+/** How many requests these targets have answered, on whose database they are billed. */
+function answered(results: Results, names: readonly TargetName[]): number {
+  const samples = [...results.values()].flatMap((targets) => names.flatMap((name) => targets.get(name) ?? []));
+  return samples.reduce((sum, each) => sum + each.answered, 0);
 }
 
 function asJson(results: Results, goals: unknown, problems: readonly string[]): string {
