@@ -73,6 +73,10 @@ export type DatabaseOptions = {
   readonly dataDir: string;
   /** Called with the primary of several servers, at first and whenever it is another one. */
   readonly onPrimary?: (server: ServerAddress) => void;
+  /** Further settings of the server in `dataDir`, if this process starts it. */
+  readonly serverSettings?: Readonly<Record<string, string>>;
+  /** Called when the server in `dataDir` runs, before anything is committed. */
+  readonly onServer?: () => void;
   /** Whether the server in `dataDir` is run by our parent: then this process neither starts, revives nor stops it. */
   readonly runByParent?: boolean;
   readonly poolSize?: number;
@@ -99,8 +103,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.url !== undefined) return openOn(externalLogins({ ...options, url: options.url }), options);
   if (options.runByParent === true) return openOn(embeddedLogins(await findEmbeddedAddress(options)), options);
   for (let attempt = 1; ; attempt += 1) {
-    const embedded = await startEmbeddedPostgres({ dataDir: options.dataDir });
+    const { dataDir, serverSettings: settings = {} } = options;
+    const embedded = await startEmbeddedPostgres({ dataDir, settings });
     try {
+      options.onServer?.();
       return await openOn(embeddedLogins(embedded), options, embedded);
     } catch (error) {
       await embedded.stop().catch(() => {

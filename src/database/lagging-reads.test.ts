@@ -78,11 +78,13 @@ describe("a read that may lag", () => {
       await second(1_500);
       expect(await readAt(reads)).toEqual({ from: "standby", asOf: 1_000 });
     }
-    await second(1_500);
-    expect(await readAt(reads)).toEqual({ from: "primary", asOf: null });
-    await second(7_000);
-    expect(await readAt(reads)).toEqual({ from: "standby", asOf: 7_000 });
-    expect(seen.changes).toEqual(["behind", null, "behind", null]);
+    for (let times = 0; times < 2; times += 1) {
+      await second(1_500);
+      expect(await readAt(reads)).toEqual({ from: "primary", asOf: null });
+    }
+    await second(8_000);
+    expect(await readAt(reads)).toEqual({ from: "standby", asOf: 8_000 });
+    expect(seen.changes).toEqual(["behind", null]);
   });
 
   it.each([
@@ -131,7 +133,9 @@ describe("a read that may lag", () => {
     seen.failure = away;
     await second(9_000);
     expect(await readAt(reads)).toEqual({ from: "primary", asOf: null });
-    expect(seen.changes).toEqual(["behind", null, "away"]);
+    expect(seen.changes).toEqual([]);
+    await second(10_000);
+    expect(seen.changes).toEqual(["away"]);
   });
 
   it("is repeated on the primary where the standby cancels it, and stays there", async () => {

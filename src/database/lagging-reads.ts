@@ -60,6 +60,7 @@ export class LaggingReads {
   #reached: Mark | null = null;
   #seenAtMs = Number.NEGATIVE_INFINITY;
   #problem: FallbackReason = "away";
+  #suspected: FallbackReason | null = null;
   #reported: FallbackReason | null = null;
   /** Reads by the server that answered. */
   readonly counts = { standby: 0, primary: 0 };
@@ -119,10 +120,17 @@ export class LaggingReads {
       await this.#lookAtStandby(this.#standby);
       await this.#mark();
     } finally {
-      const { problem } = this;
-      if (problem !== this.#reported) this.#onChange(problem);
-      this.#reported = problem;
+      this.#report(this.problem);
     }
+  }
+
+  /** At a start, and for a moment, a standby is behind without any trouble: a problem that is seen twice is one. */
+  #report(problem: FallbackReason | null): void {
+    const isSure = problem === null || problem === this.#suspected;
+    this.#suspected = problem;
+    if (!isSure || problem === this.#reported) return;
+    this.#reported = problem;
+    this.#onChange(problem);
   }
 
   /** Looks until the standby is used, or so many times. For a program that reads once. */

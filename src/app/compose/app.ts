@@ -9,7 +9,7 @@ import { isDatabaseAway } from "../../database/transactions.ts";
 import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
 import { agentsPackage } from "../../agents/package.ts";
 import { baseUrlOf } from "./announcement.ts";
-import { addBackupMetric, receiveLog } from "./backup.ts";
+import { addBackupMetric, receiveLog, type Receiving } from "./backup.ts";
 import { createCallbackDeliverer } from "./callbacks.ts";
 import { createGatewayEvents, lateLog } from "../observability/events.ts";
 import { merchantServices } from "./merchant.ts";
@@ -112,6 +112,8 @@ export type ServingOptions = {
   readonly logger: EventLogger;
   /** How many lines of the log were lost. */
   readonly linesLost: () => number;
+  /** The receiver of the log, where commits wait for it. */
+  readonly receiver?: Pick<Receiving, "ageSeconds"> | null;
   /** Whether this process does the background work that a node needs done by one of its processes. */
   readonly worksForNode: boolean;
 };
@@ -142,7 +144,8 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
     const { armFailpoint } = await import("./arm-failpoint.ts");
     armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
   }
-  const receiving = options.worksForNode ? receiveLog(options) : null;
+  // A receiver that commits wait for runs in the process that opened the database, from before its first commit.
+  const receiving = options.worksForNode && !config.backupSynchronous ? receiveLog(options) : null;
   stack.defer(() => receiving?.stop());
   // What a chat request waits for has connections of its own.
   const requests = forRequests(database);
@@ -351,7 +354,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   addIntakeMetrics(registry, servers, config);
   if (options.worksForNode) {
     addPayoutMetrics(registry, payouts);
-    addBackupMetric(registry, receiving);
+    addBackupMetric(registry, given.receiver ?? receiving);
   }
   // Not before the first callers are served, and not where short-lived servers are tested and tried.
   if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();

@@ -4,11 +4,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/config.ts";
 import { backupKeys } from "../../database/backup/sealed-file.ts";
-import { receiveWal } from "../../database/backup/wal-receiver.ts";
+import { RECEIVER, receiveWal, requireSynchronousReceiver } from "../../database/backup/wal-receiver.ts";
+import type { DatabaseOptions } from "../../database/database.ts";
 import { findEmbeddedAddress } from "../../database/embedded/embedded-postgres.ts";
+import { readOwnKey } from "./secrets.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 
 const RETRY_PAUSE_MS = 1_000;
+
+type ReceivingOptions = {
+  readonly config: Pick<Config, "backupDir" | "backupKeys" | "dataDir" | "secretsKeys">;
+  readonly logger: Pick<EventLogger, "info" | "error">;
+};
 
 export type Receiving = {
   /** Since when nothing of the log has become durable. */
@@ -16,14 +23,26 @@ export type Receiving = {
   stop(): Promise<void>;
 };
 
+/**
+ * A receiver that commits wait for. It starts with the embedded server, before the first commit; `open` is for opening that. Before anything
+ * is served, `requireWaiting` has an error where another program has started the server without it.
+ */
+export function synchronousReceiver(options: ReceivingOptions) {
+  let receiving: Receiving | null = null;
+  const open: Required<Pick<DatabaseOptions, "serverSettings" | "onServer">> = {
+    serverSettings: { synchronous_standby_names: RECEIVER },
+    onServer: () => void (receiving ??= receiveLog(options)),
+  };
+  return {
+    open,
+    requireWaiting: requireSynchronousReceiver,
+    ageSeconds: () => receiving?.ageSeconds() ?? 0,
+    stop: async () => receiving?.stop(),
+  };
+}
+
 /** Receives the log into SALDO_BACKUP_DIR, again after each failure. Null: the setting is not there. */
-export function receiveLog({
-  config,
-  logger,
-}: {
-  readonly config: Pick<Config, "backupDir" | "backupKeys" | "dataDir">;
-  readonly logger: Pick<EventLogger, "info" | "error">;
-}): Receiving | null {
+export function receiveLog({ config, logger }: ReceivingOptions): Receiving | null {
   const root = config.backupDir;
   if (root === null) return null;
   const keys = backupKeys(config.backupKeys);
@@ -38,7 +57,9 @@ export function receiveLog({
   const receiving = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        await receiveWal({ login: await findEmbeddedAddress(config), root, keys, onDurable }, stopping.signal);
+        const login = await findEmbeddedAddress(config);
+        const secretsKey = { read: () => readOwnKey(config.dataDir), mayAppear: config.secretsKeys.length === 0 };
+        await receiveWal({ login, root, keys, onDurable, secretsKey }, stopping.signal);
       } catch (err) {
         if (!isFailing) logger.error({ event: "backup.log.failed", err }, "the log of the database is not received");
         isFailing = true;
@@ -56,7 +77,7 @@ export function receiveLog({
 }
 
 /** Adds the age of what was received. */
-export function addBackupMetric(registry: Registry, receiving: Receiving | null): void {
+export function addBackupMetric(registry: Registry, receiving: Pick<Receiving, "ageSeconds"> | null): void {
   const gauge: Gauge = new Gauge({
     name: "saldo_backup_log_age_seconds",
     help: "Since when nothing of the database's log has become durable in SALDO_BACKUP_DIR; 0 without that setting",

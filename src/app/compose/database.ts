@@ -4,21 +4,23 @@ import type { Config } from "../config/config.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../database/database.ts";
 import { useKeysOf } from "./secrets.ts";
 
-type OpenOptions = { asWorker?: boolean } & Pick<DatabaseOptions, "onPrimary" | "onReadSource">;
+type OpenOptions = { asWorker?: boolean } & Pick<
+  DatabaseOptions,
+  "onPrimary" | "onReadSource" | "onServer" | "serverSettings"
+>;
 
 /** Opens the database that the configuration names; as a worker, without a hand on the embedded server. */
 export async function openServiceDatabase(
   config: Config,
-  { asWorker = false, onPrimary, onReadSource }: OpenOptions = {},
+  { asWorker = false, ...more }: OpenOptions = {},
 ): Promise<Database> {
   // What the database holds of secrets is read with them.
   await useKeysOf(config);
   return openDatabase({
     ...whereIs(config),
     runByParent: asWorker,
-    ...(onPrimary === undefined ? {} : { onPrimary }),
+    ...more,
     ...(config.databaseReadUrl === null ? {} : { readUrl: config.databaseReadUrl }),
-    ...(onReadSource === undefined ? {} : { onReadSource }),
     maxReadLagMs: config.maxReadLagMs,
     poolSize: config.poolSize,
     requestPoolSize: config.requestPoolSize,

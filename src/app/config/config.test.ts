@@ -53,6 +53,16 @@ describe("the configuration", () => {
     }
   });
 
+  it("has commits wait for the receiver of the log only where there is one, and serves nothing without it", () => {
+    const backup = { SALDO_BACKUP_DIR: "/backups", SALDO_BACKUP_KEY: "k".repeat(32) };
+    const waiting = readConfig({ ...backup, SALDO_BACKUP_SYNCHRONOUS: "1" });
+    expect(waiting).toMatchObject({ backupSynchronous: true, requireSyncStandby: true });
+    expect(readConfig(backup)).toMatchObject({ backupSynchronous: false, requireSyncStandby: false });
+    expect(() => readConfig({ SALDO_BACKUP_SYNCHRONOUS: "1" })).toThrow(
+      /SALDO_BACKUP_SYNCHRONOUS needs SALDO_BACKUP_DIR/,
+    );
+  });
+
   it("reads from a standby only beside its primary, and from one", () => {
     const primary = { DATABASE_URL: "postgres://u@one/x" };
     const readUrlOf = (url: string) => readConfig({ ...primary, DATABASE_READ_URL: url }).databaseReadUrl;

@@ -84,6 +84,8 @@ export type Config = {
   readonly backupKeys: readonly string[];
   /** The folder that the log of the embedded database is received into. Null: it is not received. */
   readonly backupDir: string | null;
+  /** Whether commits wait until their log is durable in that folder. */
+  readonly backupSynchronous: boolean;
   /** Whether all people must have a second factor, and not only operators and owners of a production merchant. */
   readonly factorForAll: boolean;
   /** How many of our proxies are before the HTTP port. */
@@ -171,6 +173,10 @@ export function readConfig(environment: Environment = process.env, settings = op
   // A merchant could reach every server of this machine by a callback.
   if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
 
+  const backupDir = readBackupDir(read);
+  const backupSynchronous = choice("SALDO_BACKUP_SYNCHRONOUS", "0", ["0", "1"]) === "1";
+  if (backupSynchronous && backupDir === null) throw new ConfigError("SALDO_BACKUP_SYNCHRONOUS needs SALDO_BACKUP_DIR");
+
   return {
     host: text("SALDO_HOST") ?? "127.0.0.1",
     grpcHost: text("SALDO_GRPC_HOST") ?? "127.0.0.1",
@@ -189,7 +195,7 @@ export function readConfig(environment: Environment = process.env, settings = op
     databaseOwnerUrl: databaseUrl("DATABASE_OWNER_URL"),
     databaseReadUrl: readReadUrl(read),
     maxReadLagMs: integer("SALDO_READ_LAG_SECONDS", 60, { min: 5, max: 3_600 }) * 1_000,
-    requireSyncStandby: choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",
+    requireSyncStandby: backupSynchronous || choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
     poolSize: integer("SALDO_POOL_SIZE", 10, { min: 4, max: 200 }),
     requestPoolSize: integer("SALDO_REQUEST_POOL_SIZE", 5, { min: 2, max: 200 }),
@@ -206,7 +212,8 @@ export function readConfig(environment: Environment = process.env, settings = op
     proofFile: pathOf(text("SALDO_PROOF_FILE")),
     proofMailTo: text("SALDO_PROOF_MAIL_TO"),
     backupKeys: secrets("SALDO_BACKUP_KEY"),
-    backupDir: readBackupDir(read),
+    backupDir,
+    backupSynchronous,
     factorForAll: choice("SALDO_SECOND_FACTOR", "operators", ["operators", "everybody"]) === "everybody",
     trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
     rates: {

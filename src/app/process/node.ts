@@ -47,11 +47,19 @@ export async function startNode(
   output.onLog(logger);
   stack.defer(flush);
   for (const advice of config.fileAdvice()) logger.warn({ event: "config.file.open" }, advice);
+  const receiver = config.backupSynchronous
+    ? (await import("../compose/backup.ts")).synchronousReceiver({ config, logger })
+    : null;
+  stack.defer(() => receiver?.stop());
   const database = await openServiceDatabase(config, {
     onPrimary: primaryLog(logger),
     onReadSource: readSourceLog(logger),
+    ...receiver?.open,
   });
   stack.defer(() => database.close());
+  // Behind the last commit, and before the server ends.
+  stack.defer(() => receiver?.stop());
+  await receiver?.requireWaiting(database.pool);
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
   await prepareSecrets(database, config, logger);
   const serving = await startAll();
@@ -83,12 +91,13 @@ export async function startNode(
 
   // Each is loaded only where it is used: a primary has no servers of its own, and a single process no workers.
   async function startAll(): Promise<Serving> {
-    if (config.workers > 1) return (await import("./primary.ts")).startWorkers({ config, logger, linesLost });
+    if (config.workers > 1) return (await import("./primary.ts")).startWorkers({ config, logger, linesLost, receiver });
     return (await import("../compose/app.ts")).startServing({
       config,
       database,
       logger,
       linesLost,
+      receiver,
       worksForNode: true,
     });
   }

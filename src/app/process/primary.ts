@@ -8,10 +8,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { collectDefaultMetrics, AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import { addLogMetric } from "../observability/metrics.ts";
-import type { Serving } from "../compose/app.ts";
+import type { Serving, ServingOptions } from "../compose/app.ts";
 import { isFromWorker, type MetricObjects, type ToWorker, WORKS_FOR_NODE } from "./messages.ts";
-import type { Config } from "../config/config.ts";
-import type { EventLogger } from "../../kernel/event-logger.ts";
 
 const WORKER_ENTRY = fileURLToPath(new URL("./worker.ts", import.meta.url));
 /** How long a worker may take to serve; the database may have to come back first. */
@@ -28,15 +26,16 @@ type Ports = Serving["ports"];
 /** A place among the workers: its present worker, and how many in a row died soon after their start. */
 type Place = { readonly number: number; worker: Worker; servingSince: number | null; diedYoung: number };
 
-type PrimaryOptions = { readonly config: Config; readonly logger: EventLogger; readonly linesLost: () => number };
+type PrimaryOptions = Pick<ServingOptions, "config" | "logger" | "linesLost" | "receiver">;
 
 /** Starts the workers and waits until each of them serves. Errors: what kept the first from starting; none is left then. */
-export async function startWorkers({ config, logger, linesLost }: PrimaryOptions): Promise<Serving> {
+export async function startWorkers({ config, logger, linesLost, receiver }: PrimaryOptions): Promise<Serving> {
   const restarts = new AbortController();
   const places: Place[] = [];
   const registry = new Registry();
   const { serving, restarted } = nodeMetrics(registry, places);
   addLogMetric(registry, linesLost);
+  if (receiver) (await import("../compose/backup.ts")).addBackupMetric(registry, receiver);
 
   // Only the worker that works for the node pays, so only it has the keys of wallets.
   const withoutKeys =

@@ -1,11 +1,12 @@
 // The files of a backup folder. Each history of the books has a folder of its own, so backups and logs of different histories are never mixed:
 //
 //   SYSTEM-TIMELINE/history.sealed            the history file of the timeline, where it is not the first
+//   SYSTEM-TIMELINE/secrets-key.sealed        the master key that is beside the cluster, as it was last
 //   SYSTEM-TIMELINE/base-TIME/{about,base.tar,manifest}.sealed
 //   SYSTEM-TIMELINE/wal/SEGMENT.sealed        and SEGMENT.open.sealed while it is received, SEGMENT.before.sealed while again
 
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { ServerHistory as History } from "../history.ts";
 import { errorCode } from "../system-error.ts";
 import { type BackupKey, BackupUnreadable, readWholeSealed, SealedWriter } from "./sealed-file.ts";
@@ -101,6 +102,35 @@ export async function writeSealed(
   await writer.write(bytes);
   await writer.end();
   await rename(draft, path);
+}
+
+/** Stores the master key that is beside the cluster, beside the log of its history, where it has changed. */
+export async function writeSecretsKey(
+  root: string,
+  history: History,
+  { keys, key }: { keys: readonly BackupKey[]; key: string },
+): Promise<void> {
+  const folder = historyFolder(history);
+  const file = sealedFile(root, folder, "secrets-key");
+  if ((await readIfThere(file, keys)) === key) return;
+  await writeSealed(file, keys, Buffer.from(key));
+  await syncFolder(join(root, folder));
+}
+
+/** The master key that was beside the cluster: as it was last, or with a base backup of a version that stored it there. Null: none. */
+export async function readSecretsKey(
+  root: string,
+  { facts, path, name }: BaseBackup,
+  keys: readonly BackupKey[],
+): Promise<string | null> {
+  const ofBase = { path: sealedFile(path, "secrets-key").path, name: `${name}/secrets-key` };
+  const beside = sealedFile(root, historyFolder(facts), "secrets-key");
+  return (await readIfThere(beside, keys)) ?? (await readIfThere(ofBase, keys));
+}
+
+async function readIfThere({ path, name }: SealedFile, keys: readonly BackupKey[]): Promise<string | null> {
+  const isThere = (await foldersIn(join(path, ".."))).includes(basename(path));
+  return isThere ? (await readWholeSealed(path, name, keys)).toString() : null;
 }
 
 /** Makes a folder, and keeps its name through a power cut. */

@@ -17,6 +17,7 @@ import {
   sealedFile,
   syncFolder,
   writeSealed,
+  writeSecretsKey,
 } from "./backup-folder.ts";
 import { FilesSeen, readManifest } from "./manifest.ts";
 import { connectReplication, ReplicationCommand } from "./replication-command.ts";
@@ -70,6 +71,8 @@ export async function takeBaseBackup(
       };
       await writeSealed(file("about"), keys, Buffer.from(JSON.stringify(facts)));
       await syncFolder(draft);
+      // Beside the log there may be one of before, or none.
+      if (secretsKey !== null) await writeSecretsKey(root, history, { keys, key: secretsKey });
       const path = join(root, folder, name);
       await rename(draft, path);
       await syncFolder(join(root, folder));

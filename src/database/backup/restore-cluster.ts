@@ -1,8 +1,8 @@
 // Makes a cluster from a backup and lets it recover: the newest base backup before the wanted moment, and the log behind it. The server
 // that recovers is the embedded one; when it serves, its books are on a timeline of their own.
 
-import { appendFile, chmod, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { appendFile, chmod, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { invariant } from "../../kernel/invariant.ts";
 import { clientConfig, withClient } from "../connections.ts";
 import { locateCluster } from "../embedded/cluster.ts";
@@ -17,6 +17,7 @@ import {
   listHistories,
   listSegments,
   makeFolder,
+  readSecretsKey,
   type SealedFile,
   sealedFile,
   writeSealed,
@@ -70,7 +71,7 @@ export async function restoreCluster({ root, keys, until, within }: RestoreOptio
     await chmod(dataDir, 0o711);
     await mkdir(join(dataDir, "postgres"), { mode: 0o700 });
     await unpack(backup, keys, join(dataDir, "postgres"));
-    const secretsKey = await secretsKeyOf(backup, keys);
+    const secretsKey = await readSecretsKey(root, backup, keys);
     const target: Target = until === null ? "end" : { at: until };
     const { server, reached } = await recover(dataDir, { files, keys, target });
     const { timeline, replayed } = await look(server).catch(async (error: unknown) => {
@@ -117,12 +118,6 @@ async function logFilesOf(root: string, { facts }: BaseBackup, until: Date | nul
     if (!segments.has(name)) throw new BackupUnreadable(`The segment ${name} of the log is missing. Give --until.`);
   }
   return files;
-}
-
-async function secretsKeyOf({ path, name }: BaseBackup, keys: readonly BackupKey[]): Promise<string | null> {
-  const file = sealedFile(path, "secrets-key").path;
-  if (!(await readdir(path)).includes(basename(file))) return null;
-  return (await readWholeSealed(file, `${name}/secrets-key`, keys)).toString();
 }
 
 /** Decrypts the archive into the folder of a cluster, and compares it with its manifest. Errors: BackupUnreadable. */

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { backupKeys, readSealed, SealedWriter } from "./sealed-file.ts";
 
 const KEYS = backupKeys(["a key of a test", "the key before it"]);
@@ -34,6 +34,27 @@ describe("an encrypted file", () => {
   async function read({ name = "wal/1", keys = KEYS, mayBeOpen = false } = {}): Promise<string> {
     return Buffer.concat(await Array.fromAsync(readSealed(path, name, keys, { mayBeOpen }))).toString();
   }
+
+  it("is durable behind everything that was written when a flush returns", async () => {
+    const probe = await open(join(folder, "probe"), "w");
+    const handle = Object.getPrototypeOf(probe) as FileHandle;
+    await probe.close();
+    const calls: string[] = [];
+    const spies = (["appendFile", "datasync"] as const).map((name) => {
+      const original = handle[name] as (...words: unknown[]) => Promise<void>;
+      return vi.spyOn(handle, name).mockImplementation(async function (this: FileHandle, ...words: unknown[]) {
+        await original.apply(this, words);
+        calls.push(name);
+      });
+    });
+    const writer = await SealedWriter.create(path, "wal/1", KEYS);
+    await writer.write(Buffer.from("a commit"));
+    expect(calls.splice(0)).toEqual(["appendFile"]); // the header
+    await writer.flush();
+    expect(calls).toEqual(["appendFile", "datasync"]);
+    for (const spy of spies) spy.mockRestore();
+    await writer.abandon();
+  });
 
   it("is read as it was written, also under a former key, and does not show what it has", async () => {
     const bytes = await write({ keys: KEYS.slice(1) });

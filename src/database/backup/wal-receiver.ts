@@ -1,14 +1,22 @@
 // Receives the log of a running server as it is written, encrypted before it touches a disk. What is confirmed to the server is durable
-// here. A slot keeps the server from removing what was not received yet. Commits do not wait for it: a lost machine loses what was
-// committed in its last moments and not sent yet.
+// here. A slot keeps the server from removing what was not received yet. By its name the receiver can be the synchronous standby of its
+// server: then nothing is acknowledged before it is durable here. Otherwise a lost machine loses what was not sent yet.
 
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Client } from "pg";
+import type { Client, Pool } from "pg";
 import { sqlState } from "../transactions.ts";
 import type { Login } from "../connections.ts";
 import type { ServerHistory as History } from "../history.ts";
-import { historyFolder, makeFolder, type SealedFile, sealedFile, syncFolder, writeSealed } from "./backup-folder.ts";
+import {
+  historyFolder,
+  makeFolder,
+  type SealedFile,
+  sealedFile,
+  syncFolder,
+  writeSealed,
+  writeSecretsKey,
+} from "./backup-folder.ts";
 import { connectReplication, ReplicationCommand } from "./replication-command.ts";
 import { type BackupKey, SealedWriter } from "./sealed-file.ts";
 import {
@@ -26,6 +34,8 @@ export const RECEIVER = "saldo_backup";
 const DUPLICATE_OBJECT = "42710";
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 const STATUS_BYTES = 34;
+/** A key that is there changes by the hand of an operator only. */
+const LOOK_FOR_KEY_MS = 1_000;
 /** Before the data of a message: its kind, where it begins, where the log ends, and the time. */
 const DATA_AT = 25;
 const MESSAGE = { data: 0x77, alive: 0x6b } as const;
@@ -34,6 +44,8 @@ export type WalReceiverOptions = {
   readonly login: Login;
   readonly root: string;
   readonly keys: readonly BackupKey[];
+  /** The master key beside the cluster, which is stored beside the log; null while there is none. It may appear where no setting has one. */
+  readonly secretsKey?: { readonly read: () => Promise<string | null>; readonly mayAppear: boolean };
   /** Called when everything up to a position is durable. */
   readonly onDurable?: (lsn: bigint) => void;
 };
@@ -53,8 +65,9 @@ export async function receiveWal(options: WalReceiverOptions, signal: AbortSigna
     const start = `START_REPLICATION SLOT ${RECEIVER} PHYSICAL ${formatLsn(from)} TIMELINE ${history.timeline}`;
     const command = ReplicationCommand.send(client, start);
     const segments = new SegmentFiles({ root: options.root, keys: options.keys, history, at: from });
+    const storeKey = keyKeeper(options, history);
     try {
-      await receive(command, segments, options.onDurable ?? (() => {}));
+      await receive(command, segments, { storeKey, onDurable: options.onDurable ?? (() => {}) });
     } finally {
       await segments.close();
     }
@@ -113,13 +126,41 @@ async function whereToBegin(folder: string, timeline: number, kept: bigint): Pro
   return next > segmentStart(kept) ? next : segmentStart(kept);
 }
 
-async function receive(command: ReplicationCommand, segments: SegmentFiles, onDurable: (lsn: bigint) => void) {
+/** Errors: commits of this server do not wait for the receiver. */
+export async function requireSynchronousReceiver(pool: Pick<Pool, "query">): Promise<void> {
+  const { rows } = await pool.query<{ synchronous_standby_names: string }>("SHOW synchronous_standby_names");
+  if (rows[0]?.synchronous_standby_names === RECEIVER) return;
+  throw new Error(
+    "The embedded database was started by another program, and its commits do not wait for SALDO_BACKUP_DIR. " +
+      "Start again when no other program uses it.",
+  );
+}
+
+/** Stores the master key whenever it has changed. Where one may appear, each confirmed piece of the log looks for it. */
+function keyKeeper({ root, keys, secretsKey }: WalReceiverOptions, history: History) {
+  let [stored, lookedAtMs]: [string | null, number] = [null, Number.NEGATIVE_INFINITY];
+  return async (): Promise<void> => {
+    const isAwaited = stored === null && secretsKey?.mayAppear === true;
+    if (secretsKey === undefined || (!isAwaited && performance.now() - lookedAtMs < LOOK_FOR_KEY_MS)) return;
+    lookedAtMs = performance.now();
+    const key = await secretsKey.read();
+    if (key === null || key === stored) return;
+    await writeSecretsKey(root, history, { keys, key });
+    stored = key;
+  };
+}
+
+type Receiver = { readonly storeKey: () => Promise<void>; readonly onDurable: (lsn: bigint) => void };
+
+async function receive(command: ReplicationCommand, segments: SegmentFiles, { storeKey, onDurable }: Receiver) {
   const { messages } = command;
   for await (const message of messages as AsyncIterable<Buffer>) {
     let mustAnswer = await take(message, segments);
     // What has arrived meanwhile becomes durable together.
     while (messages.readableLength > 0) mustAnswer = (await take(messages.read() as Buffer, segments)) || mustAnswer;
     const before = segments.durable;
+    // What is encrypted under the key is confirmed behind it.
+    await storeKey();
     await segments.flush();
     if (segments.durable > before) onDurable(segments.durable);
     if (segments.durable > before || mustAnswer) command.reply(statusOf(segments.durable));

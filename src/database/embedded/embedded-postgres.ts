@@ -71,12 +71,21 @@ export async function findEmbeddedAddress({ dataDir }: { dataDir: string }): Pro
 }
 
 /** `recovers`: the server recovers a backup first, and serves when it is a primary. */
-export type StartOptions = { readonly dataDir: string; readonly recovers?: boolean };
+export type StartOptions = {
+  readonly dataDir: string;
+  readonly recovers?: boolean;
+  /** Further settings, of a server that this process starts. */
+  readonly settings?: Readonly<Record<string, string>>;
+};
 
 /** Returns the server of this data folder: the one that runs, or a new one. Errors name what to change. */
-export async function startEmbeddedPostgres({ dataDir, recovers = false }: StartOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({
+  dataDir,
+  recovers = false,
+  settings = {},
+}: StartOptions): Promise<EmbeddedPostgres> {
   const cluster = await locateCluster(dataDir);
-  let attached = await attach(cluster, recovers);
+  let attached = await attach(cluster, { settings, recovers });
   let ownPid = attached.started ? attached.pid : undefined;
   const released = new AbortController();
   let reviving: Promise<void> = Promise.resolve();
@@ -90,7 +99,7 @@ export async function startEmbeddedPostgres({ dataDir, recovers = false }: Start
   async function revive(): Promise<void> {
     while (!released.signal.aborted) {
       try {
-        attached = await attach(cluster);
+        attached = await attach(cluster, { settings });
         if (attached.started) ownPid = attached.pid;
         watch();
         return;
@@ -121,13 +130,16 @@ export async function startEmbeddedPostgres({ dataDir, recovers = false }: Start
   };
 }
 
-async function attach(cluster: Cluster, recovers = false): Promise<Attached> {
+async function attach(
+  cluster: Cluster,
+  { settings, recovers = false }: { settings: Readonly<Record<string, string>>; recovers?: boolean },
+): Promise<Attached> {
   const deadline = Date.now() + (recovers ? RECOVER_DEADLINE_MS : START_DEADLINE_MS);
   const awaited: Awaited = recovers ? "isPrimary" : "serving";
   let startedPid: number | undefined;
   while (Date.now() < deadline) {
     const living = await findLiving(cluster);
-    const postmaster = living ?? (await startServer(cluster, { deadline, awaited }));
+    const postmaster = living ?? (await startServer(cluster, { deadline, awaited, settings }));
     if (living === undefined) startedPid = postmaster?.pid;
     if (postmaster?.[awaited] === true) {
       const config = clientConfig(
@@ -157,13 +169,17 @@ async function findLiving({ dir, socketDir }: Cluster): Promise<Postmaster | und
 /** Starts a server and waits until it is what is awaited. Undefined when it gave way to another one. */
 async function startServer(
   cluster: Cluster,
-  { deadline, awaited }: { readonly deadline: number; readonly awaited: Awaited },
+  {
+    deadline,
+    awaited,
+    settings: more,
+  }: { deadline: number; awaited: Awaited; settings: Readonly<Record<string, string>> },
 ): Promise<Postmaster | undefined> {
   const binaries = await findPostgresBinaries(cluster.account);
   await ensureCluster(cluster, binaries);
   await writeAccessRules(cluster);
   const logStart = await trimLog(cluster.logFile);
-  const settings = Object.entries({ ...SERVER_SETTINGS, unix_socket_directories: cluster.socketDir });
+  const settings = Object.entries({ ...SERVER_SETTINGS, ...more, unix_socket_directories: cluster.socketDir });
   const args = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = await spawnOnCluster(binaries.postgres, args, cluster);
   while (Date.now() < deadline) {

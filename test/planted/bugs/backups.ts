@@ -4,6 +4,7 @@ import { ledger, type PlantedBug } from "../planted-bug.ts";
 
 const spool = (test: string) => ({ file: "test/money/owed-spool.test.ts", test });
 const sealed = (test: string) => ({ file: "src/database/backup/sealed-file.test.ts", test });
+const receiver = (test: string) => ({ file: "test/database/synchronous-receiver.test.ts", test });
 const sealedFile = (find: string, replace: string) => ({ file: "src/database/backup/sealed-file.ts", find, replace });
 
 /** Each with the test that must notice it. */
@@ -29,6 +30,52 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: spool("are on disk as soon as the database is away"),
+  },
+  {
+    name: "the receiver confirms what no disk has",
+    edits: [sealedFile("await this.#file.datasync();", "")],
+    noticedBy: sealed("is durable behind everything that was written when a flush returns"),
+  },
+  {
+    name: "the receiver confirms what it has not written",
+    edits: [sealedFile("if (this.#waitingBytes > 0) await this.#writeWaiting();", "")],
+    noticedBy: receiver("has every answer when the machine is lost under load"),
+  },
+  {
+    name: "the key of the secrets is not stored beside the log",
+    edits: [
+      {
+        file: "src/database/backup/wal-receiver.ts",
+        find: "    await storeKey();\n",
+        replace: "    if (mustAnswer && false) await storeKey();\n",
+      },
+    ],
+    noticedBy: receiver("has every answer when the machine is lost under load, and the key of the secrets"),
+  },
+  {
+    name: "a server whose commits do not wait for the receiver is served",
+    edits: [
+      {
+        file: "src/database/backup/wal-receiver.ts",
+        find: "if (rows[0]?.synchronous_standby_names === RECEIVER) return;",
+        replace: "if (rows[0] !== undefined) return;",
+      },
+    ],
+    noticedBy: receiver("is refused on a server that another program has started without it"),
+  },
+  {
+    name: "the service goes on while the receiver is away",
+    edits: [
+      {
+        file: "src/app/config/config.ts",
+        find: "requireSyncStandby: backupSynchronous || ",
+        replace: "requireSyncStandby: ",
+      },
+    ],
+    noticedBy: {
+      file: "src/app/config/config.test.ts",
+      test: "has commits wait for the receiver of the log only where",
+    },
   },
   {
     name: "a backup without its end is accepted",
