@@ -4,9 +4,9 @@ import { DAY_MS, isBillingDay, startOfBillingDay } from "../kernel/clock.ts";
 import { BUDGET_PERIODS, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import type { ApiKey } from "../keys/api-key.ts";
-import type { KeyLimits } from "../keys/key-limits.ts";
+import { type KeyLimits, MAX_TOKEN_LIMIT } from "../keys/key-limits.ts";
 import { type CommandOption, type CommandValues, UsageError } from "./command.ts";
-import { amountOption, choiceOption } from "./option-values.ts";
+import { amountOption, choiceOption, integerOption } from "./option-values.ts";
 
 export const limitOptions: Readonly<Record<string, CommandOption>> = {
   budget: { required: false, value: "RUPIAH", about: "the most its requests cost in a period, or none" },
@@ -17,6 +17,12 @@ export const limitOptions: Readonly<Record<string, CommandOption>> = {
     about: "the last day on which it works, or a moment such as 2027-01-31T09:00:00Z, or never",
   },
   models: { required: false, value: "LIST", about: "ids with commas between, or beginnings such as demo/*, or all" },
+  "token-limit": { required: false, value: "N", about: "tokens in any 60 seconds, or none" },
+  networks: {
+    required: false,
+    value: "LIST",
+    about: "addresses or networks such as 203.0.113.0/24 with commas between, or all",
+  },
 };
 
 /** Whether an option of a limit was given. */
@@ -26,11 +32,13 @@ export function hasLimits(values: CommandValues): boolean {
 
 /** The limits with the options that were given in place of the present ones. Errors: UsageError. */
 export function limitsFrom(values: CommandValues, present: KeyLimits): KeyLimits {
-  const [expires, models] = [values.get("expires"), values.get("models")];
+  const [expires, models, networks] = ["expires", "models", "networks"].map((option) => values.get(option));
   return {
     budget: budgetFrom(values, present.budget),
     expiresAt: expires === undefined ? present.expiresAt : momentFrom(expires),
-    allowedModels: models === undefined ? present.allowedModels : modelsFrom(models),
+    allowedModels: models === undefined ? present.allowedModels : listFrom(models, "models", "ids of models"),
+    tokenLimit: tokenLimitFrom(values.get("token-limit"), present.tokenLimit),
+    allowedNetworks: networks === undefined ? present.allowedNetworks : listFrom(networks, "networks", "networks"),
   };
 }
 
@@ -50,6 +58,11 @@ function budgetFrom(values: CommandValues, present: KeyLimits["budget"]): KeyLim
   return { amount, period };
 }
 
+function tokenLimitFrom(text: string | undefined, present: number | null): number | null {
+  if (text === undefined) return present;
+  return text === "none" ? null : integerOption(text, "token-limit", { min: 1, max: MAX_TOKEN_LIMIT });
+}
+
 function momentFrom(text: string): Date | null {
   if (text === "never") return null;
   if (isBillingDay(text)) return new Date(startOfBillingDay(text) + DAY_MS);
@@ -59,11 +72,11 @@ function momentFrom(text: string): Date | null {
   throw new UsageError("--expires must be a day such as 2027-01-31, a moment such as 2027-01-31T09:00:00Z, or never");
 }
 
-function modelsFrom(text: string): readonly string[] | null {
+function listFrom(text: string, option: string, what: string): readonly string[] | null {
   if (text === "all") return null;
-  const models = text.split(",").map((model) => model.trim());
-  if (models.every((model) => model !== "")) return models;
-  throw new UsageError("--models must be ids of models with commas between, or all");
+  const items = text.split(",").map((item) => item.trim());
+  if (items.every((item) => item !== "")) return items;
+  throw new UsageError(`--${option} must be ${what} with commas between, or all`);
 }
 
 /** A key with its limits and the state of its budget, as commands print it. */
@@ -71,15 +84,20 @@ export function keyFacts({
   keyId,
   name,
   rateLimit,
+  rateLimitBound,
+  tokensLeft,
   limits,
   budget,
   revokedAt,
 }: ApiKey): Readonly<Record<string, unknown>> {
-  const { expiresAt, allowedModels } = limits;
+  const { expiresAt, allowedModels, allowedNetworks, tokenLimit } = limits;
   return {
     keyId,
     name,
     rateLimit,
+    rateLimitBound,
+    tokenLimit,
+    tokensLeft,
     budgetIdr: limits.budget === null ? null : rupiah(limits.budget.amount),
     budgetPeriod: limits.budget?.period ?? null,
     budgetSpentIdr: budget === null ? null : rupiah(budget.spent),
@@ -88,6 +106,7 @@ export function keyFacts({
     budgetResetsAt: budget?.resetsAt?.toISOString() ?? null,
     expiresAt: expiresAt?.toISOString() ?? null,
     models: allowedModels,
+    networks: allowedNetworks,
     revokedAt: revokedAt?.toISOString() ?? null,
   };
 }

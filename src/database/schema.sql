@@ -120,9 +120,17 @@ CREATE TABLE api_key (
   budget_held bigint NOT NULL DEFAULT 0,
   person_id uuid,
   is_member_playground boolean NOT NULL DEFAULT false,
+  allowed_networks text[],
+  rate_limit_bound integer,
+  token_limit integer NOT NULL DEFAULT 0,
+  tokens_held bigint NOT NULL DEFAULT 0,
+  token_times timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
+  token_counts bigint[] NOT NULL DEFAULT '{}'::bigint[],
   CONSTRAINT api_key_budget CHECK (((num_nonnulls(budget, budget_period, budget_start) = ANY (ARRAY[0, 3])) AND ((budget IS NULL) OR (budget >= 0)) AND ((budget_period IS NULL) OR (budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))) AND ((budget IS NOT NULL) OR (budget_spent = 0)))) NOT VALID,
   CONSTRAINT api_key_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))) NOT VALID,
+  CONSTRAINT api_key_rate_limit_bound CHECK (((rate_limit_bound >= 0) AND (rate_limit_bound <= 1000000))) NOT VALID,
   CONSTRAINT api_key_rate_limit_check CHECK (((rate_limit >= 0) AND (rate_limit <= 1000000))),
+  CONSTRAINT api_key_tokens CHECK (((token_limit >= 0) AND (tokens_held >= 0))) NOT VALID,
   CONSTRAINT api_key_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
 CREATE UNIQUE INDEX api_key_digest ON public.api_key USING btree (digest);
@@ -370,6 +378,7 @@ CREATE TABLE hold (
   other_prices jsonb,
   progress_cached_tokens integer NOT NULL DEFAULT 0,
   in_budget boolean NOT NULL DEFAULT false,
+  tokens integer NOT NULL DEFAULT 0,
   CONSTRAINT hold_amount_check CHECK ((amount >= 0)),
   CONSTRAINT hold_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000);
@@ -1366,8 +1375,7 @@ CREATE INDEX verification_expiry ON auth.verification USING btree (expires_at);
 CREATE INDEX verification_identifier ON auth.verification USING btree (identifier);
 GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 
--- FUNCTION admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
--- FUNCTION admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
+-- FUNCTION all_tokens(input_uncached integer, input_cached integer, output integer, other_tokens jsonb) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION auth.forget_security_events(days integer, most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION auth.keep_security_event() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
@@ -1378,7 +1386,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION budget_start_at(period text, start timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION charge_budget(account uuid, key uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql
--- FUNCTION commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer) LANGUAGE plpgsql
+-- FUNCTION count_tokens(account uuid, key uuid, held bigint, used bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION ensure_usage_partitions(first_month date, months integer) RETURNS TABLE(partition text, failure text) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public
 --   EXECUTE: saldo_serve
 -- FUNCTION file_stray_usage() RETURNS integer LANGUAGE plpgsql SET search_path=pg_catalog, public
@@ -1394,6 +1402,12 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION per_million(total numeric) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION post_late_usage(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, whole boolean, OUT outcome text, OUT charge bigint) RETURNS record LANGUAGE plpgsql
 -- FUNCTION price_of(prices jsonb, kind text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- FUNCTION public.admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
+-- FUNCTION public.admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint) RETURNS record LANGUAGE plpgsql
+-- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
+-- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
+-- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer) LANGUAGE plpgsql
+-- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[], a_tokens integer[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer, token_limit integer, tokens_left bigint) LANGUAGE plpgsql
 -- FUNCTION quarter_floor(quarter integer) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION quarter_of(id uuid) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION recount_key_budgets(account uuid) RETURNS integer LANGUAGE plpgsql
@@ -1419,6 +1433,10 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION synchronous_standbys() RETURNS integer LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION take_caller_slot(kind text, caller_id uuid, rate_limit integer, OUT outcome text, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
+-- FUNCTION token_counts_after(times timestamp with time zone[], counts bigint[], t timestamp with time zone, n bigint) RETURNS bigint[] LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION token_times_after(times timestamp with time zone[], t timestamp with time zone) RETURNS timestamp with time zone[] LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION token_wait_ms(times timestamp with time zone[], counts bigint[], wanted bigint, t timestamp with time zone) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION tokens_settled(times timestamp with time zone[], counts bigint[], t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION usage_cost(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION usage_cost_of_all_kinds(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb) RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION uuid_floor(at timestamp with time zone) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE

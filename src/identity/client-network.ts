@@ -1,6 +1,7 @@
 // Network addresses as tries are counted by, each in one form however it was written.
 
 import { isIPv4, isIPv6 } from "node:net";
+import { plainAddress } from "../kernel/ip-networks.ts";
 
 /** All texts that are no address count as one network, so that a header cannot make up new ones. */
 const UNKNOWN = "unknown";
@@ -9,23 +10,13 @@ const NETWORK_GROUPS = 4;
 
 /** An IPv4 address as it is; of an IPv6 address the network that one customer of a provider has, its first 64 bits. */
 export function networkOf(address: string): string {
-  const plain = withoutPort(address).replace(/%.*$/, "");
+  const plain = plainAddress(address);
   if (isIPv4(plain)) return plain;
   if (!isIPv6(plain)) return UNKNOWN;
-  const groups = groupsOf(plain);
-  const mapped = groups.slice(0, MAPPED.length).every((group, i) => group === MAPPED[i]);
-  if (mapped) return dotted(groups.slice(MAPPED.length));
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
+  const network = groupsOf(plain)
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => group.toString(16));
   return `${network.join(":")}::/64`;
-}
-
-/** How an IPv4 address begins that is written as an IPv6 one. */
-const MAPPED = [0, 0, 0, 0, 0, 0xffff];
-
-/** Some proxies hand the port on, too: `203.0.113.7:50123`, `[2001:db8::1]:50123`. */
-function withoutPort(address: string): string {
-  const [, bracketed, ipv4] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(address) ?? [];
-  return bracketed ?? ipv4 ?? address;
 }
 
 /** The eight groups of an IPv6 address. */
@@ -41,10 +32,6 @@ function readGroups(text: string): number[] {
     const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
     return [a * 256 + b, c * 256 + d];
   });
-}
-
-function dotted(groups: readonly number[]): string {
-  return groups.flatMap((group) => [Math.floor(group / 256), group % 256]).join(".");
 }
 
 const IPV4_PARTS = 3;

@@ -14,6 +14,8 @@ export type ApiKeyPrincipal = {
   readonly allowedModels?: readonly string[];
   /** The person who made the key. Absent: not a person, or not known. */
   readonly personId?: string;
+  /** The networks whose clients may use the key. Absent: all. */
+  readonly allowedNetworks?: readonly string[];
 };
 
 export type MerchantPrincipal = {

@@ -52,6 +52,33 @@ export class ModelNotAllowed extends DomainError {
   }
 }
 
+/** The tokens that are left of the key's limit in a minute do not cover this request. */
+export class TokenLimitExceeded extends DomainError {
+  readonly code = "token_limit_exceeded";
+  readonly retryAfterSeconds: number;
+  readonly limit: number;
+  readonly left: number;
+  constructor(facts: { needed: number; left: number; limit: number; retryAfterSeconds: number }) {
+    const { needed, left, limit, retryAfterSeconds } = facts;
+    const advice =
+      needed > limit
+        ? "Ask for fewer with max_tokens, or raise the limit of the key."
+        : `Left are ${left}. Try again in ${retryAfterSeconds} seconds.`;
+    super(`This key allows ${limit} tokens a minute, and this request may take ${needed}. ${advice}`);
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.limit = limit;
+    this.left = left;
+  }
+}
+
+/** The key may not be used from the network of the caller. */
+export class NetworkNotAllowed extends DomainError {
+  readonly code = "network_not_allowed";
+  constructor() {
+    super("This key may not be used from this network address. Its owner has set the networks that may use it.");
+  }
+}
+
 /** Whether money ended a request: that of the account, or the budget of its key. */
 export function isOutOfMoney(error: unknown): error is InsufficientBalance | KeyBudgetExceeded {
   return error instanceof InsufficientBalance || error instanceof KeyBudgetExceeded;

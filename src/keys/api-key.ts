@@ -11,6 +11,8 @@ export type ApiKey = {
   readonly lastFour: string;
   /** Requests in any 60 seconds; 0: no limit. */
   readonly rateLimit: number;
+  /** The most that its owner may set; 0: any number, and no limit. */
+  readonly rateLimitBound: number;
   readonly createdAt: Date;
   /** When the last request was counted. Null: never, or the key has no limit and nothing is counted. */
   readonly lastUsedAt: Date | null;
@@ -23,6 +25,8 @@ export type ApiKey = {
   readonly limits: KeyLimits;
   /** The state of its budget. Null: it has none. */
   readonly budget: KeyBudgetState | null;
+  /** What is left of its tokens in this minute. Null: it has no limit of them. */
+  readonly tokensLeft: number | null;
 };
 
 /** The largest limit a key can have. */
@@ -42,4 +46,12 @@ export function requireRateLimit(rateLimit: number): void {
   if (Number.isInteger(rateLimit) && rateLimit >= 0 && rateLimit <= MAX_RATE_LIMIT) return;
   const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
   throw new ValidationError([{ field: "rateLimit", rule: "rate_limit.range", message }]);
+}
+
+/** The rate limit that an owner sets is within the bound that an operator has set. Errors: ValidationError. */
+export function requireWithinBound(rateLimit: number, bound: number): void {
+  requireRateLimit(rateLimit);
+  if (bound === 0 || (rateLimit > 0 && rateLimit <= bound)) return;
+  const message = `must be from 1 to ${bound}, the limit that an operator has set`;
+  throw new ValidationError([{ field: "rateLimit", rule: "rate_limit.bound", message }]);
 }

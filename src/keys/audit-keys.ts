@@ -1,4 +1,4 @@
-// The audit of budgets: what is held of one is what its key's open requests hold.
+// The audit of budgets and tokens: what is held of them is what the key's open requests hold.
 
 import type { AuditPlugin } from "../ledger/audit/plugin.ts";
 
@@ -11,6 +11,11 @@ export const keyAudit: AuditPlugin = {
       SELECT coalesce(sum(amount), 0) AS total FROM hold WHERE account_id = k.account_id AND key_id = k.id AND in_budget
     ) h
     WHERE (k.budget IS NOT NULL OR k.budget_held <> 0) AND k.budget_held <> h.total`,
+    "what is held of a key's tokens is the sum of its open holds": `
+    SELECT k.id AS subject, format('held %s, holds %s', k.tokens_held, h.total) AS detail
+    FROM api_key k
+    CROSS JOIN LATERAL (SELECT coalesce(sum(tokens), 0) AS total FROM hold WHERE account_id = k.account_id AND key_id = k.id) h
+    WHERE (k.token_limit > 0 OR k.tokens_held <> 0) AND k.tokens_held <> h.total`,
     "a hold counts in the budget of its key where there is one, and nowhere else": `
     SELECT h.id AS subject, format('key %s', k.id) AS detail
     FROM hold h JOIN api_key k ON k.account_id = h.account_id AND k.id = h.key_id

@@ -5,7 +5,7 @@ import { LimitExceeded } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
-import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
+import { requireKeyName, requireWithinBound, type ApiKey } from "./api-key.ts";
 import { budgetState, type KeyLimits, NO_LIMITS, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { countWorkingKeys, insertKey } from "./store.ts";
@@ -21,11 +21,15 @@ const SHOWN_END_LENGTH = 4;
 /** A key as it was just made. The secret is here and nowhere else: only its digest was stored. */
 export type IssuedKey = ApiKey & { readonly secret: string };
 
-/** A key to be issued. `rateLimit` is requests in any 60 seconds, 0 for no limit; left out, it is 60. `limits` left out: none. */
+/**
+ * A key to be issued. `rateLimit` is requests in any 60 seconds, 0 for no limit; left out, it is 60. `rateLimitBound` is the most that its
+ * owner may set, the present limit where it is left out. `limits` left out: none.
+ */
 export type KeyRequest = {
   readonly accountId: string;
   readonly name: string;
   readonly rateLimit?: number;
+  readonly rateLimitBound?: number;
   readonly limits?: KeyLimits;
   /** The member who makes it. Left out: a service or an operator does. */
   readonly maker?: KeyMaker;
@@ -45,19 +49,24 @@ export async function issueKey(database: Pick<Database, "pool">, request: KeyReq
 /** The same inside the caller's transaction. */
 export async function addKey(
   client: PoolClient,
-  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT, limits = NO_LIMITS, maker }: KeyRequest,
+  {
+    accountId,
+    name,
+    rateLimit = DEFAULT_RATE_LIMIT,
+    rateLimitBound = rateLimit,
+    limits = NO_LIMITS,
+    maker,
+  }: KeyRequest,
 ): Promise<IssuedKey> {
   requireKeyName(name);
   requireKeyLimits(limits);
   requireFutureEnd(limits, null, Date.now());
-  requireRateLimit(rateLimit);
+  requireWithinBound(rateLimit, rateLimitBound);
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
   await lockAccount(client, accountId);
   // A member who is removed meanwhile makes no key behind it.
   await maker?.requireRole(client);
-  if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {
-    throw new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
-  }
+  if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) throw tooManyKeys();
   const secret = newSecretToken("gw_");
   const key = {
     keyId: uuidv7(),
@@ -67,12 +76,30 @@ export async function addKey(
     lastFour: secret.slice(-SHOWN_END_LENGTH),
     rateLimit,
     personId: maker?.personId ?? null,
+    rateLimitBound,
   };
-  const createdAt = await insertKey(client, { ...key, digest: digestSecretToken(secret) });
+  const digest = digestSecretToken(secret);
+  const bound = rateLimitBound === rateLimit ? null : rateLimitBound;
+  const createdAt = await insertKey(client, { ...key, rateLimitBound: bound, digest });
   if (limits !== NO_LIMITS) await setKeyLimits(client, { accountId, keyId: key.keyId, limits });
   const budget =
     limits.budget === null
       ? null
       : budgetState({ ...limits.budget, start: createdAt, spent: 0n, held: 0n }, createdAt.getTime());
-  return { ...key, createdAt, lastUsedAt: null, revokedAt: null, isPlayground: false, limits, budget, secret };
+  return {
+    ...key,
+    createdAt,
+    lastUsedAt: null,
+    revokedAt: null,
+    isPlayground: false,
+    limits,
+    budget,
+    tokensLeft: limits.tokenLimit,
+    secret,
+  };
+}
+
+/** The account has as many keys that work as it may have. */
+export function tooManyKeys(): LimitExceeded {
+  return new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
 }

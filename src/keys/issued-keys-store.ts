@@ -11,7 +11,7 @@ import type { ApiKey } from "./api-key.ts";
 import { type BudgetColumns, budgetState } from "./key-limits.ts";
 import { lockKey } from "./store.ts";
 
-const SECRET_OR_LARGE = ["digest", "slots", "slotCounts"] as const;
+const SECRET_OR_LARGE = ["digest", "slots", "slotCounts", "tokenTimes", "tokenCounts"] as const;
 
 /** The keys that people issue; the others are of the playground. */
 const ISSUED = { isPlayground: false, isMemberPlayground: false } as const;
@@ -44,7 +44,10 @@ export async function readKeyNames(pool: Pool, accountId: string): Promise<Reado
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Gives a key another name, and another rate limit where there is one. Null: the account has no such key. */
+/**
+ * Gives a key another name, and another rate limit where there is one; without a bound it is the bound as well. Null: the account has no
+ * such key.
+ */
 export async function writeKey(
   client: PoolClient,
   {
@@ -52,12 +55,20 @@ export async function writeKey(
     keyId,
     name,
     rateLimit,
+    rateLimitBound = null,
     personId = null,
-  }: { accountId: string; keyId: string; name: string; rateLimit: number | undefined; personId?: string | null },
+  }: {
+    accountId: string;
+    keyId: string;
+    name: string;
+    rateLimit?: number | undefined;
+    rateLimitBound?: number | null;
+    personId?: string | null;
+  },
 ): Promise<ApiKey | null> {
   await waitForLocks(client);
   const { em, ApiKey } = await entitiesOn(client);
-  const changes = rateLimit === undefined ? { name } : { name, rateLimit };
+  const changes = rateLimit === undefined ? { name } : { name, rateLimit, rateLimitBound };
   const which = { accountId, id: keyId, ...ISSUED, ...(personId === null ? {} : { personId }) };
   const changed = await em.nativeUpdate(ApiKey, which, changes);
   return changed === 0 ? null : readKey({ em, ApiKey }, keyId);
@@ -108,9 +119,16 @@ async function readKey({ em, ApiKey }: Pick<Entities, "em" | "ApiKey">, id: stri
   return fromRow(row);
 }
 
-type Row = Omit<ApiKey, "keyId" | "lastUsedAt" | "revokedAt" | "limits" | "budget" | "personId"> & {
+type Row = Omit<
+  ApiKey,
+  "keyId" | "rateLimitBound" | "tokensLeft" | "lastUsedAt" | "revokedAt" | "limits" | "budget" | "personId"
+> & {
   readonly personId: string | null | undefined;
   readonly isMemberPlayground: boolean;
+  readonly rateLimitBound: number | null | undefined;
+  readonly allowedNetworks: readonly string[] | null | undefined;
+  readonly tokenLimit: number;
+  readonly tokensUsed: bigint;
   readonly expiresAt: Date | null | undefined;
   readonly allowedModels: readonly string[] | null | undefined;
   readonly budget: bigint | null | undefined;
@@ -138,6 +156,7 @@ function fromRow(row: Row): ApiKey {
     prefix: row.prefix,
     lastFour: row.lastFour,
     rateLimit: row.rateLimit,
+    rateLimitBound: row.rateLimitBound ?? row.rateLimit,
     createdAt: row.createdAt,
     lastUsedAt: row.lastUsedAt ?? null,
     revokedAt: row.revokedAt ?? null,
@@ -147,7 +166,10 @@ function fromRow(row: Row): ApiKey {
       budget: budget === null ? null : { amount: budget.amount, period: budget.period },
       expiresAt: row.expiresAt ?? null,
       allowedModels: row.allowedModels ?? null,
+      allowedNetworks: row.allowedNetworks ?? null,
+      tokenLimit: row.tokenLimit === 0 ? null : row.tokenLimit,
     },
     budget: budget === null ? null : budgetState(budget, Date.now()),
+    tokensLeft: row.tokenLimit === 0 ? null : Math.max(0, row.tokenLimit - Number(row.tokensUsed)),
   };
 }

@@ -6,11 +6,12 @@ import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { type Page, type PageRequest, readPage } from "../kernel/paging.ts";
-import { requireKeyName, requireRateLimit, type ApiKey } from "./api-key.ts";
+import { requireKeyName, requireRateLimit, requireWithinBound, type ApiKey } from "./api-key.ts";
+import { MAX_WORKING_KEYS, tooManyKeys } from "./issue-key.ts";
 import { type KeyLimits, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { findKey, readKeys, writeKey, writeRevocation } from "./issued-keys-store.ts";
-import { countWorkingKeysOf } from "./store.ts";
+import { countWorkingKeys, countWorkingKeysOf, lockKey } from "./store.ts";
 
 /** The most keys of one page. */
 export const MAX_PAGE_SIZE = 200;
@@ -56,18 +57,25 @@ export async function getKey({ pool }: WithPool, which: WhichKey): Promise<ApiKe
   return key;
 }
 
-/** A change of a key. `limits` replaces all limits; left out, they and the `rateLimit` stay. */
+/**
+ * A change of a key. `limits` replaces all limits. `rateLimit` is set by an operator and is the bound from then on; `ownRateLimit` is set by
+ * the owner, within the bound. What is left out stays.
+ */
 export type KeyChange = {
   readonly accountId: string;
   readonly keyId: string;
   readonly name: string;
   readonly rateLimit?: number;
+  readonly ownRateLimit?: number;
   readonly limits?: KeyLimits;
   /** Only where this person has made the key. Null or left out: any key of the account. */
   readonly personId?: string | null;
 };
 
-/** Renames a key of an account, and sets what it may do. Errors: ValidationError, NotFound. */
+/**
+ * Renames a key of an account, and sets what it may do. Errors: ValidationError, NotFound, LimitExceeded when a key that has ended is to
+ * work again and the account has too many that do.
+ */
 export async function updateKey(database: WithPool, change: KeyChange): Promise<ApiKey> {
   return withRetry(() => withTransaction(database, (client) => changeKey(client, change)));
 }
@@ -75,7 +83,7 @@ export async function updateKey(database: WithPool, change: KeyChange): Promise<
 /** The same inside the caller's transaction. */
 export async function changeKey(
   client: PoolClient,
-  { accountId, keyId, name, rateLimit, limits, personId = null }: KeyChange,
+  { accountId, keyId, name, rateLimit, ownRateLimit, limits, personId = null }: KeyChange,
 ): Promise<ApiKey> {
   requireKeyName(name);
   if (rateLimit !== undefined) requireRateLimit(rateLimit);
@@ -88,10 +96,26 @@ export async function changeKey(
     requireFutureEnd(limits, present.limits.expiresAt, Date.now());
     // The account is locked before the key.
     if (!(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
+    const had = present.limits.expiresAt;
+    const hadEnded = had !== null && had.getTime() <= Date.now();
+    if (hadEnded && (await countWorkingKeys(client, accountId)) > MAX_WORKING_KEYS) throw tooManyKeys();
   }
-  const changed = await writeKey(client, { accountId, keyId, name, rateLimit, personId });
+  const rate = ownRateLimit === undefined ? { rateLimit } : await ownRate(client, { accountId, keyId, ownRateLimit });
+  const changed = await writeKey(client, { accountId, keyId, name, ...rate, personId });
   if (changed === null) throw noKey();
   return changed;
+}
+
+/** The rate limit that an owner sets, and the bound that an operator has set, read behind the lock of the key. */
+async function ownRate(
+  client: PoolClient,
+  { accountId, keyId, ownRateLimit }: { accountId: string; keyId: string; ownRateLimit: number },
+): Promise<{ rateLimit: number; rateLimitBound: number }> {
+  const present = (await lockKey(client, { accountId, keyId })) ? await findKey(client, { accountId, keyId }) : null;
+  if (present === null) throw noKey();
+  const { rateLimitBound } = present;
+  requireWithinBound(ownRateLimit, rateLimitBound);
+  return { rateLimit: ownRateLimit, rateLimitBound };
 }
 
 /** A key that is revoked now. `isNew`: this call has done it. */

@@ -1,9 +1,10 @@
-// What a key may do: a budget, an end, and the models that it may ask. The request path decides them in the database, on locked rows
-// (database/functions/admit_request.sql); here they are checked and shown.
+// What a key may do: a budget, an end, the models that it may ask, and the networks that may use it. The request path decides all but the
+// networks in the database, on locked rows (database/functions/admit_request.sql); here they are checked and shown.
 
 import { ValidationError } from "../kernel/errors.ts";
 import { budgetResetMs, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import { startOfBillingPeriod } from "../kernel/clock.ts";
+import { parseIpNetwork } from "../kernel/ip-networks.ts";
 
 /** Amounts are micro-rupiah. */
 export type KeyLimits = {
@@ -13,6 +14,10 @@ export type KeyLimits = {
   readonly expiresAt: Date | null;
   /** Ids, or beginnings of ids with an asterisk behind them. Null: every model. */
   readonly allowedModels: readonly string[] | null;
+  /** The networks whose clients may use it. Null: all. */
+  readonly allowedNetworks: readonly string[] | null;
+  /** Tokens in any 60 seconds. Null: no limit. */
+  readonly tokenLimit: number | null;
 };
 
 /** What became of a budget in its present period, in micro-rupiah. */
@@ -24,7 +29,13 @@ export type KeyBudgetState = {
   readonly resetsAt: Date | null;
 };
 
-export const NO_LIMITS: KeyLimits = { budget: null, expiresAt: null, allowedModels: null };
+export const NO_LIMITS: KeyLimits = {
+  budget: null,
+  expiresAt: null,
+  allowedModels: null,
+  allowedNetworks: null,
+  tokenLimit: null,
+};
 
 /** The largest budget: a bigint of the database, far above every balance. */
 const MAX_BUDGET = 10n ** 18n;
@@ -32,19 +43,28 @@ const MAX_BUDGET = 10n ** 18n;
 const LAST_END_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 const MAX_MODELS = 100;
 const MAX_MODEL_LENGTH = 200;
+const MAX_NETWORKS = 100;
+/** The largest limit of tokens in a minute. */
+export const MAX_TOKEN_LIMIT = 1_000_000_000;
 
 /** Errors: ValidationError. */
-export function requireKeyLimits({ budget, expiresAt, allowedModels }: KeyLimits): void {
+export function requireKeyLimits({ budget, expiresAt, allowedModels, allowedNetworks, tokenLimit }: KeyLimits): void {
   if (budget !== null && (budget.amount < 0n || budget.amount > MAX_BUDGET)) {
     throw wrongLimit("budgetIdr", "budget.range", "must be an amount from 0 on");
   }
   if (expiresAt !== null && !(expiresAt.getTime() <= LAST_END_MS)) {
     throw wrongLimit("expiresAt", "expires_at.range", "must be in the year 9999 or before");
   }
-  if (allowedModels === null) return;
-  if (allowedModels.length === 0 || allowedModels.length > MAX_MODELS || !allowedModels.every(isSoundModel)) {
+  if (tokenLimit !== null && !(Number.isInteger(tokenLimit) && tokenLimit > 0 && tokenLimit <= MAX_TOKEN_LIMIT)) {
+    throw wrongLimit("tokenLimit", "token_limit.range", `must be a whole number from 1 to ${MAX_TOKEN_LIMIT}`);
+  }
+  if (allowedModels !== null && !isListOf(allowedModels, MAX_MODELS, isSoundModel)) {
     const message = `must be 1 to ${MAX_MODELS} ids of models, or beginnings with an asterisk behind them`;
     throw wrongLimit("allowedModels", "allowed_models.shape", message);
+  }
+  if (allowedNetworks !== null && !isListOf(allowedNetworks, MAX_NETWORKS, (text) => parseIpNetwork(text) !== null)) {
+    const message = `must be 1 to ${MAX_NETWORKS} addresses of IPv4 or IPv6, or networks such as 203.0.113.0/24`;
+    throw wrongLimit("allowedNetworks", "allowed_networks.shape", message);
   }
 }
 
@@ -81,6 +101,10 @@ export function budgetState({ amount, period, start, spent, held }: BudgetColumn
 export function isModelAllowed(allowed: readonly string[] | null, model: string): boolean {
   if (allowed === null) return true;
   return allowed.some((text) => (text.endsWith("*") ? model.startsWith(text.slice(0, -1)) : text === model));
+}
+
+function isListOf(texts: readonly string[], most: number, isSound: (text: string) => boolean): boolean {
+  return texts.length > 0 && texts.length <= most && texts.every(isSound);
 }
 
 function isSoundModel(text: string): boolean {

@@ -21,27 +21,32 @@ const NAMES: Readonly<Partial<Record<ProtoPeriod, BudgetPeriod>>> = {
 /** The key as its owner sees it. */
 export function toProtoKey(key: ApiKey) {
   const { keyId: id, name, prefix, lastFour, rateLimit, createdAt, lastUsedAt, revokedAt, isPlayground } = key;
+  const { rateLimitBound, tokensLeft } = key;
   return {
     id,
     name,
     prefix,
     lastFour,
     rateLimit,
+    rateLimitBound,
     isPlayground,
     personId: key.personId ?? "",
     createdAt: timestampFromDate(createdAt),
     ...(lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(lastUsedAt) }),
     ...(revokedAt === null ? {} : { revokedAt: timestampFromDate(revokedAt) }),
     limits: toProtoLimits(key.limits),
+    ...(tokensLeft === null ? {} : { tokensLeft }),
     ...(key.budget === null ? {} : { budget: toProtoBudget(key.budget) }),
   };
 }
 
-function toProtoLimits({ budget, expiresAt, allowedModels }: KeyLimits) {
+function toProtoLimits({ budget, expiresAt, allowedModels, allowedNetworks, tokenLimit }: KeyLimits) {
   return {
     budgetIdr: budget === null ? "" : formatMoney(idr(budget.amount)),
     budgetPeriod: budget === null ? ProtoPeriod.UNSPECIFIED : PERIODS[budget.period],
     allowedModels: [...(allowedModels ?? [])],
+    allowedNetworks: [...(allowedNetworks ?? [])],
+    tokenLimit: tokenLimit ?? 0,
     ...(expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) }),
   };
 }
@@ -56,7 +61,8 @@ function toProtoBudget({ spent, held, left, resetsAt }: KeyBudgetState) {
 }
 
 /** The limits of a request. Errors: ValidationError. */
-export function fromProtoLimits({ budgetIdr, budgetPeriod, expiresAt, allowedModels }: ProtoLimits): KeyLimits {
+export function fromProtoLimits(limits: ProtoLimits): KeyLimits {
+  const { budgetIdr, budgetPeriod, expiresAt, allowedModels, allowedNetworks, tokenLimit } = limits;
   const period = NAMES[budgetPeriod];
   if ((budgetIdr === "") !== (period === undefined)) {
     throw wrongLimit("budgetPeriod", "budget_period.required", "must be set exactly where a budget is set");
@@ -65,6 +71,8 @@ export function fromProtoLimits({ budgetIdr, budgetPeriod, expiresAt, allowedMod
     budget: period === undefined ? null : { amount: amountOf(budgetIdr), period },
     expiresAt: expiresAt === undefined ? null : timestampDate(expiresAt),
     allowedModels: allowedModels.length === 0 ? null : allowedModels,
+    allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
+    tokenLimit: tokenLimit === 0 ? null : tokenLimit,
   };
 }
 

@@ -6,7 +6,7 @@ import type { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import type { Database } from "../database/database.ts";
 import { LimitsOfOwners } from "../kernel/key-limit-errors.ts";
 import type { CallingMember } from "./calling-member.ts";
-import { issueKey } from "./issue-key.ts";
+import { DEFAULT_RATE_LIMIT, issueKey } from "./issue-key.ts";
 import { listKeys, revokeKey, updateKey } from "./issued-keys.ts";
 import { fromProtoLimits, toProtoKey } from "./proto-key.ts";
 import { readRetrySettings, setRetrySettings } from "./retry-settings.ts";
@@ -35,8 +35,9 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
     return { maker: { personId: member.personId, requireRole: (client: PoolClient) => requireRole(client, member) } };
   };
   return {
-    async createKey({ name, limits }, context) {
-      const asked = limits === undefined ? {} : { limits: fromProtoLimits(limits) };
+    async createKey({ name, limits, rateLimit = DEFAULT_RATE_LIMIT }, context) {
+      const rate = { rateLimit, rateLimitBound: DEFAULT_RATE_LIMIT };
+      const asked = { ...rate, ...(limits === undefined ? {} : { limits: fromProtoLimits(limits) }) };
       const request = { accountId: accountOf(context), name, ...asked, ...makerOf(context) };
       const issued = await issueKey(database, request);
       return { key: toProtoKey(issued), secret: issued.secret };
@@ -47,11 +48,14 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
       return { keys: items.map(toProtoKey), nextPageToken };
     },
 
-    async updateKey({ keyId, name, limits }, context) {
+    async updateKey({ keyId, name, limits, rateLimit }, context) {
       const { accountId, personId } = whose(context);
       // Otherwise a developer lifted the budget that an owner has set.
-      if (personId !== null && limits !== undefined) throw new LimitsOfOwners();
-      const asked = limits === undefined ? {} : { limits: fromProtoLimits(limits) };
+      if (personId !== null && (limits !== undefined || rateLimit !== undefined)) throw new LimitsOfOwners();
+      const asked = {
+        ...(limits === undefined ? {} : { limits: fromProtoLimits(limits) }),
+        ...(rateLimit === undefined ? {} : { ownRateLimit: rateLimit }),
+      };
       return { key: toProtoKey(await updateKey(database, { accountId, personId, keyId, name, ...asked })) };
     },
 

@@ -18,6 +18,8 @@ export type NewKey = {
   readonly rateLimit: number;
   /** The person who makes it. Null: a service or an operator. */
   readonly personId: string | null;
+  /** The most that its owner may set. Null: the present limit. */
+  readonly rateLimitBound: number | null;
 };
 
 /** What was decided on one request, on the locked row of its key. */
@@ -37,7 +39,7 @@ export type CallerSlot = { readonly outcome: "taken" | "limited" | "revoked"; re
 const MAX_LOCK_ATTEMPTS = 3;
 
 const WORKING_KEY_BY_DIGEST = `
-SELECT id, account_id, rate_limit, allowed_models, person_id FROM api_key
+SELECT id, account_id, rate_limit, allowed_models, allowed_networks, person_id FROM api_key
 WHERE digest = $1::bytea AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
 
 // The clock is read in a step behind the lock: beside it, it would be read before the wait. Only the key's row is locked,
@@ -70,19 +72,20 @@ SELECT outcome, wait_ms AS "waitMs" FROM take_caller_slot($1::text, $2::uuid, $3
 
 /** The keys that people issue; the others are of the playground. */
 const IS_ISSUED = `NOT is_playground AND NOT is_member_playground`;
-const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND ${IS_ISSUED}`;
+const IS_WORKING = `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()) AND ${IS_ISSUED}`;
+const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND ${IS_WORKING}`;
 const COUNT_OF_PEOPLE = `
 SELECT person_id, count(*)::int AS count FROM api_key
-WHERE account_id = $1::uuid AND person_id IS NOT NULL AND revoked_at IS NULL AND ${IS_ISSUED} GROUP BY person_id`;
+WHERE account_id = $1::uuid AND person_id IS NOT NULL AND ${IS_WORKING} GROUP BY person_id`;
 const COUNT_WORKING_OF = `
 SELECT account_id, count(*)::int AS count FROM api_key
-WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL AND ${IS_ISSUED} GROUP BY account_id`;
+WHERE account_id = ANY ($1::uuid[]) AND ${IS_WORKING} GROUP BY account_id`;
 const INSERT = `
-INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit, person_id)
-VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int, $8::uuid) RETURNING created_at`;
+INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit, rate_limit_bound, person_id)
+VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int, $8::int, $9::uuid) RETURNING created_at`;
 // $2: the member whose playground it is; null: that of the person whose account it is.
 const PLAYGROUND_KEY = `
-SELECT id, account_id, rate_limit, NULL AS allowed_models, NULL AS person_id FROM api_key
+SELECT id, account_id, rate_limit, NULL AS allowed_models, NULL AS allowed_networks, NULL AS person_id FROM api_key
 WHERE account_id = $1::uuid AND revoked_at IS NULL
   AND CASE WHEN $2::uuid IS NULL THEN is_playground ELSE is_member_playground AND person_id = $2 END`;
 // Behind the lock of the account, so there is one.
@@ -108,13 +111,16 @@ WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) AND ${IS_ISS
 
 const SET_BUDGET = `SELECT set_key_budget($1::uuid, $2::uuid, $3::bigint, $4::text) AS set`;
 const SET_END = `
-UPDATE api_key SET expires_at = $3::timestamptz, allowed_models = $4::text[] WHERE account_id = $1::uuid AND id = $2::uuid`;
+UPDATE api_key SET expires_at = $3::timestamptz, allowed_models = $4::text[], allowed_networks = $5::text[],
+                   token_limit = coalesce($6::int, 0)
+WHERE account_id = $1::uuid AND id = $2::uuid`;
 
 type KeyRow = {
   id: string;
   account_id: string;
   rate_limit: number;
   allowed_models: string[] | null;
+  allowed_networks: string[] | null;
   person_id: string | null;
 };
 type SlotRow = {
@@ -215,7 +221,7 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Counts the keys of an account that were not revoked. */
+/** Counts the keys of an account that work: neither revoked nor ended. */
 export async function countWorkingKeys(client: PoolClient, accountId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(COUNT_WORKING, [accountId]);
   return rows[0]?.count ?? 0;
@@ -243,6 +249,7 @@ export async function insertKey(client: PoolClient, key: NewKey): Promise<Date> 
     key.prefix,
     key.lastFour,
     key.rateLimit,
+    key.rateLimitBound,
     key.personId,
   ]);
   invariant(rows[0] !== undefined, "an insert gives its row back");
@@ -267,23 +274,26 @@ export async function setKeyBudget(
   return (await client.query<{ set: boolean }>(SET_BUDGET, values)).rows[0]?.set === true;
 }
 
-/** Sets when a key ends, and the models that it may ask. */
+/** Sets when a key ends, the models that it may ask, the networks that may use it, and its tokens in a minute. */
 export async function writeKeyEnd(
   client: PoolClient,
-  { accountId, keyId, expiresAt, allowedModels }: { accountId: string; keyId: string } & Omit<KeyLimits, "budget">,
+  key: { accountId: string; keyId: string } & Omit<KeyLimits, "budget">,
 ): Promise<void> {
-  await client.query(SET_END, [accountId, keyId, expiresAt, allowedModels]);
+  const { accountId, keyId, expiresAt, allowedModels, allowedNetworks, tokenLimit } = key;
+  await client.query(SET_END, [accountId, keyId, expiresAt, allowedModels, allowedNetworks, tokenLimit]);
 }
 
 function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
   if (row === undefined) return null;
-  const { id: keyId, account_id: accountId, rate_limit: rateLimit, allowed_models: allowedModels, person_id } = row;
+  const { id: keyId, account_id: accountId, rate_limit: rateLimit, person_id } = row;
+  const { allowed_models: allowedModels, allowed_networks: allowedNetworks } = row;
   return {
     keyId,
     accountId,
     rateLimit,
     ...(allowedModels === null ? {} : { allowedModels }),
     ...(person_id === null ? {} : { personId: person_id }),
+    ...(allowedNetworks === null ? {} : { allowedNetworks }),
   };
 }
 

@@ -10,4 +10,6 @@ export type VerifiedKey = {
   readonly allowedModels?: readonly string[];
   /** The person who made it. Absent: not a person, or not known. */
   readonly personId?: string;
+  /** The networks whose clients may use it, as in KeyLimits. Absent: all. */
+  readonly allowedNetworks?: readonly string[];
 };

@@ -43,6 +43,8 @@ export type AdmissionRequest = {
   /** The catalog model's id. */
   readonly model: string;
   readonly prices: PriceSnapshot;
+  /** The tokens that the hold was sized for: they count in the limit of the key. Absent: none. */
+  readonly tokens?: number;
   /** The client's name for the request: of the requests under one name one is billed. Absent: it has none. */
   readonly once?: { readonly name: string; readonly bodyDigest: Buffer };
 };
@@ -70,6 +72,8 @@ export type Admission =
     }
   /** No slot free for this many milliseconds. */
   | { readonly outcome: "limited"; readonly retryAfterMs: number; readonly rate: RateState }
+  /** More tokens than are left in the minute of the key. No slot was taken. */
+  | { readonly outcome: "token_limited"; readonly retryAfterMs: number; readonly limit: number; readonly left: number }
   | { readonly outcome: "revoked" }
   /** An operator has frozen the account. */
   | { readonly outcome: "frozen" }

@@ -62,12 +62,16 @@ WITH acc AS MATERIALIZED (
 ), spent AS (
   SELECT charge_budget(d.account_id, d.key_id, d.amount, coalesce(i.charge, 0))
   FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id WHERE d.in_budget
+), counted AS (
+  SELECT count_tokens(d.account_id, d.key_id, d.tokens,
+                      all_tokens(d.progress_input_tokens, d.progress_cached_tokens, d.progress_output_tokens, NULL))
+  FROM del d WHERE d.tokens > 0
 ), loss AS (
   INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
   SELECT account_id, request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
   FROM ins WHERE cost > charge
 )
-SELECT account_id, id, (SELECT count(*) FROM spent) FROM del`;
+SELECT account_id, id, (SELECT count(*) FROM spent), (SELECT count(*) FROM counted) FROM del`;
 
 // Each start of a process leaves a row. One day is enough for looking into a dead process.
 const FORGET = `

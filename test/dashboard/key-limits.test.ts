@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
-const LIMITS = `SELECT budget::text AS budget, budget_period AS period, allowed_models AS models, expires_at AS "expiresAt"
+const LIMITS = `SELECT budget::text AS budget, budget_period AS period, allowed_models AS models, expires_at AS "expiresAt", allowed_networks AS networks, rate_limit AS rate, token_limit AS tokens
   FROM api_key WHERE name = $1`;
 
 describe("the limits of a key", () => {
@@ -31,15 +31,29 @@ describe("the limits of a key", () => {
     await dialog().getByLabel("Periode").selectOption({ label: "Per hari" });
     await dialog().getByLabel("Berlaku sampai").fill("2099-12-31");
     await dialog().getByLabel("Model yang diizinkan").fill("demo/*, acme/large");
+    await dialog().getByLabel("Permintaan per menit").fill("61");
+    await dialog().getByLabel("Token per menit").fill("1,5");
+    await dialog().getByLabel("Jaringan yang diizinkan").fill("kantor");
+    await dialog().getByRole("button", { name: "Buat kunci" }).click();
+    await dialog().getByText("Tulis angka bulat dari 1 sampai batas dari operator.").waitFor();
+    await dialog().getByText("Tulis maksimal 100 alamat IPv4 atau IPv6").waitFor();
+    await dialog().getByText("Tulis angka bulat dari 1 sampai 1000000000.").waitFor();
+    await dialog().getByLabel("Permintaan per menit").fill("30");
+    await dialog().getByLabel("Token per menit").fill("50000");
+    await dialog().getByLabel("Jaringan yang diizinkan").fill("203.0.113.0/24, 2001:db8::7");
     await dialog().getByRole("button", { name: "Buat kunci" }).click();
     await page.getByRole("button", { name: "Sudah saya salin" }).click();
     await row("proyek").getByText("Rp 50.000,50/hari").last().waitFor();
     await row("proyek").getByText("sisa Rp 50.000,50").last().waitFor();
+    await row("proyek").getByText("50.000 token/menit").last().waitFor();
     expect(await limitsOf("proyek")).toEqual({
       budget: "50000500000",
       period: "day",
       models: ["demo/*", "acme/large"],
       expiresAt: new Date("2099-12-31T17:00:00Z"),
+      networks: ["203.0.113.0/24", "2001:db8::7"],
+      rate: 30,
+      tokens: 50_000,
     });
   });
 
@@ -47,6 +61,8 @@ describe("the limits of a key", () => {
     await page.getByRole("button", { name: "Ubah: proyek" }).click();
     expect(await dialog().getByLabel("Berlaku sampai").inputValue()).toBe("2099-12-31");
     await dialog().getByLabel("Anggaran (Rp)").fill("");
+    expect(await dialog().getByLabel("Permintaan per menit").inputValue()).toBe("30");
+    await dialog().getByLabel("Permintaan per menit").fill("");
     await dialog().getByLabel("Nama", { exact: true }).fill("proyek baru");
     await dialog().getByRole("button", { name: "Simpan" }).click();
     await row("proyek baru").waitFor();
@@ -54,6 +70,9 @@ describe("the limits of a key", () => {
       budget: null,
       period: null,
       models: ["demo/*", "acme/large"],
+      networks: ["203.0.113.0/24", "2001:db8::7"],
+      rate: 60,
+      tokens: 50_000,
     });
   });
 

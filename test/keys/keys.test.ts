@@ -14,6 +14,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { newSecretToken } from "../../src/kernel/secret-token.ts";
 import { issueKey, MAX_WORKING_KEYS } from "../../src/keys/issue-key.ts";
 import { listKeys, updateKey, revokeKey } from "../../src/keys/issued-keys.ts";
+import { NO_LIMITS } from "../../src/keys/key-limits.ts";
 import { createKeys, type Keys } from "../../src/keys/keys.ts";
 import type { VerifiedKey } from "../../src/keys/verified-key.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
@@ -111,6 +112,25 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
     const { items: keys } = await listKeys(database, { accountId });
     await revokeKey(database, { accountId, keyId: keys[0]?.keyId ?? "" });
     expect((await issueKey(database, { accountId, name: "x" })).keyId).not.toBe("");
+  });
+
+  test("counts no key that has ended among those that work, until it is to work again", async () => {
+    const accountId = await newAccount();
+    for (let made = 0; made < MAX_WORKING_KEYS; made += 1) await issueKey(database, { accountId, name: "x" });
+    await expect(issueKey(database, { accountId, name: "x" })).rejects.toThrow(LimitExceeded);
+    const { items } = await listKeys(database, { accountId });
+    const [first, second] = items.map(({ keyId }) => keyId);
+    const end = "UPDATE api_key SET expires_at = clock_timestamp() - interval '1 s' WHERE id = $1";
+    await database.pool.query(end, [first]);
+    const last = await issueKey(database, { accountId, name: "x" });
+    const revive = (keyId: string | undefined) =>
+      updateKey(database, { accountId, keyId: keyId ?? "", name: "y", limits: NO_LIMITS });
+    await expect(revive(first)).rejects.toThrow(LimitExceeded);
+    // One that works is changed, whatever the number.
+    expect(await revive(second)).toMatchObject({ name: "y" });
+    await revokeKey(database, { accountId, keyId: last.keyId });
+    expect(await revive(first)).toMatchObject({ name: "y", limits: { expiresAt: null } });
+    await expect(issueKey(database, { accountId, name: "x" })).rejects.toThrow(LimitExceeded);
   });
 
   test("lists an account's keys newest first, page by page, revoked ones included", async () => {

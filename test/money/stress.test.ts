@@ -70,6 +70,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       crowded: 0,
       not_allowed: 0,
       over_budget: 0,
+      token_limited: 0,
       // No request has a name here.
       running: 0,
       other_body: 0,

@@ -174,6 +174,7 @@ describe("a gateway key", () => {
   test.each([
     ["its budget pays for", "key_budget_exceeded", { budget: { amount: 0n, period: "day" } as const }],
     ["it may ask", "model_not_allowed", { allowedModels: ["demo/echo"] }],
+    ["its tokens are enough for", "token_limit_exceeded", { tokenLimit: 1 }],
   ])("asks no model that is not among those %s", async (_which, code, limits) => {
     const walked = await walk("key", async (each) => {
       const key = await machines.newKey(accountId, 0);
@@ -191,13 +192,24 @@ describe("a gateway key", () => {
     expect(walked).toEqual(wanted);
   });
 
+  test("calls nothing from a network that may not use it", async () => {
+    const walked = await walk("key", async (each) => {
+      const key = await machines.newKey(accountId, 0);
+      const limits = { ...NO_LIMITS, allowedNetworks: ["203.0.113.0/24", "2001:db8::/32"] };
+      await updateKey(served.database, { accountId, keyId: key.id, name: "limited", limits });
+      return [await call(each, key)];
+    });
+    expect(walked).toEqual(methodsOf("key").map(({ name }) => [name, "network_not_allowed"]));
+  });
+
   test("has no other limit: one that is added needs its walk here", async () => {
     const { rows } = await served.database.pool.query<{ name: string }>(
       "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'api_key' ORDER BY 1",
     );
     const known =
-      "account_id allowed_models budget budget_held budget_period budget_spent budget_start created_at digest expires_at id " +
-      "is_member_playground is_playground last_four name person_id prefix rate_limit revoked_at slot_counts slots";
+      "account_id allowed_models allowed_networks budget budget_held budget_period budget_spent budget_start created_at digest " +
+      "expires_at id is_member_playground is_playground last_four name person_id prefix rate_limit rate_limit_bound revoked_at " +
+      "slot_counts slots token_counts token_limit token_times tokens_held";
     expect(rows.map(({ name }) => name).join(" ")).toBe(known);
   });
 });

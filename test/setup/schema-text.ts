@@ -56,7 +56,8 @@ SELECT format('-- FUNCTION %s(%s) RETURNS %s LANGUAGE %s%s%s%s%s', p.oid::regpro
                     FROM aclexplode(p.proacl) WHERE grantee <> p.proowner), CASE WHEN p.proacl IS NULL THEN '' ELSE E'\\n--   EXECUTE: its owner' END)
        AS line
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-WHERE p.pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) ORDER BY p.oid::regproc::text COLLATE "C"`;
+WHERE p.pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) ORDER BY p.oid::regproc::text COLLATE "C",
+  pg_get_function_identity_arguments(p.oid) COLLATE "C"`;
 
 type Relation = {
   oid: number;

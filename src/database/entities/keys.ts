@@ -1,7 +1,7 @@
 // API keys, and the names and answers of requests.
 
 import { defineEntity, p } from "@mikro-orm/core";
-import { integers, moment, moments, now } from "./column-types.ts";
+import { bigints, integers, moment, moments, now } from "./column-types.ts";
 
 export const ApiKey = defineEntity({
   name: "ApiKey",
@@ -21,6 +21,15 @@ export const ApiKey = defineEntity({
     isPlayground: p.boolean().default(false),
     expiresAt: moment().nullable(),
     allowedModels: p.array().columnType("text[]").nullable(),
+    allowedNetworks: p.array().columnType("text[]").nullable(),
+    rateLimitBound: p.integer().nullable(),
+    tokenLimit: p.integer().default(0),
+    tokensHeld: p.bigint("bigint").defaultRaw("0"),
+    tokenTimes: moments().defaultRaw("'{}'::timestamp with time zone[]"),
+    tokenCounts: bigints().defaultRaw("'{}'::bigint[]"),
+    tokensUsed: p
+      .bigint("bigint")
+      .formula((key) => `${key.tokensHeld} + tokens_settled(${key.tokenTimes}, ${key.tokenCounts}, clock_timestamp())`),
     budget: p.bigint("bigint").nullable(),
     budgetPeriod: p.text().$type<"total" | "day" | "month">().nullable(),
     budgetStart: moment().nullable(),

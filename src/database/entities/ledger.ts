@@ -74,6 +74,7 @@ export const Hold = defineEntity({
     otherPrices: p.json().nullable(),
     progressCachedTokens: p.integer().default(0),
     inBudget: p.boolean().default(false),
+    tokens: p.integer().default(0),
   },
 });
 

@@ -4,9 +4,9 @@
 
 CREATE OR REPLACE FUNCTION admit_request_once(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint,
-  output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea,
+  output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, tokens int,
   OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
-  OUT reset_seconds int, OUT wait_ms int,
+  OUT reset_seconds int, OUT wait_ms int, OUT token_limit int, OUT tokens_left bigint,
   OUT former uuid, OUT former_basis text, OUT keeps_answers boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
@@ -32,14 +32,32 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  SELECT r.kind, r.ord, r.outcome, r.amount, r.other, r.rate_limit, r.remaining, r.reset_seconds, r.wait_ms
-  INTO kind, ord, outcome, amount, other, rate_limit, remaining, reset_seconds, wait_ms
+  SELECT r.kind, r.ord, r.outcome, r.amount, r.other, r.rate_limit, r.remaining, r.reset_seconds, r.wait_ms, r.token_limit,
+         r.tokens_left
+  INTO kind, ord, outcome, amount, other, rate_limit, remaining, reset_seconds, wait_ms, token_limit, tokens_left
   FROM admit_request(account, key, request, owner, wanted, least_amount, model, input_price, output_price, cache_hit_price,
-                     other_prices) r;
+                     other_prices, tokens) r;
   IF outcome = 'granted' THEN
     INSERT INTO idempotency_key (account_id, key_id, name, request_id, body_digest)
     VALUES (account, key, once_name, request, once_digest)
     ON CONFLICT ON CONSTRAINT idempotency_key_pkey DO UPDATE
     SET request_id = excluded.request_id, body_digest = excluded.body_digest, taken_at = clock_timestamp();
   END IF;
+END $$;
+
+-- For the version before.
+CREATE OR REPLACE FUNCTION admit_request_once(
+  account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint,
+  output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea,
+  OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
+  OUT reset_seconds int, OUT wait_ms int,
+  OUT former uuid, OUT former_basis text, OUT keeps_answers boolean)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+BEGIN
+  SELECT r.kind, r.ord, CASE r.outcome WHEN 'token_limited' THEN 'limited' ELSE r.outcome END, r.amount, r.other, r.rate_limit,
+         r.remaining, r.reset_seconds, r.wait_ms, r.former, r.former_basis, r.keeps_answers
+  INTO kind, ord, outcome, amount, other, rate_limit, remaining, reset_seconds, wait_ms, former, former_basis, keeps_answers
+  FROM admit_request_once(account, key, request, owner, wanted, least_amount, model, input_price, output_price, cache_hit_price,
+                          other_prices, once_name, once_digest, NULL::int) r;
 END $$;

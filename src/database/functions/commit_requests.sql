@@ -13,9 +13,11 @@ CREATE OR REPLACE FUNCTION commit_requests(
   s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamptz[],
   e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_cached int[], e_output int[],
   a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[],
-  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[])
+  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[],
+  a_tokens int[])
 RETURNS TABLE (
-  kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int)
+  kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int,
+  token_limit int, tokens_left bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
@@ -35,6 +37,9 @@ DECLARE
   budget_key uuid[]; budget_freed bigint[]; limited_key uuid[] := '{}'; limited_left bigint[] := '{}';
   any_budget boolean := false; b int; budgeted bigint; budget_taken bigint; room bigint; hold_key uuid; hold_in_budget boolean;
   in_budget boolean[];
+  -- The same of holds that count in the tokens of their key, and of admissions.
+  tokens_key uuid[]; tokens_freed int[]; any_tokens boolean := false; tokens int; tokens_taken bigint; used_tokens bigint[] := '{}';
+  held_tokens int[];
 BEGIN
   SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.owed), array_agg(l.open_holds),
          array_agg(l.max_open_holds), array_agg(l.frozen)
@@ -67,6 +72,14 @@ BEGIN
           budget_freed := array_fill(NULL::bigint, ARRAY[settlements]);
         END IF;
         budget_key[i] := freed.key_id; budget_freed[i] := freed.amount;
+      END IF;
+      IF freed.tokens > 0 THEN
+        IF NOT any_tokens THEN
+          any_tokens := true;
+          tokens_key := array_fill(NULL::uuid, ARRAY[settlements]);
+          tokens_freed := array_fill(0, ARRAY[settlements]);
+        END IF;
+        tokens_key[i] := freed.key_id; tokens_freed[i] := freed.tokens;
       END IF;
       lost := lost OR s_unbilled[i] > 0;
       deleted := deleted + 1;
@@ -116,6 +129,11 @@ BEGIN
       IF any_budget THEN
         PERFORM charge_budget(s_account[n], budget_key[n], budget_freed[n], charge[n])
         FROM generate_series(1, settlements) n WHERE budget_key[n] IS NOT NULL;
+      END IF;
+      IF any_tokens THEN
+        PERFORM count_tokens(s_account[n], tokens_key[n], tokens_freed[n],
+                             all_tokens(s_input_uncached[n], s_input_cached[n], s_output[n], s_other_tokens[n]))
+        FROM generate_series(1, settlements) n WHERE tokens_key[n] IS NOT NULL;
       END IF;
       IF lost THEN
         INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
@@ -168,7 +186,8 @@ BEGIN
     granted := array_fill(false, ARRAY[admissions]);
     i := 1; here := 1;
     FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked, k.expires_at,
-                      k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held FROM api_key k
+                      k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held,
+                      k.token_limit, k.tokens_held, k.token_times, k.token_counts FROM api_key k
                WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
                ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
       WHILE i <= admissions AND (a_account[i], a_key[i]) < (key.account_id, key.id) LOOP i := i + 1; END LOOP;
@@ -178,6 +197,12 @@ BEGIN
       t := clock_timestamp();
       budget_taken := 0;
       budgeted := budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t);
+      tokens_taken := 0;
+      token_limit := nullif(key.token_limit, 0);
+      tokens_left := NULL;
+      IF token_limit > 0 THEN
+        tokens_left := token_limit - key.tokens_held - tokens_settled(key.token_times, key.token_counts, t);
+      END IF;
       IF rate_limit > 0 THEN
         used := slots_used(key.slots, key.slot_counts, rate_limit, t);
         reset_seconds := slots_reset_seconds(key.slots, key.slot_counts, rate_limit, t);
@@ -185,6 +210,7 @@ BEGIN
       WHILE i <= admissions AND a_key[i] = key.id AND a_account[i] = key.account_id LOOP
         ord := i; amount := 0; wait_ms := NULL;
         other := greatest(0, posted[here] - held[here] - owed[here]);
+        tokens := CASE WHEN token_limit IS NULL THEN 0 ELSE greatest(1, a_tokens[i]) END;
         IF key.revoked OR key.expires_at <= t THEN outcome := 'revoked';
         ELSIF frozen[here] THEN outcome := 'frozen';
         ELSIF key.allowed_models IS NOT NULL AND NOT is_model_allowed(key.allowed_models, a_model[i]) THEN
@@ -193,6 +219,10 @@ BEGIN
           outcome := 'limited';
           wait_ms := slot_wait_ms(key.slots, key.slot_counts, rate_limit, t, taken + 1);
         ELSIF max_open_holds[here] > 0 AND open_holds[here] >= max_open_holds[here] THEN outcome := 'crowded';
+        ELSIF tokens > tokens_left THEN
+          outcome := 'token_limited';
+          wait_ms := CASE WHEN tokens > token_limit THEN 60000
+                     ELSE coalesce(token_wait_ms(key.token_times, key.token_counts, tokens - tokens_left, t), 5000) END;
         ELSE
           taken := taken + 1;
           IF other < a_least[i] THEN
@@ -208,6 +238,9 @@ BEGIN
               budget_taken := budget_taken + amount;
               in_budget[i] := true;
             END IF;
+            tokens_left := tokens_left - tokens;
+            tokens_taken := tokens_taken + tokens;
+            held_tokens[i] := tokens;
             a_amount[i] := amount;
             held[here] := held[here] + amount;
             open_holds[here] := open_holds[here] + 1;
@@ -219,8 +252,9 @@ BEGIN
         RETURN NEXT;
         i := i + 1;
       END LOOP;
-      IF budget_taken > 0 OR taken > 0 AND rate_limit > 0 THEN
+      IF budget_taken > 0 OR tokens_taken > 0 OR taken > 0 AND rate_limit > 0 THEN
         used_keys := used_keys || key.id; used_at := used_at || t; used_budget := used_budget || budget_taken;
+        used_tokens := used_tokens || tokens_taken;
         used_slots := used_slots || CASE WHEN rate_limit > 0 THEN taken ELSE 0 END;
       END IF;
     END LOOP;
@@ -229,16 +263,16 @@ BEGIN
                                    ELSE slots_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]) END,
                            slot_counts = CASE WHEN used_slots[n] = 0 THEN k.slot_counts
                                          ELSE slot_counts_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]) END,
-                           budget_held = k.budget_held + used_budget[n]
+                           budget_held = k.budget_held + used_budget[n], tokens_held = k.tokens_held + used_tokens[n]
       FROM generate_series(1, cardinality(used_keys)) n
       WHERE k.id = used_keys[n] AND k.account_id = ANY (account) AND k.id = ANY (used_keys);
     END IF;
     IF any_granted THEN
       changed := true;
       INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices,
-                        in_budget)
+                        in_budget, tokens)
       SELECT a_account[n], a_request[n], a_owner[n], a_amount[n], a_key[n], a_model[n], a_input_price[n], a_output_price[n],
-             a_cache_hit_price[n], a_other_prices[n], coalesce(in_budget[n], false)
+             a_cache_hit_price[n], a_other_prices[n], coalesce(in_budget[n], false), coalesce(held_tokens[n], 0)
       FROM generate_series(1, admissions) n WHERE granted[n];
     END IF;
   END IF;
@@ -251,4 +285,28 @@ BEGIN
       PERFORM collect_owed(d.id, new_uuidv7()) FROM unnest(account, owed) AS d(id, debt) WHERE d.debt > 0;
     END IF;
   END IF;
+END $$;
+
+-- For the version before.
+CREATE OR REPLACE FUNCTION commit_requests(
+  s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
+  s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[],
+  s_upstream_cost bigint[], s_streamed boolean[], s_duration int[], s_first_byte int[], s_clamped boolean[],
+  s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamptz[],
+  e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_cached int[], e_output int[],
+  a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[],
+  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[])
+RETURNS TABLE (
+  kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+BEGIN
+  RETURN QUERY SELECT r.kind, r.ord, CASE r.outcome WHEN 'token_limited' THEN 'limited' ELSE r.outcome END, r.amount, r.other,
+                      r.rate_limit, r.remaining, r.reset_seconds, r.wait_ms
+  FROM commit_requests(
+    s_account, s_request, s_cost, s_input_uncached, s_input_cached, s_output, s_basis, s_day, s_upstream, s_upstream_model,
+    s_upstream_request, s_upstream_cost, s_streamed, s_duration, s_first_byte, s_clamped, s_other_tokens, s_metering,
+    s_unbilled, s_settled, e_account, e_request, e_amount, e_least, e_input, e_cached, e_output, a_account, a_key,
+    a_request, a_owner, a_amount, a_least, a_model, a_input_price, a_output_price, a_cache_hit_price, a_other_prices,
+    NULL::int[]) r;
 END $$;

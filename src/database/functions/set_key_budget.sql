@@ -27,12 +27,12 @@ BEGIN
   RETURN true;
 END $$;
 
--- Counts again what the budgets of an account's keys hold: the version before recovers holds without their budgets. The caller holds
+-- Counts again what the open requests of an account's keys hold of budgets and tokens: the version before recovers holds without them. The caller holds
 -- the lock of the account. Returns how many were wrong.
 CREATE OR REPLACE FUNCTION recount_key_budgets(account uuid) RETURNS int LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
-  wrong int;
+  wrong int; more int;
 BEGIN
   UPDATE api_key k SET budget_held = h.total
   FROM (
@@ -42,5 +42,14 @@ BEGIN
   ) h
   WHERE k.account_id = account AND k.id = h.id AND k.budget_held <> h.total;
   GET DIAGNOSTICS wrong = ROW_COUNT;
+  UPDATE api_key k SET tokens_held = h.total
+  FROM (
+    SELECT k.id, coalesce(sum(h.tokens), 0) AS total
+    FROM api_key k LEFT JOIN hold h ON h.account_id = k.account_id AND h.key_id = k.id
+    WHERE k.account_id = account AND (k.token_limit > 0 OR k.tokens_held <> 0) GROUP BY k.id
+  ) h
+  WHERE k.account_id = account AND k.id = h.id AND k.tokens_held <> h.total;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  wrong := wrong + more;
   RETURN wrong;
 END $$;

@@ -50,6 +50,10 @@ BEGIN
     charge := 0;
   END IF;
   IF freed.in_budget THEN PERFORM charge_budget(account, freed.key_id, freed.amount, charge); END IF;
+  IF freed.tokens > 0 THEN
+    PERFORM count_tokens(account, freed.key_id, freed.tokens,
+                         all_tokens(input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens));
+  END IF;
   UPDATE account a SET posted = posted - charge, held = held - freed.amount, open_holds = open_holds - 1 WHERE a.id = account;
   IF owed > 0 THEN PERFORM collect_owed(account, request); END IF;
 END $$;

@@ -10,7 +10,12 @@ import {
   RateLimited,
   TooManyAtOnce,
 } from "../../kernel/errors.ts";
-import { budgetResetMs, KeyBudgetExceeded, ModelNotAllowed } from "../../kernel/key-limit-errors.ts";
+import {
+  budgetResetMs,
+  KeyBudgetExceeded,
+  ModelNotAllowed,
+  TokenLimitExceeded,
+} from "../../kernel/key-limit-errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
@@ -18,7 +23,7 @@ import type { Keys } from "../../keys/keys.ts";
 import { retryAfterSeconds } from "../../keys/limited-keys.ts";
 import type { Admission, Ledger } from "../../ledger/ledger.ts";
 import type { ChatCall, ChatSink } from "../chat.ts";
-import type { HoldPlan } from "./hold.ts";
+import { heldTokens, type HoldPlan } from "./hold.ts";
 import type { KeptAnswer } from "../retries/kept-answer.ts";
 import type { Retries } from "../retries/retries.ts";
 
@@ -38,25 +43,27 @@ export type Replay = { readonly answeredRequestId: string; readonly charge: bigi
 
 /**
  * Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, KeyBudgetExceeded,
- * ModelNotAllowed, UpstreamBusy, AlreadyRunning,
+ * ModelNotAllowed, TokenLimitExceeded, UpstreamBusy, AlreadyRunning,
  * AlreadyAnswered, IdempotencyConflict.
  */
 export async function admit(
   deps: AdmitDeps,
   call: ChatCall,
   model: CatalogModel,
-  { amount, leastAmount, prices }: HoldPlan,
+  plan: HoldPlan,
 ): Promise<Granted | Replay> {
   const { key, requestId } = call;
   const { accountId, keyId } = key;
-  const hold = { accountId, keyId, requestId, amount, leastAmount, model: model.id, prices };
+  const { amount, leastAmount, prices } = plan;
+  const tokens = heldTokens(plan);
+  const hold = { accountId, keyId, requestId, amount, leastAmount, model: model.id, prices, tokens };
   const once = await onceOf(deps, call);
   const admission = await deps.ledger.admit(once === null ? hold : { ...hold, once });
   if (admission.outcome === "granted") {
     return { amount: admission.amount, rate: admission.rate, keepsAnswer: admission.keepsAnswers === true };
   }
   if (admission.outcome === "answered") return replayOf(deps, call, admission);
-  throw refusalOf(deps, call, { admission, leastAmount, modelId: model.id });
+  throw refusalOf(deps, call, { admission, leastAmount, tokens, modelId: model.id });
 }
 
 type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
@@ -67,8 +74,14 @@ function refusalOf(
   {
     admission,
     leastAmount,
+    tokens,
     modelId,
-  }: { readonly admission: Refused; readonly leastAmount: bigint; readonly modelId: string },
+  }: {
+    readonly admission: Refused;
+    readonly leastAmount: bigint;
+    readonly tokens: number;
+    readonly modelId: string;
+  },
 ): DomainError {
   const { outcome } = admission;
   if (outcome === "running") return new AlreadyRunning();
@@ -80,6 +93,11 @@ function refusalOf(
     keys.rememberLimited(key, admission.retryAfterMs);
     const wait = retryAfterSeconds(admission.retryAfterMs);
     return new RateLimited({ retryAfterSeconds: wait, limit: admission.rate.limit });
+  }
+  if (outcome === "token_limited") {
+    const { limit, left, retryAfterMs } = admission;
+    const wait = retryAfterSeconds(retryAfterMs);
+    return new TokenLimitExceeded({ needed: tokens, left, limit, retryAfterSeconds: wait });
   }
   if (outcome === "not_allowed") return new ModelNotAllowed(modelId);
   if (outcome === "over_budget") {

@@ -158,6 +158,11 @@ function showsItsOutput(request: ChatRequest, model: CatalogModel, { rates }: Ho
   return request.stream && request.choices === 1 && rates.some(({ perOutput }) => perOutput > 0n);
 }
 
+/** The tokens that a hold is sized for: its input, and the output of all choices that is held at first. */
+export function heldTokens({ inputTokens, heldOutput, choices }: HoldPlan): number {
+  return Math.min(inputTokens + heldOutput * choices, MAX_COUNT);
+}
+
 /** The cap on the output of each choice that the granted amount covers; null where the whole amount was granted. */
 export function outputCap(plan: HoldPlan, granted: bigint): number | null {
   if (granted >= plan.amount) return null;

@@ -14,8 +14,8 @@ export type AdmissionMember = AdmissionRequest & {
   readonly owner: string;
 };
 
-const LONE = `SELECT * FROM admit_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
-const ONCE = `SELECT * FROM admit_request_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+const LONE = `SELECT * FROM admit_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+const ONCE = `SELECT * FROM admit_request_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
 
 // $1 accounts, $2 requests: the holds of these requests, with the window as it is now.
 const RECALL = `
@@ -34,9 +34,9 @@ export const admissionStatement: LaneStatement<AdmissionMember, Admission> = {
   lone: (member) =>
     member.once === undefined
       ? { name: "admission", text: LONE, values: textsOf(parametersOf(member)) }
-      : { name: "admission_once", text: ONCE, values: textsOf([...parametersOf(member), ...onceOf(member.once)]) },
+      : { name: "admission_once", text: ONCE, values: textsOf(onceParameters(member, member.once)) },
   isAlwaysAlone: ({ once }) => once !== undefined,
-  width: 11,
+  width: 12,
   parameters: parametersOf,
   // Keys are locked in order, and the statement reads their members in the same order.
   order: (one, other) => compareIds(one.accountId, other.accountId) || compareIds(one.keyId, other.keyId),
@@ -69,15 +69,18 @@ function parametersOf({
   leastAmount,
   ...rest
 }: AdmissionMember): Parameter[] {
-  const { model, prices } = rest;
+  const { model, prices, tokens = 0 } = rest;
   const { input, output, cacheHit } = prices;
   const other = otherPricesColumn(prices);
-  return [accountId, keyId, requestId, owner, amount, leastAmount, model, input, output, cacheHit, other];
+  return [accountId, keyId, requestId, owner, amount, leastAmount, model, input, output, cacheHit, other, tokens];
 }
 
-/** The name and the digest of the body, in PostgreSQL's notation of bytes. */
-function onceOf({ name, bodyDigest }: NonNullable<AdmissionMember["once"]>): Parameter[] {
-  return [name, `\\x${bodyDigest.toString("hex")}`];
+/** The same with the name and the digest of the body, in PostgreSQL's notation of bytes, before the tokens. */
+function onceParameters(
+  member: AdmissionMember,
+  { name, bodyDigest }: NonNullable<AdmissionMember["once"]>,
+): Parameter[] {
+  return parametersOf(member).toSpliced(-1, 0, name, `\\x${bodyDigest.toString("hex")}`);
 }
 
 function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
@@ -92,6 +95,10 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
       return { outcome };
     case "answered":
       return { outcome, requestId: former ?? "", charge: amount, keepsAnswers };
+    case "token_limited": {
+      const { limit = 0, remaining = 0 } = rate.tokens ?? {};
+      return { outcome, retryAfterMs: Number(window[3] ?? 1), limit, left: remaining };
+    }
     case "limited":
       return { outcome, retryAfterMs: Number(window[3] ?? 1), rate };
     case "refused": {
@@ -115,8 +122,11 @@ const BUDGETS: Readonly<Record<string, BudgetPeriod>> = { 1: "total", 2: "day", 
 const MODEL_NOT_ALLOWED = "4";
 
 /** A row of a request with a name has its columns after these. */
-const RATE_COLUMNS = 4;
+const RATE_COLUMNS = 6;
 
-function rateOf([limit, remaining, resetSeconds]: readonly (string | null)[]): RateState {
-  return { limit: Number(limit), remaining: Number(remaining), resetSeconds: Number(resetSeconds) };
+function rateOf(window: readonly (string | null)[]): RateState {
+  const [limit, remaining, resetSeconds, , tokenLimit = null, tokensLeft = null] = window;
+  const rate = { limit: Number(limit), remaining: Number(remaining), resetSeconds: Number(resetSeconds) };
+  if (tokenLimit === null) return rate;
+  return { ...rate, tokens: { limit: Number(tokenLimit), remaining: Math.max(0, Number(tokensLeft)) } };
 }

@@ -37,7 +37,7 @@ export type MemberRow = {
   readonly outcome: string;
   readonly amount: bigint;
   readonly other: bigint;
-  /** The key's window: limit, remaining, seconds until it resets, milliseconds to wait; then the statement's own columns. */
+  /** The key's window: limit, remaining, seconds until it resets, milliseconds to wait, limit and rest of its tokens; then the statement's own columns. */
   readonly window: readonly (string | null)[];
 };
 

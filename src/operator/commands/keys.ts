@@ -39,11 +39,13 @@ export function updateKey(by: OperatorContext, change: KeyChange): Promise<ApiKe
 }
 
 /** Limits as the audit log keeps them; what is not limited is left out. */
-function factsOf({ budget, expiresAt, allowedModels }: KeyLimits) {
+function factsOf({ budget, expiresAt, allowedModels, allowedNetworks, tokenLimit }: KeyLimits) {
   return {
     ...(budget === null ? {} : { budgetIdr: formatMoney(idr(budget.amount)), budgetPeriod: budget.period }),
     ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
     ...(allowedModels === null ? {} : { allowedModels: allowedModels.join(" ") }),
+    ...(tokenLimit === null ? {} : { tokenLimit }),
+    ...(allowedNetworks === null ? {} : { allowedNetworks: allowedNetworks.join(" ") }),
   };
 }
 

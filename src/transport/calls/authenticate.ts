@@ -6,6 +6,7 @@ import type { Environment, MerchantPrincipal, Principal } from "../../identity/p
 import type { VerifyServiceToken } from "../../identity/service-tokens.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import type { VerifiedKey } from "../../keys/verified-key.ts";
+import { requireAllowedNetwork } from "./allowed-network.ts";
 import type { Credentials } from "./call.ts";
 import type { CredentialKind, RefusedCredentials } from "./refused-credentials.ts";
 
@@ -18,6 +19,8 @@ export type Verifiers = {
   verifySession(cookies: string): Promise<SignedInPerson | null>;
   /** Whether there is an account of this id, which may be any text. */
   accountExists(accountId: string): Promise<boolean>;
+  /** How many of our proxies are before the HTTP port. Absent: none. */
+  readonly trustedProxies?: number;
   /** Counts unknown credentials, and refuses networks that send many. Absent: they are not counted. */
   readonly refusedCredentials?: RefusedCredentials;
 };
@@ -35,7 +38,7 @@ const SERVICE_TOKEN_PREFIX = "st_";
  * Makes the principal of a call. The scheme alone decides on the look-up: keys and service tokens are taken as Bearer only, a
  * merchant's key pair as Basic only, and cookies only without an Authorization header. Missing, malformed, unknown and
  * other-environment credentials all give the public. A key in a header of its own that may be read is tried after the Authorization header.
- * Errors: NotFound when the named account does not exist or the caller may not act for it; TooManyRequests when the caller's
+ * Errors: NetworkNotAllowed when a key may not be used from the caller's network; NotFound when the named account does not exist or the caller may not act for it; TooManyRequests when the caller's
  * network has sent too many unknown credentials.
  */
 export async function authenticate(verifiers: Verifiers, credentials: Credentials, wanted: Wanted): Promise<Principal> {
@@ -62,7 +65,9 @@ async function byAuthorization(verifiers: Verifiers, credentials: Credentials, w
       if (secret.startsWith(SERVICE_TOKEN_PREFIX)) return ofService(verifiers, secret, credentials);
       verifiers.refusedCredentials?.refuseUnknown(credentials.source, "key", secret);
       const key = await verifiers.verifyKey(secret);
-      return key === null ? unknownCaller(verifiers, credentials, "key", secret) : { kind: "api_key", ...key };
+      if (key === null) return unknownCaller(verifiers, credentials, "key", secret);
+      requireAllowedNetwork(key, credentials.source, verifiers.trustedProxies);
+      return { kind: "api_key", ...key };
     }
     case "basic": {
       const pair = readPair(secret);

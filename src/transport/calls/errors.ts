@@ -20,12 +20,12 @@ import {
   ValidationError,
   type ErrorCode,
 } from "../../kernel/errors.ts";
-import { isOutOfMoney, KeyBudgetExceeded } from "../../kernel/key-limit-errors.ts";
+import { isOutOfMoney, KeyBudgetExceeded, TokenLimitExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { READ_MAX_BYTES } from "./call.ts";
-import { rateHeaders } from "./rate-headers.ts";
+import { rateHeaders, tokenHeaders } from "./rate-headers.ts";
 
 /** The RPC code of each of our codes. Several share one: the fact `code` is what a caller acts on. */
 export const rpcCode = {
@@ -38,6 +38,7 @@ export const rpcCode = {
   insufficient_balance: Code.FailedPrecondition,
   key_budget_exceeded: Code.FailedPrecondition,
   model_not_allowed: Code.PermissionDenied,
+  network_not_allowed: Code.PermissionDenied,
   model_not_found: Code.NotFound,
   not_found: Code.NotFound,
   method_not_allowed: Code.Unimplemented,
@@ -45,6 +46,7 @@ export const rpcCode = {
   unsupported_media_type: Code.InvalidArgument,
   request_timeout: Code.DeadlineExceeded,
   rate_limit: Code.ResourceExhausted,
+  token_limit_exceeded: Code.ResourceExhausted,
   upstream_busy: Code.Unavailable,
   external_id_conflict: Code.AlreadyExists,
   already_running: Code.Aborted,
@@ -61,6 +63,7 @@ export const rpcCode = {
 export function retryAfterSecondsOf(error: DomainError): number {
   const mayWait =
     error instanceof RateLimited ||
+    error instanceof TokenLimitExceeded ||
     error instanceof TooManyRequests ||
     error instanceof TooManyAtOnce ||
     error instanceof TooManyTries ||
@@ -83,6 +86,10 @@ export function errorHeaders(error: DomainError): Record<string, string> {
   }
   const seconds = retryAfterSecondsOf(error);
   if (seconds === 0) return {};
+  if (error instanceof TokenLimitExceeded) {
+    const { limit, left } = error;
+    return { "retry-after": String(seconds), ...tokenHeaders({ limit, remaining: left }) };
+  }
   const rate = error instanceof RateLimited ? { limit: error.limit, remaining: 0, resetSeconds: seconds } : null;
   return { "retry-after": String(seconds), ...(rate === null ? {} : rateHeaders(rate)) };
 }

@@ -21,7 +21,12 @@ import {
   type ErrorCode,
 } from "../../kernel/errors.ts";
 import { RequestTimeout } from "../../kernel/intake-errors.ts";
-import { KeyBudgetExceeded, ModelNotAllowed } from "../../kernel/key-limit-errors.ts";
+import {
+  KeyBudgetExceeded,
+  ModelNotAllowed,
+  NetworkNotAllowed,
+  TokenLimitExceeded,
+} from "../../kernel/key-limit-errors.ts";
 import { idr, parseMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
 import {
@@ -49,6 +54,7 @@ const errors: Readonly<Record<ErrorCode, DomainError>> = {
     resetsAt: new Date("2026-11-26T17:00:00Z"),
   }),
   model_not_allowed: new ModelNotAllowed("acme/large"),
+  network_not_allowed: new NetworkNotAllowed(),
   model_not_found: new ModelNotFound("acme/lage", "acme/large"),
   not_found: new NotFound(),
   method_not_allowed: new MethodNotAllowed(["GET"]),
@@ -56,6 +62,7 @@ const errors: Readonly<Record<ErrorCode, DomainError>> = {
   unsupported_media_type: new UnsupportedMediaType(),
   request_timeout: new RequestTimeout(),
   rate_limit: new RateLimited({ retryAfterSeconds: 17, limit: 60 }),
+  token_limit_exceeded: new TokenLimitExceeded({ needed: 1_200, left: 900, limit: 10_000, retryAfterSeconds: 17 }),
   upstream_busy: new UpstreamBusy(),
   external_id_conflict: new ExternalIdConflict(["amount"]),
   already_running: new AlreadyRunning(),

@@ -61,7 +61,8 @@ const retryAfter = {
   type: "integer",
   minimum: 1,
   maximum: 60,
-  description: "Seconds after which a try makes sense. Only with `rate_limit`, `upstream_busy` and `already_running`.",
+  description:
+    "Seconds after which a try makes sense. Only with `rate_limit`, `token_limit_exceeded`, `upstream_busy` and `already_running`.",
 };
 
 const chatFacts = {

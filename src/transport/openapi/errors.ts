@@ -63,7 +63,8 @@ function codesOf(route: HttpRoute): ErrorCode[] {
   // The host of any request can be unclear, which is a validation_error.
   for (const code of ["validation_error", "permission_denied", "rate_limit", "upstream_busy", "internal_error"])
     given.add(code);
-  given.add(route.inEnvelope ? "invalid_credentials" : "invalid_api_key");
+  for (const code of route.inEnvelope ? ["invalid_credentials"] : ["invalid_api_key", "network_not_allowed"])
+    given.add(code);
   if (route.hasBody)
     for (const code of ["payload_too_large", "unsupported_media_type", "request_timeout"]) given.add(code);
   return codes.filter((code) => given.has(code));

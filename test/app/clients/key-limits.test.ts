@@ -134,6 +134,43 @@ describe("a key with a budget", () => {
   });
 });
 
+describe("a key with a limit of tokens", () => {
+  test("is refused beyond it in the form of each protocol, shows what is left, and is corrected by what was used", async () => {
+    const customer = await served.customer();
+    expect(await limit(customer, "--token-limit", "100")).toMatchObject({ tokenLimit: 100, tokensLeft: 100 });
+    const ask = { model, max_tokens: 20, messages: MESSAGES };
+    served.upstream.run(json(completion({ usage: USAGE })));
+    const first = await post("/v1/chat/completions", customer, ask);
+    expect([first.status, first.headers.get("x-ratelimit-limit-tokens")]).toEqual([200, "100"]);
+    const left = Number(first.headers.get("x-ratelimit-remaining-tokens"));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(80);
+    expect(first.headers.get("x-ratelimit-reset-tokens")).toBe("60s");
+    expect(await keyOf(customer)).toMatchObject({ limits: { tokenLimit: 100 }, tokensLeft: 85 });
+    const asked = served.upstream.received.length;
+    const large = [{ role: "user", content: "Halo ".repeat(40) }];
+    const refused = await post("/v1/chat/completions", customer, { ...ask, messages: large });
+    expect([refused.status, refused.headers.get("x-ratelimit-remaining-tokens")]).toEqual([429, "85"]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ error: "token_limit_exceeded", retry_after: expect.any(Number) });
+    const messages = await post("/v1/messages", customer, { ...ask, messages: large });
+    expect([messages.status, await messages.json()]).toMatchObject([429, { error: { type: "rate_limit_error" } }]);
+    const responses = await post("/v1/responses", customer, {
+      model,
+      max_output_tokens: 20,
+      input: "Halo ".repeat(40),
+    });
+    expect([responses.status, await responses.json()]).toMatchObject([429, { error: { code: "rate_limit_exceeded" } }]);
+    expect(served.upstream.received.length).toBe(asked);
+    expect(await served.balance(customer.accountId)).toMatchObject({ held: "0", posted: "985" });
+    await limit(customer, "--token-limit", "none");
+    served.upstream.run(json(completion({ usage: USAGE })));
+    const free = await post("/v1/chat/completions", customer, { ...ask, messages: large });
+    expect([free.status, free.headers.get("x-ratelimit-limit-tokens")]).toEqual([200, null]);
+    await expect(limit(customer, "--token-limit", "0")).rejects.toThrow("--token-limit must be");
+  });
+});
+
 describe("a key with models", () => {
   test("asks those alone, and lists no others", async () => {
     const customer = await served.customer();

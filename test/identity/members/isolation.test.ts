@@ -123,6 +123,8 @@ describe("a developer", () => {
     expect((await ani.keys.updateKey({ keyId: ani.keyId, name: "renamed" })).key?.name).toBe("renamed");
     const limits = { budgetIdr: "", allowedModels: [] };
     expect(await problemOf(ani.keys.updateKey({ keyId: ani.keyId, name: "x", limits }))).toBe("permission_denied");
+    const rate = { keyId: ani.keyId, name: "x", rateLimit: 5 };
+    expect(await problemOf(ani.keys.updateKey(rate))).toBe("permission_denied");
     expect((await holder.keys.updateKey({ keyId: ani.keyId, name: "renamed", limits })).key?.name).toBe("renamed");
   });
 

@@ -132,13 +132,23 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
   {
     name: "a port that a proxy hands on makes each connection a network of its own",
     edits: [
-      identity("client-network.ts", "const plain = withoutPort(address).replace", "const plain = address.replace"),
+      {
+        file: "src/kernel/ip-networks.ts",
+        find: "const address = withoutPort(written).replace",
+        replace: "const address = written.replace",
+      },
     ],
     noticedBy: { file: "src/identity/client-network.test.ts", test: "counts " },
   },
   {
     name: "an IPv4 address that is written as an IPv6 one counts apart",
-    edits: [identity("client-network.ts", "if (mapped) return dotted", "if (mapped && isIPv4(plain)) return dotted")],
+    edits: [
+      {
+        file: "src/kernel/ip-networks.ts",
+        find: "return mappedIpv4(address) ?? address;",
+        replace: "return address;",
+      },
+    ],
     noticedBy: { file: "src/identity/client-network.test.ts", test: "counts " },
   },
   {

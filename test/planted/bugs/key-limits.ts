@@ -16,7 +16,7 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
          SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL`,
       ),
       statement("admit_request", "k.budget_start, k.budget_spent, k.budget_held", "k.budget_start"),
-      statement("admit_request", "budget, period, start, spent, key_held FROM", "budget, period, start FROM"),
+      statement("admit_request", "allowed, budget, period, start, spent, key_held,", "allowed, budget, period, start,"),
     ],
     noticedBy: budget("is read behind the lock"),
   },
@@ -100,6 +100,97 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: budget("refuses a key that has ended, and models that it may not ask"),
+  },
+  {
+    name: "a token limit is checked before the lock",
+    edits: [
+      statement(
+        "admit_request",
+        "SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL",
+        `SELECT k.tokens_held, k.token_times, k.token_counts INTO key_tokens, token_times, token_counts
+         FROM api_key k WHERE k.account_id = account AND k.id = key;
+         SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL`,
+      ),
+      statement(
+        "admit_request",
+        "nullif(k.token_limit, 0), k.tokens_held, k.token_times, k.token_counts",
+        "nullif(k.token_limit, 0)",
+      ),
+      statement(
+        "admit_request",
+        "token_limit, key_tokens, token_times, token_counts FROM api_key",
+        "token_limit FROM api_key",
+      ),
+    ],
+    noticedBy: money("key-tokens", "are read behind the lock"),
+  },
+  {
+    name: "a group is admitted without a look at the tokens",
+    edits: [statement("commit_requests", "ELSIF tokens > tokens_left THEN", "ELSIF false THEN")],
+    noticedBy: money("key-tokens", "admit exactly as many of a hundred parallel requests as they allow"),
+  },
+  {
+    name: "a settlement does not count the tokens that were used",
+    edits: [
+      statement(
+        "settle_request",
+        "all_tokens(input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens)",
+        "0",
+      ),
+    ],
+    noticedBy: money("key-tokens", "are corrected to what was used when a request ends"),
+  },
+  {
+    name: "recovery keeps the tokens of dead requests",
+    edits: [
+      {
+        file: "src/ledger/recovery.ts",
+        find: "FROM del d WHERE d.tokens > 0",
+        replace: "FROM del d WHERE d.tokens > 2000000000",
+      },
+    ],
+    noticedBy: money("key-tokens", "are given back by recovery"),
+  },
+  {
+    name: "the network of a key that is in memory is not compared",
+    edits: [
+      {
+        file: "src/transport/rest/chat/plain-chat.ts",
+        find: "if (key === undefined || key.allowedNetworks !== undefined) return null;",
+        replace: "if (key === undefined) return null;",
+      },
+    ],
+    noticedBy: {
+      file: "test/app/clients/key-networks.test.ts",
+      test: "is refused from the next request on, where an allowed one has just been answered",
+    },
+  },
+  {
+    name: "the network of a key is not compared where it is looked up",
+    edits: [
+      {
+        file: "src/transport/calls/authenticate.ts",
+        find: "requireAllowedNetwork(key, credentials.source, verifiers.trustedProxies);",
+        replace: "",
+      },
+      {
+        file: "src/transport/calls/authenticate.ts",
+        find: 'import { requireAllowedNetwork } from "./allowed-network.ts";',
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/app/clients/key-networks.test.ts", test: "is refused elsewhere at /v1/messages" },
+  },
+  {
+    name: "an owner sets a rate limit above the operator's bound",
+    edits: [
+      { file: "src/keys/issued-keys.ts", find: "requireWithinBound(ownRateLimit, rateLimitBound);", replace: "" },
+      { file: "src/keys/issued-keys.ts", find: "requireRateLimit, requireWithinBound,", replace: "requireRateLimit," },
+    ],
+    noticedBy: {
+      file: "test/app/clients/key-networks.test.ts",
+      test: "sets its rate limit up to the operator's bound",
+    },
   },
   {
     name: "the list has models that a key may not ask",

@@ -62,7 +62,13 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a developer lifts the budget that an owner has set",
-    edits: [edit("keys/service.ts", "if (personId !== null && limits !== undefined) throw new LimitsOfOwners();", "")],
+    edits: [
+      edit(
+        "keys/service.ts",
+        "if (personId !== null && (limits !== undefined || rateLimit !== undefined)) throw new LimitsOfOwners();",
+        "",
+      ),
+    ],
     noticedBy: isolation("renames the own key, and leaves its limits to owners"),
   },
   {

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/keys/v1/key.proto.
  */
 export const file_saldo_keys_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSLpAgoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCBIoCgZsaW1pdHMYCiABKAsyGC5zYWxkby5rZXlzLnYxLktleUxpbWl0cxIoCgZidWRnZXQYCyABKAsyGC5zYWxkby5rZXlzLnYxLktleUJ1ZGdldBIRCglwZXJzb25faWQYDCABKAkiwQEKCUtleUxpbWl0cxIbCgpidWRnZXRfaWRyGAEgASgJQge6SARyAhgeEjwKDWJ1ZGdldF9wZXJpb2QYAiABKA4yGy5zYWxkby5rZXlzLnYxLkJ1ZGdldFBlcmlvZEIIukgFggECEAESLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoOYWxsb3dlZF9tb2RlbHMYBCADKAlCEbpIDpIBCxBkIgdyBRABGMgBInEKCUtleUJ1ZGdldBIRCglzcGVudF9pZHIYASABKAkSEAoIaGVsZF9pZHIYAiABKAkSEAoIbGVmdF9pZHIYAyABKAkSLQoJcmVzZXRzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCp2CgxCdWRnZXRQZXJpb2QSHQoZQlVER0VUX1BFUklPRF9VTlNQRUNJRklFRBAAEhcKE0JVREdFVF9QRVJJT0RfVE9UQUwQARIVChFCVURHRVRfUEVSSU9EX0RBWRACEhcKE0JVREdFVF9QRVJJT0RfTU9OVEgQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSKtAwoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCBIoCgZsaW1pdHMYCiABKAsyGC5zYWxkby5rZXlzLnYxLktleUxpbWl0cxIoCgZidWRnZXQYCyABKAsyGC5zYWxkby5rZXlzLnYxLktleUJ1ZGdldBIRCglwZXJzb25faWQYDCABKAkSGAoQcmF0ZV9saW1pdF9ib3VuZBgNIAEoDRIYCgt0b2tlbnNfbGVmdBgOIAEoDUgAiAEBQg4KDF90b2tlbnNfbGVmdCKPAgoJS2V5TGltaXRzEhsKCmJ1ZGdldF9pZHIYASABKAlCB7pIBHICGB4SPAoNYnVkZ2V0X3BlcmlvZBgCIAEoDjIbLnNhbGRvLmtleXMudjEuQnVkZ2V0UGVyaW9kQgi6SAWCAQIQARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCg5hbGxvd2VkX21vZGVscxgEIAMoCUIRukgOkgELEGQiB3IFEAEYyAESIAoLdG9rZW5fbGltaXQYBSABKA1CC7pICCoGGICU69wDEioKEGFsbG93ZWRfbmV0d29ya3MYBiADKAlCELpIDZIBChBkIgZyBBABGDIicQoJS2V5QnVkZ2V0EhEKCXNwZW50X2lkchgBIAEoCRIQCghoZWxkX2lkchgCIAEoCRIQCghsZWZ0X2lkchgDIAEoCRItCglyZXNldHNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKnYKDEJ1ZGdldFBlcmlvZBIdChlCVURHRVRfUEVSSU9EX1VOU1BFQ0lGSUVEEAASFwoTQlVER0VUX1BFUklPRF9UT1RBTBABEhUKEUJVREdFVF9QRVJJT0RfREFZEAISFwoTQlVER0VUX1BFUklPRF9NT05USBADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A gateway key without its secret.
@@ -107,6 +107,20 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
    * @generated from field: string person_id = 12;
    */
   personId: string;
+
+  /**
+   * The highest `rate_limit` that its owner may set; an operator may set any. 0: every one, and none.
+   *
+   * @generated from field: uint32 rate_limit_bound = 13;
+   */
+  rateLimitBound: number;
+
+  /**
+   * What is left of its tokens in this minute. Unset: it has no limit of them.
+   *
+   * @generated from field: optional uint32 tokens_left = 14;
+   */
+  tokensLeft?: number | undefined;
 };
 
 /**
@@ -149,6 +163,22 @@ export type KeyLimits = Message<"saldo.keys.v1.KeyLimits"> & {
    * @generated from field: repeated string allowed_models = 4;
    */
   allowedModels: string[];
+
+  /**
+   * The most tokens in any 60 seconds, input and output. While a request runs, it counts with its input and the output that is set aside
+   * for it. From then on it counts with what it used. 0: no limit.
+   *
+   * @generated from field: uint32 token_limit = 5;
+   */
+  tokenLimit: number;
+
+  /**
+   * The networks that may use it: addresses of IPv4 or IPv6, or networks such as `203.0.113.0/24`. Empty: all. The playground is
+   * not limited by them.
+   *
+   * @generated from field: repeated string allowed_networks = 6;
+   */
+  allowedNetworks: string[];
 };
 
 /**

@@ -18,7 +18,7 @@ import { Snippets } from "../../snippets/snippets.tsx";
 import { chatModelsOf, firstModelOf } from "../models/first-model.ts";
 import { FirstRequest, useFirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
-import { isAllowed, limitsOf, NO_LIMITS, problemsOf } from "./key-limits.ts";
+import { isAllowed, limitsOf, NEW_KEY_BOUND, NO_LIMITS, problemsOf, rateOf } from "./key-limits.ts";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { LimitFieldset } from "./limit-fields.tsx";
 import { useRefreshKeys } from "./refresh-keys.ts";
@@ -43,6 +43,7 @@ function NameStep({
   const [fields, setFields] = useState(NO_LIMITS);
   const [isTried, setTried] = useState(false);
   const today = useToday();
+  const bound = NEW_KEY_BOUND;
   const { mutateAsync, isPending } = useMutation(KeysService.method.createKey, {
     // The secret is kept only in the dialog that shows it.
     gcTime: 0,
@@ -50,9 +51,9 @@ function NameStep({
   const create = async (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (!isKeyName(name) || problemsOf(fields, today).length > 0 || isPending) return;
+    if (!isKeyName(name) || problemsOf(fields, { today, bound }).length > 0 || isPending) return;
     try {
-      onMade(await mutateAsync({ name: name.trim(), limits: limitsOf(fields) }));
+      onMade(await mutateAsync({ name: name.trim(), limits: limitsOf(fields), rateLimit: rateOf(fields, bound) }));
       await refresh();
     } catch (error) {
       const facts = factsOf(error);
@@ -63,7 +64,7 @@ function NameStep({
     <Dialog open kept={isPending} onClose={onClose} title={messages.create} about={messages.createAbout}>
       <form onSubmit={(event) => void create(event)} noValidate className="flex flex-col gap-4">
         <KeyNameField value={name} onChange={setName} isWrong={isTried && !isKeyName(name)} />
-        <LimitFieldset value={fields} onChange={setFields} isTried={isTried} />
+        <LimitFieldset value={fields} bound={bound} onChange={setFields} isTried={isTried} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose} disabled={isPending}>
             {messages.cancel}

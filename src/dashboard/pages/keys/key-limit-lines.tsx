@@ -32,6 +32,8 @@ function useLimitLines({ limits, budget, revokedAt }: ApiKey): readonly string[]
     const end = timestampDate(limits.expiresAt).getTime();
     lines.push(end <= Date.now() ? messages.expired : `${messages.until} ${formats.date(new Date(end - 1))}`);
   }
+  if (limits.tokenLimit > 0) lines.push(`${formats.count(limits.tokenLimit)} ${messages.perMinute}`);
   if (limits.allowedModels.length > 0) lines.push(messages.someModels);
+  if (limits.allowedNetworks.length > 0) lines.push(messages.someNetworks);
   return lines;
 }

@@ -17,21 +17,26 @@ const PERIODS = [
 export function LimitFieldset({
   value,
   present,
+  bound,
   onChange,
   isTried,
 }: {
   readonly value: LimitFields;
   /** What the key has. Absent: it is being made. */
   readonly present?: LimitFields;
+  /** The most requests in a minute that may be set; 0: any number. */
+  readonly bound: number;
   readonly onChange: (fields: LimitFields) => void;
   /** Whether sending the form was tried: wrong values are then reported. */
   readonly isTried: boolean;
 }) {
   const messages = useMessages(LIMIT_MESSAGES);
-  const wrong = problemsOf(value, useToday(), present);
-  const problem = (field: "lastDay" | "models") =>
+  const wrong = problemsOf(value, { today: useToday(), present, bound });
+  const problem = (field: "lastDay" | "models" | "networks" | "rate" | "tokens") =>
     isTried && wrong.includes(field) ? { problem: messages[`${field}Problem`] } : {};
-  const [isOpen, setOpen] = useState(value.budget !== "" || value.lastDay !== "" || value.models !== "");
+  const [isOpen, setOpen] = useState(
+    [value.budget, value.lastDay, value.models, value.networks, value.rate, value.tokens].some((text) => text !== ""),
+  );
   return (
     <details
       open={isOpen || (isTried && wrong.length > 0)}
@@ -78,6 +83,32 @@ export function LimitFieldset({
           value={value.models}
           onChange={({ target }) => onChange({ ...value, models: target.value })}
           {...problem("models")}
+        />
+        <TextField
+          label={messages.rate}
+          hint={bound === 0 ? messages.rateHintNone : `${messages.rateHint} ${bound}.`}
+          inputMode="numeric"
+          value={value.rate}
+          onChange={({ target }) => onChange({ ...value, rate: target.value })}
+          {...problem("rate")}
+        />
+        <TextField
+          label={messages.tokens}
+          hint={messages.tokensHint}
+          inputMode="numeric"
+          value={value.tokens}
+          onChange={({ target }) => onChange({ ...value, tokens: target.value })}
+          {...problem("tokens")}
+        />
+        <TextArea
+          label={messages.networks}
+          hint={messages.networksHint}
+          rows={2}
+          maxLength={10_000}
+          spellCheck={false}
+          value={value.networks}
+          onChange={({ target }) => onChange({ ...value, networks: target.value })}
+          {...problem("networks")}
         />
       </div>
     </details>

@@ -68,6 +68,7 @@ function keyInMemory({ keys }: ModelPorts, request: IncomingMessage): ApiKeyPrin
   if (authorization === null || !authorization.startsWith(BEARER)) return null;
   if (authorization.length > MAX_SECRET_LENGTH) return null;
   const key = keys.known(authorization.slice(BEARER.length));
-  if (key === undefined) return null;
+  // The networks of a key are compared where it is looked up.
+  if (key === undefined || key.allowedNetworks !== undefined) return null;
   return { kind: "api_key", ...key };
 }

@@ -13,6 +13,7 @@ const types = {
   insufficient_balance: "insufficient_quota",
   key_budget_exceeded: "insufficient_quota",
   model_not_allowed: "permission_error",
+  network_not_allowed: "permission_error",
   model_not_found: "invalid_request_error",
   not_found: "invalid_request_error",
   method_not_allowed: "invalid_request_error",
@@ -20,6 +21,7 @@ const types = {
   unsupported_media_type: "invalid_request_error",
   request_timeout: "invalid_request_error",
   rate_limit: "rate_limit_error",
+  token_limit_exceeded: "rate_limit_error",
   upstream_busy: "server_error",
   external_id_conflict: "invalid_request_error",
   already_running: "invalid_request_error",
@@ -35,6 +37,7 @@ const types = {
 /** The codes that clients of Responses know by another name than ours. Codex repeats a request less often with the last one. */
 const codes: Partial<Record<ErrorCode, string>> = {
   rate_limit: "rate_limit_exceeded",
+  token_limit_exceeded: "rate_limit_exceeded",
   upstream_busy: "server_is_overloaded",
 };
 
