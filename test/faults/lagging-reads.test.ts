@@ -129,7 +129,7 @@ describe("usage with a standby for reads", () => {
       const service = createBillingService({
         database,
         accountOf: () => rows[0]?.id ?? "",
-        ownKeysOf: async () => null,
+        visibleKeysOf: async () => null,
       });
       const billing = createClient(
         BillingService,
