@@ -185,8 +185,8 @@ describe("a backup of the embedded database", () => {
   });
 
   it("is not restored where no key opens its secrets, as from before the first key", async () => {
-    const files = ["", ".."].map((part) => join(String(taken["path"]), part, "secrets-key.sealed"));
-    for (const file of files) await rename(file, `${file}.away`);
+    const stored = ["", ".."].map((part) => join(String(taken["path"]), part, "secrets-key.sealed"));
+    for (const file of stored) await rename(file, `${file}.away`);
     try {
       const dir = await folder();
       const words = ["restore", "--from", root, "--data-dir", dir, "--until", moment];
@@ -199,7 +199,7 @@ describe("a backup of the embedded database", () => {
       await copyFile(join(dataDir, "secrets-key"), join(dir, "secrets-key"));
       expect(await runSaldo(words, SECRET)).toMatchObject({ code: 0 });
     } finally {
-      for (const file of files) await rename(`${file}.away`, file);
+      for (const file of stored) await rename(`${file}.away`, file);
     }
   });
 });
