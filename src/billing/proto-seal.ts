@@ -6,5 +6,10 @@ import type { SignedRoot } from "./proof/seal-store.ts";
 export function toProtoSeal(last: SignedRoot | undefined): MessageInitShape<typeof GetSealResponseSchema> {
   if (last === undefined) return {};
   const { day, root } = JSON.parse(last.text) as { day: string; root: string };
-  return { sealedThrough: day, root, keyIds: last.signatures.map(({ key }) => key) };
+  return {
+    sealedThrough: day,
+    root,
+    keyIds: last.signatures.map(({ key }) => key),
+    publicKeys: last.signatures.map(({ public_key: key }) => key),
+  };
 }

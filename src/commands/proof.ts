@@ -2,9 +2,10 @@ import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { proofKeysOf } from "../app/compose/proof.ts";
 import { sealDays } from "../billing/proof/seal.ts";
+import { readRoot } from "../billing/proof/send-roots.ts";
 import { fileLines } from "../billing/proof/file-lines.ts";
 import { exportStatement, inPieces } from "../billing/proof/statement.ts";
-import { type KnownRoots, verifyStatement } from "../billing/proof/verify.ts";
+import { verifyStatement } from "../billing/proof/verify.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type Command, UsageError } from "./command.ts";
 import { dayOption, uuidOption } from "./option-values.ts";
@@ -74,21 +75,21 @@ export const proofCommands: readonly Command[] = [
         value: "FILE",
         about: "roots from another place, a line each; the statement's must be among them",
       },
+      key: { required: false, value: "KEY", about: "the public key that must have signed the root, as Base64" },
     },
     positionals: ["FILE"],
     async run(values) {
       const [path = ""] = values.positionals;
-      const { balance, ...verified } = await verifyStatement(
-        fileLines(createReadStream(path)),
-        await rootsIn(values.get("root")),
-      );
+      const [roots, key] = [await rootsIn(values.get("root")), values.get("key")];
+      const trust = { ...(roots && { roots }), ...(key && { key }) };
+      const { balance, ...verified } = await verifyStatement(fileLines(createReadStream(path)), trust);
       return { json: { ...verified, balance: formatMoney(idr(balance)) }, ok: verified.ok };
     },
   },
 ];
 
-async function rootsIn(path: string | undefined): Promise<KnownRoots> {
+/** A line that is no root, such as one that was written in part, is left out. */
+async function rootsIn(path: string | undefined): Promise<ReadonlySet<string> | null> {
   if (path === undefined) return null;
-  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line.startsWith("{"));
-  return new Set(lines.map((line) => (JSON.parse(line) as { text: string }).text));
+  return new Set((await readFile(path, "utf8")).split("\n").flatMap(readRoot));
 }

@@ -35,7 +35,6 @@ const NO_COLUMNS = {
   other_prices: null,
   cost: null,
   charge: null,
-  unbilled: null,
   basis: null,
   clamped: null,
   metering: null,
@@ -127,7 +126,6 @@ function randomRow(random: () => number, account: string, balance: bigint): Line
     other_prices: otherPricesColumn(prices),
     cost: String(cost),
     charge: String(charge),
-    unbilled: "0",
     basis: "exact",
     clamped: false,
   };

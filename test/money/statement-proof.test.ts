@@ -15,6 +15,8 @@ import { admission, MoneySetup, settlement, type TestProcess } from "./money-set
 
 const KEY: ProofKey = proofKey("a secret of a test that signs the roots of its books");
 const RUPIAH = 1_000_000n;
+const statementOf = (setup: MoneySetup, accountId: string): Promise<string[]> =>
+  Array.fromAsync(exportStatement(setup.opened.database.pool, { accountId }));
 const dayOf = (root: SignedRoot | null): string => (JSON.parse(root?.text ?? "{}") as { day: string }).day;
 
 describe.each(testBackends())("the proof of the books on the %s database", (backend) => {
@@ -31,8 +33,6 @@ describe.each(testBackends())("the proof of the books on the %s database", (back
   const seal = (days: number) =>
     sealDays(setup.opened.database.pool, { keys: [KEY], share: 1, nowMs: Date.now() + days * DAY_MS });
   const sealAt = (nowMs: number) => sealDays(setup.opened.database.pool, { keys: [KEY], share: 1, nowMs });
-  const statementOf = async (accountId: string) =>
-    Array.fromAsync(exportStatement(setup.opened.database.pool, { accountId }));
   async function used(): Promise<{ account: string; requestIds: string[] }> {
     const account = await setup.account(10_000n * RUPIAH);
     const key = await setup.key(account);
@@ -49,20 +49,26 @@ describe.each(testBackends())("the proof of the books on the %s database", (back
   it("verifies the statement of an account to its balance", async () => {
     const { account } = await used();
     const root = await seal(2);
-    const lines = await statementOf(account);
+    const lines = await statementOf(setup, account);
     const verified = await verifyStatement(lines);
     expect(verified).toMatchObject<Partial<VerifiedStatement>>({ ok: true, problems: [], account, lines: 5 });
     const { posted } = await readBalance(setup.opened.database.pool, account);
     expect(verified.balance).toBe(posted);
     expect(verified.keys).toEqual([KEY.id]);
-    expect(await verifyStatement(lines, new Set([root?.text ?? ""]))).toMatchObject({ ok: true });
-    expect(await verifyStatement(lines, new Set(["another root"]))).toMatchObject({ ok: false });
+    expect(await verifyStatement(lines, { roots: new Set([root?.text ?? ""]), key: KEY.publicKey })).toMatchObject({
+      ok: true,
+      trusted: true,
+    });
+    expect(await verifyStatement(lines, { roots: new Set(["another root"]) })).toMatchObject({ ok: false });
+    expect(await verifyStatement(lines, { key: proofKey("the key of somebody else").publicKey })).toMatchObject({
+      ok: false,
+    });
   });
 
   it("seals a line of a sealed day in the window of its own time", async () => {
     const { account, requestIds } = await used();
     const first = await seal(2);
-    const before = await statementOf(account);
+    const before = await statementOf(setup, account);
     // Committed a day and a half later, about a request of the sealed day: as an owed settlement of a node that was away.
     await setup.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, posted_at)
       VALUES ('${account}', '${requestIds[3] ?? ""}', '${requestIds[3] ?? ""}', 'IDR/6', '${systemAccounts.operatorAdjustments}', '${account}', 5,
@@ -70,7 +76,7 @@ describe.each(testBackends())("the proof of the books on the %s database", (back
     await setup.asOwner(`UPDATE account SET posted = posted + 5 WHERE id = '${account}'`);
     const second = await seal(5);
     expect(second?.seal).toBe((first?.seal ?? 0) + 1);
-    const after = await statementOf(account);
+    const after = await statementOf(setup, account);
     expect(after.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
     expect(after.filter((line) => line.includes("operator_credit"))).toHaveLength(2);
     expect(await verifyStatement(after)).toMatchObject({ ok: true, problems: [] });
@@ -78,6 +84,36 @@ describe.each(testBackends())("the proof of the books on the %s database", (back
       exportStatement(setup.opened.database.pool, { accountId: account, after: dayOf(first) }),
     );
     expect(await verifyStatement(sinceFirst)).toMatchObject({ ok: true, problems: [], lines: 1 });
+  });
+
+  it("shows customers nothing of what the operator pays", async () => {
+    const { account } = await used();
+    const poor = await setup.account(1n);
+    const request = admission(poor, await setup.key(poor), 1n);
+    await process.ledger.admit(request);
+    // Costs more than the account has, and delivers more than is billed.
+    await process.ledger.settle({ ...settlement(poor, request.requestId, 300), unbilledCost: 7n, upstreamCost: 5n });
+    await seal(2);
+    const rows = await setup.opened.database.pool.query(
+      "SELECT FROM posting WHERE account_id = $1::uuid AND reason = 'uncollected'",
+      [poor],
+    );
+    expect(rows.rowCount).toBe(1);
+    const lines = [...(await statementOf(setup, account)), ...(await statementOf(setup, poor))];
+    const members = new Set(lines.flatMap((line) => Object.keys(JSON.parse(line) as object)));
+    expect([...members].toSorted()).toEqual(
+      (
+        "account amount asset at balance basis cache_hit_price cached_tokens charge clamped cost credit debit digest group id input_price " +
+        "input_tokens key leaf lines metering model opening other_prices other_tokens output_price output_tokens path reason reference request " +
+        "root seal type version"
+      ).split(" "),
+    );
+    expect(lines.filter((line) => line.includes("uncollected"))).toEqual([]);
+    for (const accountId of [account, poor]) {
+      const verified = await verifyStatement(await statementOf(setup, accountId));
+      expect(verified).toMatchObject({ ok: true, problems: [] });
+      expect(verified.balance).toBe((await readBalance(setup.opened.database.pool, accountId)).posted);
+    }
   });
 
   it("seals the same from two processes at once, and goes on where one died", async () => {
@@ -232,8 +268,9 @@ describe.each(testBackends())("the audit of sealed books on the %s database", (b
       expect(found.length).toBeGreaterThan(0);
       const named = found.map(({ subject, detail }) => `${subject} ${detail}`).join("\n");
       expect(named).toContain(tables[0] === "proof_root" ? "signature" : account);
-      const statement = exportStatement(setup.opened.database.pool, { accountId: account });
-      expect((await verifyStatement(await Array.fromAsync(statement))).ok).toBe(false);
+      // Without its seal an account has no statement.
+      const statement = await statementOf(setup, account).catch(() => []);
+      expect((await verifyStatement(statement)).ok).toBe(false);
     } finally {
       await setup.close();
     }

@@ -94,6 +94,26 @@ describe("the verifiers of statements", () => {
     expect(Object.values(results)).not.toContain(true);
   });
 
+  it("refuse what proves nothing", async () => {
+    const lines = randomStatement(random, KEY);
+    const { account } = JSON.parse(lines[0] ?? "") as { account: string };
+    const { root } = JSON.parse(lines.at(-1) ?? "") as { root: unknown };
+    const header = { type: "statement", version: 1, account, opening: null };
+    const nothing = { type: "proof", leaf: null, path: [], root };
+    const files = new Map(
+      Object.entries({
+        empty: [header, nothing],
+        "behind an opening without a leaf": [{ ...header, opening: { leaf: null, path: [], root } }, nothing],
+        "with another balance in its header": [
+          { ...header, balance: "9" },
+          ...lines.slice(1).map((line) => JSON.parse(line) as object),
+        ],
+      }).map(([name, each]) => [name, Buffer.from(each.map((line) => `${JSON.stringify(line)}\n`).join(""))]),
+    );
+    for (const [name, bytes] of files) expect((await ours(bytes)).ok, name).toBe(false);
+    expect(Object.entries(await byScript(files)).filter(([, isRight]) => isRight)).toEqual([]);
+  });
+
   it("refuse a statement without one of its lines, with one twice, or with two exchanged", async () => {
     const files = new Map<string, Buffer>();
     const lines = randomStatement(random, KEY);

@@ -9,6 +9,7 @@ import { activeAccounts, readLines } from "./line-store.ts";
 import { leafHash, merkleRoot } from "./merkle.ts";
 import {
   type AccountSeal,
+  hasSealTables,
   lastWindow,
   latestSeal,
   latestSeals,
@@ -27,7 +28,7 @@ type Findings = Pick<AuditFindings, "add">;
 
 export const sealAudit: AuditPlugin = {
   async pages({ look, findings, full }) {
-    if (!full) return;
+    if (!full || !(await hasSealTables(look))) return;
     const last = await lastWindow(look);
     if (last === undefined) return;
     let untilMicros = 0n;

@@ -29,6 +29,23 @@ export function markOf(line: string): Buffer {
   return sha256(line).subarray(0, MARK_BYTES);
 }
 
+/** The marks of many lines, in little memory. */
+export class Marks {
+  #bytes = Buffer.alloc(1_024);
+  #length = 0;
+
+  add(mark: Buffer): void {
+    if (this.#length + MARK_BYTES > this.#bytes.length)
+      this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)]);
+    mark.copy(this.#bytes, this.#length);
+    this.#length += MARK_BYTES;
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+}
+
 /** An account's chain at the end of a window. Lines and balance are counted from the account's beginning. */
 export type ChainEnd = {
   readonly seal: number;

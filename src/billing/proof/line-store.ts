@@ -35,16 +35,16 @@ const USAGE_COLUMNS = `
          input_tokens_uncached::text AS input_tokens, input_tokens_cached::text AS cached_tokens, output_tokens::text AS output_tokens,
          other_tokens::text AS other_tokens, input_price::text AS input_price, output_price::text AS output_price,
          cache_hit_price::text AS cache_hit_price, other_prices::text AS other_prices, cost::text AS cost, charge::text AS charge,
-         unbilled_cost::text AS unbilled, basis, clamped, (metering - 'reported_cost_usd')::text AS metering,
+         basis, clamped, (metering - 'reported_cost_usd')::text AS metering,
          NULL::uuid AS group_id, NULL AS asset, NULL::uuid AS debit, NULL::uuid AS credit, NULL AS amount, NULL AS reason, NULL AS reference
   FROM usage_record WHERE account_id = $1::uuid`;
 const POSTING_COLUMNS = `
   SELECT 'posting' AS kind, id, settled_time(id, posted_at) AS t, CASE WHEN debit = $1::uuid THEN 1 ELSE 0 END AS is_debit,
          NULL::uuid AS key_id, NULL AS model, NULL AS input_tokens, NULL AS cached_tokens, NULL AS output_tokens, NULL AS other_tokens,
          NULL AS input_price, NULL AS output_price, NULL AS cache_hit_price, NULL AS other_prices, NULL AS cost, NULL AS charge,
-         NULL AS unbilled, NULL AS basis, NULL::boolean AS clamped, NULL AS metering,
+         NULL AS basis, NULL::boolean AS clamped, NULL AS metering,
          group_id, asset, debit, credit, amount::text AS amount, reason, reference
-  FROM posting WHERE account_id = $1::uuid`;
+  FROM posting WHERE account_id = $1::uuid AND $1::uuid IN (debit, credit)`;
 
 const LINES = `
 SELECT *, to_char(t AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at FROM (
@@ -66,8 +66,8 @@ const ACTIVE = `
 SELECT a.id FROM unnest($1::uuid[]) AS a(id) WHERE
   EXISTS (SELECT FROM usage_record WHERE account_id = a.id AND ${USAGE.soon})
   OR EXISTS (SELECT FROM usage_record WHERE account_id = a.id AND ${USAGE.late})
-  OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND ${POSTING.soon.replaceAll(/\bid\b/g, "posting.id")})
-  OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND ${POSTING.late.replaceAll(/\bid\b/g, "posting.id")})
+  OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND a.id IN (debit, credit) AND ${POSTING.soon.replaceAll(/\bid\b/g, "posting.id")})
+  OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND a.id IN (debit, credit) AND ${POSTING.late.replaceAll(/\bid\b/g, "posting.id")})
 ORDER BY a.id`;
 
 export async function accountExists(look: Look, accountId: string): Promise<boolean> {

@@ -20,7 +20,6 @@ export type LineRow = {
   readonly other_prices: string | null;
   readonly cost: string | null;
   readonly charge: string | null;
-  readonly unbilled: string | null;
   readonly basis: string | null;
   readonly clamped: boolean | null;
   readonly metering: string | null;
@@ -73,7 +72,6 @@ function usageText(row: LineRow): string {
     `"other_prices":${row.other_prices ?? "null"}`,
     member("cost", row.cost),
     member("charge", row.charge),
-    member("unbilled", row.unbilled),
     member("basis", row.basis),
     `"clamped":${row.clamped === true}`,
     `"metering":${row.metering ?? "null"}`,

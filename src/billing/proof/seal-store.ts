@@ -38,12 +38,13 @@ const OPEN = `
 INSERT INTO proof_window (seal, from_time, until_time, day)
 VALUES ($1::int, timestamptz 'epoch' + $2::bigint * interval '1 microsecond', timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::date)
 ON CONFLICT (seal) DO NOTHING`;
+const HAS_TABLES = `SELECT to_regclass('proof_window') IS NOT NULL AS has`;
 const CLOCK = `SELECT ${MICROS("clock_timestamp()")} AS micros`;
 
 const SEAL = `SELECT account_id AS "accountId", seal, lines, balance::text AS balance, digest FROM account_seal`;
 const LATEST = `${SEAL} WHERE account_id = $1::uuid AND seal <= $2::int ORDER BY seal DESC LIMIT 1`;
 const LATEST_OF_ALL = `
-SELECT s.* FROM (SELECT DISTINCT account_id FROM account_seal WHERE account_id > $1::uuid ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}) a
+SELECT s.* FROM (SELECT DISTINCT account_id FROM account_seal WHERE account_id > $1::uuid AND seal <= $2::int ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}) a
 CROSS JOIN LATERAL (${SEAL} WHERE account_id = a.account_id AND seal <= $2::int ORDER BY seal DESC LIMIT 1) s
 ORDER BY s."accountId"`;
 const OF_WINDOW = `${SEAL} WHERE seal = $2::int AND account_id > $1::uuid ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
@@ -62,6 +63,11 @@ INSERT INTO proof_root (seal, text, signatures) VALUES ($1::int, $2, $3::jsonb) 
 
 type SealRow = Omit<AccountSeal, "balance"> & { readonly balance: string };
 const sealOf = (row: SealRow): AccountSeal => ({ ...row, balance: BigInt(row.balance) });
+
+/** Whether the tables are there: a node may run before the change of the schema that makes them. */
+export async function hasSealTables(look: Look): Promise<boolean> {
+  return (await look<{ has: boolean }>(HAS_TABLES))[0]?.has === true;
+}
 
 /** Reads at once, for a caller who waits. */
 export function lookOf(pool: Pool): Look {

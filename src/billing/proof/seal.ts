@@ -7,13 +7,14 @@
 import type { Pool } from "pg";
 import { billingDay, DAY_MS, startOfBillingDay } from "../../kernel/clock.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
-import { digestBehind, firstDigest, leafText, markOf, nextDigest, sha256 } from "./chain.ts";
+import { digestBehind, firstDigest, leafText, markOf, Marks, nextDigest, sha256 } from "./chain.ts";
 import { activeAccounts, readLines } from "./line-store.ts";
 import { leafHash, merkleRoot } from "./merkle.ts";
 import {
   type AccountSeal,
   addRoot,
   addSeal,
+  hasSealTables,
   lastWindow,
   latestSeal,
   latestSeals,
@@ -31,6 +32,8 @@ import { type ProofKey, signByAll } from "./signing.ts";
  */
 const SETTLE_MS = 3_600_000;
 const MICROS_PER_MS = 1_000n;
+/** What the clocks of database and node may differ. */
+const MOST_DIFFERENCE_MS = 5 * 60_000;
 
 export type SealOptions = {
   /** The first signs for ever; the others sign beside it while keys change. */
@@ -50,16 +53,25 @@ export async function sealDays(
   { keys, day, share, nowMs: givenMs, signal }: SealOptions,
 ): Promise<SignedRoot | null> {
   const look = createLook(pool, { share, ...(signal && { signal }) });
+  if (!(await hasSealTables(look))) return null;
   for (;;) {
     const last = await lastWindow(look);
     if (last !== undefined && !last.hasRoot) await finish(pool, look, { window: last, keys });
-    const nowMs = givenMs ?? Number((await readClockMicros(look)) / MICROS_PER_MS);
+    const nowMs = givenMs ?? (await agreedTime(look));
     const next = nextWindow(last, { nowMs, day });
     // The first window is opened when it has a line: what a demo writes as its past comes before.
     const isEmpty = next !== null && last === undefined && (await activeAccounts(look, next).next()).done === true;
     if (next === null || isEmpty) return last === undefined ? null : ((await readRoot(look, last.seal)) ?? null);
     await openWindow(pool, next);
   }
+}
+
+/** The database's time. A seal cannot be taken back, so a clock that leaps ahead must not make one. Errors: the node's clock differs. */
+async function agreedTime(look: Look): Promise<number> {
+  const nowMs = Number((await readClockMicros(look)) / MICROS_PER_MS);
+  if (Math.abs(nowMs - Date.now()) > MOST_DIFFERENCE_MS)
+    throw new Error("Nothing is sealed: the clocks of the database and of this node differ by more than five minutes.");
+  return nowMs;
 }
 
 /** The last day that can be sealed at a moment. */
@@ -102,14 +114,14 @@ export async function foldWindow(
 ): Promise<AccountSeal & { readonly marks: Buffer }> {
   let { lines, balance } = before ?? { lines: 0n, balance: 0n };
   let digest = before === undefined ? firstDigest(accountId) : digestBehind(before);
-  const marks: Buffer[] = [];
+  const marks = new Marks();
   for await (const line of readLines(look, accountId, window)) {
     digest = nextDigest(digest, line.text);
     balance += line.effect;
     lines += 1n;
-    marks.push(markOf(line.text));
+    marks.add(markOf(line.text));
   }
-  return { accountId, seal: window.seal, lines, balance, digest, marks: Buffer.concat(marks) };
+  return { accountId, seal: window.seal, lines, balance, digest, marks: marks.bytes };
 }
 
 function rootText(

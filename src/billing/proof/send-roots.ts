@@ -17,15 +17,29 @@ SELECT r.seal, r.text, r.signatures FROM proof_root r
 WHERE NOT EXISTS (SELECT FROM proof_sent s WHERE s.seal = r.seal AND s.place = $1) ORDER BY r.seal LIMIT 100`;
 const SENT = `INSERT INTO proof_sent (seal, place) VALUES ($1::int, $2) ON CONFLICT (seal, place) DO NOTHING`;
 
-/** Sends what has not been sent yet, oldest first. Errors: those of the place. */
+/** Sends what has not been sent yet, oldest first, to each place by itself. Errors: those of the places. */
 export async function sendRoots(pool: Pool, { file, mail }: RootPlaces): Promise<void> {
-  if (file !== null) await sendTo(pool, "file", (root) => append(file, root));
-  if (mail !== null) await sendTo(pool, "mail", (root) => mail(mailOf(root)));
+  const sent = await Promise.allSettled([
+    file === null ? null : sendTo(pool, "file", (root) => append(file, root)),
+    mail === null ? null : sendTo(pool, "mail", (root) => mail(mailOf(root))),
+  ]);
+  const failures = sent.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
+  if (failures.length > 0) throw new AggregateError(failures, "a root could not be sent");
 }
 
 /** The line of a root in a file or mail. */
 export function rootLine({ text, signatures }: SignedRoot): string {
   return JSON.stringify({ text, signatures });
+}
+
+/** The root's text in such a line; nothing in another one. */
+export function readRoot(line: string): string[] {
+  try {
+    const { text } = JSON.parse(line) as { text?: unknown };
+    return typeof text === "string" ? [text] : [];
+  } catch {
+    return [];
+  }
 }
 
 async function sendTo(pool: Pool, place: string, send: (root: SignedRoot) => Promise<void>): Promise<void> {

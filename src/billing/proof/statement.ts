@@ -3,6 +3,7 @@
 
 import type { Pool } from "pg";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
 import { leafText, sealText } from "./chain.ts";
 import { accountExists, readLines } from "./line-store.ts";
@@ -55,10 +56,9 @@ export async function* exportStatement(
   const look = createLook(pool, { share: 1, ...(signal && { signal }) });
   if (!(await accountExists(look, accountId))) throw new NotFound("There is no such account.");
   const last = through === undefined ? await lastRoot(look) : await rootOfDay(look, through);
-  if (last === undefined)
-    throw new ValidationError([
-      { field: "through", rule: "range", message: "no day is sealed yet: a day is sealed an hour after its end" },
-    ]);
+  if (last === undefined) throw nothingSealed("no day is sealed yet: a day is sealed an hour after its end");
+  const proof = await proofOf(look, accountId, last);
+  if (proof === undefined) throw nothingSealed("the account has no line on a sealed day yet");
   const first = after === undefined ? undefined : await rootOfDay(look, after);
   if (first !== undefined && first.seal > last.seal)
     throw new ValidationError([{ field: "after", rule: "range", message: "must be a day before the last one" }]);
@@ -73,9 +73,11 @@ export async function* exportStatement(
     for await (const { text } of readLines(look, accountId, window)) yield text;
     if (sealed !== undefined) yield sealText(sealed);
   }
-  const proof = await proofOf(look, accountId, last);
-  // An account without a line has no leaf.
-  yield JSON.stringify({ type: "proof", ...(proof ?? { leaf: null, path: [], root: rootOf(last) }) });
+  yield JSON.stringify({ type: "proof", ...proof });
+}
+
+function nothingSealed(message: string): ValidationError {
+  return new ValidationError([{ field: "through", rule: "range", message }]);
 }
 
 function rootOf({ text, signatures }: SignedRoot): ChainProof["root"] {
@@ -87,11 +89,12 @@ async function proofOf(look: Look, accountId: string, root: SignedRoot): Promise
   const own = await latestSeal(look, accountId, root.seal);
   if (own === undefined) return undefined;
   const leaves: Buffer[] = [];
-  let index = 0;
+  let index = -1;
   for await (const sealed of latestSeals(look, root.seal)) {
     if (sealed.accountId === accountId) index = leaves.length;
     leaves.push(leafHash(leafText(sealed.accountId, sealed)));
   }
+  invariant(index >= 0, "an account with a seal has a leaf");
   return { leaf: leafText(accountId, own), path: merklePath(leaves, index), root: rootOf(root) };
 }
 

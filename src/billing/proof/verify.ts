@@ -27,10 +27,17 @@ export type VerifiedStatement = {
   readonly root: string | null;
   /** The ids of the keys that signed the root. */
   readonly keys: readonly string[];
+  /** Whether the root was compared with a root or a key from elsewhere. */
+  readonly trusted: boolean;
 };
 
-/** Roots from another place, such as mails, to compare with: their exact texts. Null: only the signatures are checked. */
-export type KnownRoots = ReadonlySet<string> | null;
+/** What a verifier has from elsewhere. Without either a statement shows only that it agrees with itself: anyone can sign one. */
+export type Trust = {
+  /** The exact texts of roots, such as from mails. */
+  readonly roots?: ReadonlySet<string>;
+  /** The public key of the service, SPKI in DER as Base64. */
+  readonly key?: string;
+};
 
 const MOST_PROBLEMS = 100;
 
@@ -56,19 +63,17 @@ class Verifier {
   #isOver = false;
   #root: Json | null = null;
   #keys: readonly string[] = [];
-  readonly #known: KnownRoots;
+  readonly #trust: Trust;
 
-  constructor(known: KnownRoots) {
-    this.#known = known;
+  constructor(trust: Trust) {
+    this.#trust = trust;
   }
 
   take(text: string): void {
     this.#number += 1;
     const json = readObject(text);
     if (json === null) return this.report("is no JSON object");
-    const isRow = json["type"] === "usage" || json["type"] === "posting";
-    // Rows are compared by their digests, which cover every byte.
-    if (!isRow && JSON.stringify(json) !== text) this.report("is not written as Saldo writes it");
+    if (asWritten(json) !== (isRow(json) ? null : text)) this.report("is not written as Saldo writes it");
     if (this.#isOver) return this.report("is behind the end of the statement");
     if (this.#number === 1) return this.#begin(json);
     if (json["type"] === "usage") return this.#usage(text, json);
@@ -90,6 +95,7 @@ class Verifier {
       through: typeof root?.["day"] === "string" ? root["day"] : null,
       root: typeof root?.["root"] === "string" ? root["root"] : null,
       keys: this.#keys,
+      trusted: this.problems.length === 0 && (this.#trust.roots !== undefined || this.#trust.key !== undefined),
     };
   }
 
@@ -115,7 +121,6 @@ class Verifier {
     this.#count += 1n;
     this.#lines += 1;
     this.#open += 1;
-    if (this.#balance < 0n) this.report(`leaves the balance at ${this.#balance}`);
   }
 
   #usage(text: string, json: Json): void {
@@ -170,13 +175,19 @@ class Verifier {
     this.#root = readObject(proof.root.text);
   }
 
-  /** The leaf of a proof. Null: there is none. */
+  /** The leaf of a proof. Null: there is none, which proves nothing. */
   #proved({ leaf, path, root }: ProofJson): Json | null {
     if (root.signatures.length === 0) this.report("has a root without a signature");
     for (const signature of root.signatures)
       if (!isSignatureRight(root.text, signature)) this.report(`has a wrong signature of the key ${signature.key}`);
-    if (this.#known !== null && !this.#known.has(root.text)) this.report("has a root that is not among the given ones");
-    if (leaf === null) return null;
+    const { roots, key } = this.#trust;
+    if (roots !== undefined && !roots.has(root.text)) this.report("has a root that is not among the given ones");
+    if (key !== undefined && !root.signatures.some(({ public_key }) => public_key === key))
+      this.report("has a root that the given key did not sign");
+    if (leaf === null) {
+      this.report("proves nothing: it has no leaf");
+      return null;
+    }
     const reached = rootOfPath(leafHash(leaf), path).toString("hex");
     if (reached !== readObject(root.text)?.["root"]) this.report("has a path that does not lead to its root");
     const read = readObject(leaf);
@@ -193,9 +204,9 @@ class Verifier {
 /** Verifies the lines of a statement. What is no statement is reported as a problem. */
 export async function verifyStatement(
   lines: AsyncIterable<string> | Iterable<string>,
-  known: KnownRoots = null,
+  trust: Trust = {},
 ): Promise<VerifiedStatement> {
-  const verifier = new Verifier(known);
+  const verifier = new Verifier(trust);
   try {
     for await (const line of lines) verifier.take(line);
   } catch (error) {
@@ -216,6 +227,33 @@ function readEnd(json: Json): ChainEnd {
     lines: BigInt(textOf(json["lines"])),
     balance: BigInt(textOf(json["balance"])),
     digest: Buffer.from(textOf(json["digest"]), "hex"),
+  };
+}
+
+/** Rows are compared by their digests, which cover every byte. */
+function isRow({ type }: Json): boolean {
+  return type === "usage" || type === "posting";
+}
+
+/** The text of a line with the members that Saldo writes, and no other. Null: it is a row. */
+function asWritten(json: Json): string | null {
+  if (isRow(json)) return null;
+  const { type, version, account, opening } = json;
+  if (type === "statement") return JSON.stringify({ type, version, account, opening: proofAsWritten(opening) });
+  if (type === "proof") return JSON.stringify({ type, ...proofAsWritten(json) });
+  return JSON.stringify(json);
+}
+
+function proofAsWritten(json: unknown): ProofJson | null {
+  if (json === null) return null;
+  const { leaf, path, root } = json as ProofJson;
+  return {
+    leaf,
+    path: path.map(({ side, hash }) => ({ side, hash })),
+    root: {
+      text: root.text,
+      signatures: root.signatures.map(({ key, public_key, signature }) => ({ key, public_key, signature })),
+    },
   };
 }
 
