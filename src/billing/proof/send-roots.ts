@@ -28,7 +28,7 @@ export async function sendRoots(pool: Pool, { file, mail }: RootPlaces): Promise
 }
 
 /** The line of a root in a file or mail. */
-export function rootLine({ text, signatures }: SignedRoot): string {
+function rootLine({ text, signatures }: SignedRoot): string {
   return JSON.stringify({ text, signatures });
 }
 

@@ -81,7 +81,8 @@ function nothingSealed(message: string): ValidationError {
 }
 
 function rootOf({ text, signatures }: SignedRoot): ChainProof["root"] {
-  return { text, signatures };
+  // The column has an order of its own for members.
+  return { text, signatures: signatures.map(({ key, public_key, signature }) => ({ key, public_key, signature })) };
 }
 
 /** Undefined: the account had no line by then. */
