@@ -16,6 +16,9 @@ import { chat, newCustomer } from "./customer.ts";
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 const ALARMS = new URL("../../deploy/ALARMS.md", import.meta.url);
 
+/** Metrics of a node with several workers (workers.test.ts), and of one that reads from a standby (lagging-reads.test.ts). */
+const isOfOtherNodes = (name: string): boolean => /^saldo_(?:worker|read_)/.test(name);
+
 describe("operating the service", () => {
   let opened: TestDatabase;
   let folder: string;
@@ -44,8 +47,7 @@ describe("operating the service", () => {
     const named = new Set((await readFile(ALARMS, "utf8")).match(/\b(?:saldo|nodejs)_[a-z0-9_]+/g));
     expect(named.size).toBeGreaterThan(15);
     const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
-    // workers.test.ts checks the metrics of a node with several workers.
-    expect([...named].filter((name) => !shown.has(name) && !name.startsWith("saldo_worker"))).toEqual([]);
+    expect([...named].filter((name) => !shown.has(name) && !isOfOtherNodes(name))).toEqual([]);
     // And every shown metric is on the list, except those that need no alarm.
     const onlyShown = [...shown].filter((name) => name.startsWith("saldo_") && !named.has(name));
     expect(onlyShown).toEqual([
@@ -60,9 +62,8 @@ describe("operating the service", () => {
     const named = expressions().flatMap((text) => text.match(/\b(?:saldo|nodejs|process)_[a-z0-9_]+/g) ?? []);
     expect(new Set(named).size).toBeGreaterThan(50);
     const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
-    // workers.test.ts checks the metrics of a node with several workers.
     const isShown = (name: string): boolean =>
-      name.startsWith("saldo_worker") || shown.has(name) || shown.has(name.replace(/_(?:bucket|count|sum)$/, ""));
+      isOfOtherNodes(name) || shown.has(name) || shown.has(name.replace(/_(?:bucket|count|sum)$/, ""));
     expect(named.filter((name) => !isShown(name))).toEqual([]);
   });
 

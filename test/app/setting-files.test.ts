@@ -14,7 +14,6 @@ const SECRETS: Readonly<Record<string, string>> = {
   SALDO_SECRETS_KEY: "s".repeat(40),
   SALDO_BACKUP_KEY: "b".repeat(40),
   SALDO_PROOF_KEY: "p".repeat(40),
-  SALDO_PROOF_KEY: "p".repeat(40),
   DATABASE_URL: "postgres://saldo:secret@db.example/saldo",
   DATABASE_OWNER_URL: "postgres://owner:secret@db.example/saldo",
   DATABASE_READ_URL: "postgres://saldo:secret@standby.example/saldo",

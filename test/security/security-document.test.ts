@@ -109,7 +109,9 @@ describe("dangerous functions", () => {
     // Tabs of one browser speak through a channel that pages of other origins cannot use.
     const channel = "src/dashboard/api/acting-for.ts";
     expect(filesWith(DANGEROUS)).toEqual([channel]);
-    expect(sources.get(channel)).not.toMatch(/(?:window|self|globalThis|parent|opener|top)\??\.(?:postMessage|addEventListener)/);
+    expect(sources.get(channel)).not.toMatch(
+      /(?:window|self|globalThis|parent|opener|top)\??\.(?:postMessage|addEventListener)/,
+    );
   });
 
   test("no certificate is taken on trust, and no redirect is followed", () => {
