@@ -9,14 +9,15 @@ import { personOfEmail } from "./people-store.ts";
 const OF_PERSON = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
 const OF_ACCOUNT = `
 DELETE FROM auth.session
-WHERE acts_for = $1::uuid OR user_id IN (SELECT id FROM auth.person WHERE account_id = $1::uuid)`;
+WHERE acts_for = $1::uuid OR user_id IN (SELECT id FROM auth.person WHERE account_id = $1::uuid)
+  OR user_id IN (SELECT person_id FROM account_member WHERE account_id = $1::uuid)`;
 
 /** Ends every session of a person. Returns how many. */
 export async function endSessionsOfPerson(client: PoolClient, personId: string): Promise<number> {
   return (await client.query(OF_PERSON, [personId])).rowCount ?? 0;
 }
 
-/** Ends every session of the person whose account it is, and those of members that act for it. Returns how many. */
+/** Ends every session of the person whose account it is and of its members, whatever they act for. Returns how many. */
 export async function endSessionsOfAccount(client: PoolClient, accountId: string): Promise<number> {
   return (await client.query(OF_ACCOUNT, [accountId])).rowCount ?? 0;
 }

@@ -85,6 +85,19 @@ test("a command signs out, and so do taking the operator's role and freezing the
   for (const each of [person, dismissed, frozen]) expect(await statuses(each)).toEqual([401, 401]);
 });
 
+test("freezing an account signs out its members, also one who acts for the own account at that moment", async () => {
+  const [frozen, member, other] = [await signedIn(), await signedIn(), await signedIn()];
+  const join = "INSERT INTO account_member (account_id, person_id, role) VALUES ($1, $2, 'admin')";
+  await opened.database.pool.query(join, [frozen.accountId, member.personId]);
+  expect(await statuses(member)).toEqual([200, 200]);
+  await saldoCommand("account", "freeze", "--account", frozen.accountId, "--reason", "test");
+  expect([await statuses(frozen), await statuses(member), await statuses(other)]).toEqual([
+    [401, 401],
+    [401, 401],
+    [200, 200],
+  ]);
+});
+
 test("the security log is read by call and by command, by person and address, page by page", async () => {
   const person = await signedIn();
   const sessions = await person.browsers[0]?.rpc<{ sessions: { id: string; isCurrent?: true }[] }>(

@@ -232,4 +232,15 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     edits: [edit("app/compose/visible-keys.ts", "if (own !== null && asked !== own) return [];", "")],
     noticedBy: isolation("usage is listed, summed and exported by member"),
   },
+  {
+    name: "a member of a frozen account stays signed in who acts for another one",
+    edits: [
+      edit(
+        "identity/end-sessions.ts",
+        "OR user_id IN (SELECT person_id FROM account_member WHERE account_id = $1::uuid)",
+        "",
+      ),
+    ],
+    noticedBy: { file: "test/identity/end-sessions.test.ts", test: "freezing an account signs out its members" },
+  },
 ];
