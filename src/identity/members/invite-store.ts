@@ -28,7 +28,8 @@ const REVOKE = `
 UPDATE account_invite SET revoked_at = clock_timestamp()
 WHERE account_id = $1::uuid AND ${IS_OPEN} AND ($2::uuid IS NULL OR id = $2) AND ($3::text IS NULL OR email = $3)
   AND ($4::uuid IS NULL OR invited_by = $4)
-RETURNING email, role`;
+RETURNING id AS "inviteId", email, role`;
+const OPEN_TO = `SELECT role FROM account_invite WHERE account_id = $1::uuid AND email = $2 AND ${IS_OPEN}`;
 const IS_THERE = `SELECT role FROM account_invite WHERE account_id = $1::uuid AND id = $2::uuid`;
 const OF_TOKEN = `
 SELECT account_id AS "accountId", role FROM account_invite WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN}`;
@@ -57,13 +58,24 @@ export async function readOpenInvites(client: Queryable, accountId: string, limi
   return (await client.query<Invite>(OPEN, [accountId, limit])).rows;
 }
 
+/** The roles of the open invitations of an account to an address. */
+export async function readOpenRoles(
+  client: PoolClient,
+  { accountId, email }: { accountId: string; email: string },
+): Promise<AccountRole[]> {
+  return (await client.query<{ role: AccountRole }>(OPEN_TO, [accountId, email])).rows.map(({ role }) => role);
+}
+
+/** What an invitation was that has been revoked. */
+export type RevokedInvite = Pick<Invite, "inviteId" | "email" | "role">;
+
 /** Revokes open invitations of an account: one, those to an address, or those by a person. Returns what they were. */
 export async function revokeInvites(
   client: PoolClient,
   which: { accountId: string; inviteId?: string; email?: string; invitedBy?: string },
-): Promise<{ email: string; role: AccountRole }[]> {
+): Promise<RevokedInvite[]> {
   const values = [which.accountId, which.inviteId ?? null, which.email ?? null, which.invitedBy ?? null];
-  return (await client.query<{ email: string; role: AccountRole }>(REVOKE, values)).rows;
+  return (await client.query<RevokedInvite>(REVOKE, values)).rows;
 }
 
 /** The role of an invitation of an account, open or not. Null: there is none. */

@@ -20,6 +20,8 @@ import {
   readInviteOfToken,
   readInviteRole,
   readOpenInvites,
+  readOpenRoles,
+  type RevokedInvite,
   revokeInvites,
 } from "./invite-store.ts";
 import { requireManager } from "./member-roles.ts";
@@ -66,7 +68,7 @@ export async function inviteMember(
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const made = await inAccount(ports, actor.accountId, async (client) => {
     await requireManager(client, actor, [role]);
-    await requirePlace(client, { accountId: actor.accountId, email });
+    await requirePlace(client, actor, email);
     const { accountId, personId: invitedBy } = actor;
     const digest = digestSecretToken(token);
     const invite = await insertInvite(client, { inviteId: uuidv7(), accountId, digest, email, role, invitedBy });
@@ -91,7 +93,7 @@ export function revokeInvite(
     if (role === null) throw new NotFound("There is no such invitation.");
     await requireManager(client, actor, [role]);
     const [revoked] = await revokeInvites(client, { accountId: actor.accountId, inviteId });
-    if (revoked !== undefined) await record(client, actor, "member.invite_revoked", { subject: inviteId, ...revoked });
+    if (revoked !== undefined) await recordRevoked(client, actor, revoked);
   });
 }
 
@@ -143,14 +145,19 @@ async function takeMail({ database: { pool } }: InvitePorts, accountId: string, 
   }
 }
 
-/** Makes a place for an invitation to an address, behind the lock of the account. Errors: ValidationError, LimitExceeded. */
-async function requirePlace(client: PoolClient, { accountId, email }: { accountId: string; email: string }) {
+/**
+ * Makes a place for an invitation to an address, behind the lock of the account. The former ones are revoked, so the inviter must be one
+ * who may revoke them. Errors: RoleMissing, ValidationError, LimitExceeded.
+ */
+async function requirePlace(client: PoolClient, actor: Actor, email: string): Promise<void> {
+  const { accountId } = actor;
   const personId = await readPersonOfEmail(client, email);
   if (personId !== null && (await readRole(client, { accountId, personId })) !== null) {
     throw problem("email.member", "is the address of a member");
   }
   await requireRoom(client, accountId);
-  await revokeInvites(client, { accountId, email });
+  await requireManager(client, actor, await readOpenRoles(client, { accountId, email }));
+  for (const revoked of await revokeInvites(client, { accountId, email })) await recordRevoked(client, actor, revoked);
   if ((await readOpenInvites(client, accountId, MAX_OPEN_INVITES)).length >= MAX_OPEN_INVITES) {
     throw new LimitExceeded(`An account has at most ${MAX_OPEN_INVITES} open invitations. Revoke one first.`);
   }
@@ -159,6 +166,10 @@ async function requirePlace(client: PoolClient, { accountId, email }: { accountI
 async function requireRoom(client: PoolClient, accountId: string): Promise<void> {
   if ((await readMembers(client, accountId, MAX_MEMBERS)).length < MAX_MEMBERS) return;
   throw new LimitExceeded(`An account has at most ${MAX_MEMBERS} members.`);
+}
+
+function recordRevoked(client: PoolClient, actor: Actor, { inviteId, email, role }: RevokedInvite): Promise<void> {
+  return record(client, actor, "member.invite_revoked", { subject: inviteId, email, role });
 }
 
 function record(

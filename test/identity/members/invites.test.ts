@@ -171,6 +171,26 @@ describe("inviting", () => {
     }
   });
 
+  test("by an admin leaves the invitation of an owner open, and replaces others with a line for each", async () => {
+    const owner = await team.newPerson();
+    const admin = await team.newMember(owner.ownAccountId, "admin");
+    const [next, other] = [await team.newPerson(), `${uuidv7()}@test.example`];
+    await owner.members.inviteMember({ email: next.email, role: AccountRole.OWNER });
+    const asked = { email: next.email, role: AccountRole.VIEWER };
+    expect(await problemOf(admin.members.inviteMember(asked))).toBe("permission_denied");
+    expect((await owner.members.listMembers({})).invites.map(({ role }) => role)).toEqual([AccountRole.OWNER]);
+    await owner.members.inviteMember({ email: other, role: AccountRole.DEVELOPER });
+    const former = (await owner.members.listMembers({})).invites.find(({ email }) => email === other)?.id;
+    await admin.members.inviteMember({ email: other, role: AccountRole.VIEWER });
+    const { lines } = await owner.members.listActivity({});
+    const revoked = lines.filter(({ action }) => action === "member.invite_revoked");
+    expect(revoked.map(({ actor, subject, facts }) => ({ actor, subject, facts }))).toEqual([
+      { actor: admin.email, subject: former, facts: { email: other, role: "developer" } },
+    ]);
+    await next.members.acceptInvite({ token: team.tokenTo(next.email) });
+    expect((await rolesOf(owner)).toSorted()).toEqual(["admin", "owner"]);
+  });
+
   test("takes an address and no member", async () => {
     const { owner, person, token } = await invited();
     await person.members.acceptInvite({ token });

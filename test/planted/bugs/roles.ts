@@ -142,6 +142,17 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     noticedBy: members("of an owner is neither given, changed nor removed by an admin"),
   },
   {
+    name: "an admin revokes the invitation of an owner by another one to the address",
+    edits: [
+      edit(
+        "identity/members/invites.ts",
+        "await requireManager(client, actor, await readOpenRoles(client, { accountId, email }));",
+        "",
+      ),
+    ],
+    noticedBy: invites("by an admin leaves the invitation of an owner open"),
+  },
+  {
     name: "the last owner leaves",
     edits: [edit("identity/members/members.ts", 'if (member.role !== "owner") return;', "if (true) return;")],
     noticedBy: members("the last one neither leaves nor takes the own role away"),
