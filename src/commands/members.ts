@@ -3,11 +3,12 @@
 import type { PoolClient } from "pg";
 import { recordActivity } from "../identity/members/activity.ts";
 import { readMembers, readPersonOfEmail, readRole } from "../identity/members/member-store.ts";
-import { endMembership, MAX_MEMBERS, setMember } from "../identity/members/members.ts";
+import { endMembership, MAX_MEMBERS, revokedFacts, setMember } from "../identity/members/members.ts";
 import { ACCOUNT_ROLES } from "../identity/principal.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { revokeKeysOfPerson } from "../keys/store.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
+import { revokePairsOfPerson } from "../merchant/merchants/pair-store.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
@@ -16,7 +17,7 @@ import { uuidOption } from "./option-values.ts";
 const account = { required: true, value: "ID", about: "the account" };
 const email = { required: true, value: "E", about: "the person's e-mail address" };
 const reason = { required: false, value: "R", about: "why" };
-const ports = { revokeKeysOfPerson };
+const ports = { revokeKeysOfPerson, revokePairsOfPerson };
 
 export const memberCommands: readonly Command[] = [
   {
@@ -61,12 +62,12 @@ export const memberCommands: readonly Command[] = [
   },
   {
     name: "member remove",
-    about: "Removes a member from an account and revokes the keys that the member has made.",
+    about: "Removes a member from an account and revokes the keys and merchants' pairs that the member has made.",
     options: { account, email, reason },
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");
       const facts = { email: values.need("email").toLowerCase() };
-      const revokedKeys = await withAuditLog(
+      const revoked = await withAuditLog(
         await operatorHere(database),
         async (client) => {
           await lockAccount(client, accountId);
@@ -74,19 +75,19 @@ export const memberCommands: readonly Command[] = [
           const members = await readMembers(client, accountId, MAX_MEMBERS);
           const member = members.find((each) => each.personId === personId);
           if (member === undefined || (await readRole(client, { accountId, personId })) === null) throw noMember();
-          const keys = await endMembership(ports, client, { accountId, member });
+          const taken = await endMembership(ports, client, { accountId, member });
           const line = { accountId, personId: null, actor: "operator", action: "member.removed", subject: personId };
-          await recordActivity(client, { ...line, facts });
-          return keys;
+          await recordActivity(client, { ...line, facts: { ...facts, ...revokedFacts(taken) } });
+          return taken;
         },
-        (keys) => ({
+        (taken) => ({
           action: "member remove",
           subject: accountId,
           reason: values.get("reason") ?? null,
-          facts: { ...facts, keys },
+          facts: { ...facts, ...taken },
         }),
       );
-      return { json: { revokedKeys } };
+      return { json: { revokedKeys: revoked.keys, revokedPairs: revoked.pairs } };
     },
   },
 ];

@@ -524,6 +524,7 @@ CREATE TABLE merchant_credential (
   key_prefix text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   revoked_at timestamp with time zone,
+  person_id uuid,
   CONSTRAINT merchant_credential_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id),
   CONSTRAINT merchant_credential_pkey PRIMARY KEY (id),
   CONSTRAINT merchant_credential_key_digest_key UNIQUE (key_digest)

@@ -2,6 +2,7 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { PoolClient } from "pg";
 import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Environment } from "../identity/principal.ts";
 import { invariant } from "../kernel/invariant.ts";
@@ -20,22 +21,35 @@ import { type MerchantSummary, requireMerchantOf } from "./merchants/store.ts";
 export type MerchantServiceSources = Pick<OrderSources, "database" | "isServed"> & {
   /** The account that a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** The member who calls. Null: a service calls. */
+  readonly memberOf: (context: HandlerContext) => Maker | null;
+  /** Throws unless a member may make pairs now; called behind the lock of the account. */
+  readonly requireRole: (client: PoolClient, member: Maker) => Promise<void>;
 };
+
+type Maker = { readonly accountId: string; readonly personId: string };
 
 /** The service as Connect serves it. */
 export function createMerchantService({
   database,
   isServed,
   accountOf,
+  memberOf,
+  requireRole,
 }: MerchantServiceSources): ServiceImpl<typeof MerchantService> {
   const { pool } = database;
+  const makerOf = (context: HandlerContext) => {
+    const member = memberOf(context);
+    if (member === null) return {};
+    return { maker: { personId: member.personId, requireRole: (client: PoolClient) => requireRole(client, member) } };
+  };
   const requireOwn = (context: HandlerContext, merchantId: string): Promise<Environment> =>
     requireMerchantOf(pool, { merchantId, accountId: accountOf(context) });
   return {
     async createMerchant(request, context) {
       const accountId = accountOf(context);
       const environment = fromProtoEnvironment(request.environment);
-      const issued = await openMerchant({ database, isServed }, { accountId, environment });
+      const issued = await openMerchant({ database, isServed }, { accountId, environment, ...makerOf(context) });
       const merchant = (await listMerchants(database, accountId)).find((own) => own.merchantId === issued.merchantId);
       const [pair] = await listPairs(database, issued.merchantId);
       invariant(merchant !== undefined && pair !== undefined, "a merchant that was made is listed, with its pair");
@@ -48,7 +62,8 @@ export function createMerchantService({
     },
 
     async createCredential({ merchantId }, context) {
-      const { issued, pair } = await issueOwnPair(database, { accountId: accountOf(context), merchantId });
+      const order = { accountId: accountOf(context), merchantId, ...makerOf(context) };
+      const { issued, pair } = await issueOwnPair(database, order);
       return { credential: toProtoCredential(pair), apiKey: issued.apiKey, secretKey: issued.secretKey };
     },
 

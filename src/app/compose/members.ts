@@ -2,6 +2,7 @@ import type { MembersServiceDependencies } from "../../identity/members/service.
 import { createMembersService } from "../../identity/members/service.ts";
 import { countKeysOfPeople, revokeKeysOfPerson } from "../../keys/store.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
+import { revokePairsOfPerson } from "../../merchant/merchants/pair-store.ts";
 import { sessionOf } from "../../transport/calls/callers.ts";
 
 /** Builds MembersService over the ledger's lock of an account, and the keys of its people. */
@@ -10,6 +11,7 @@ export function membersService(parts: Pick<MembersServiceDependencies, "database
     ...parts,
     lockAccount,
     revokeKeysOfPerson,
+    revokePairsOfPerson,
     countKeysOfPeople: (accountId) => countKeysOfPeople(parts.database.pool, accountId),
     sessionOf,
   });

@@ -27,6 +27,7 @@ export const MerchantCredential = defineEntity({
     keyPrefix: p.text(),
     createdAt: now(),
     revokedAt: moment().nullable(),
+    personId: p.uuid().nullable(),
   },
   uniques: [{ name: "merchant_credential_key_digest_key", properties: ["keyDigest"] }],
 });

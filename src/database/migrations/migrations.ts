@@ -38,6 +38,7 @@ export const schemaCode: SchemaCode = {
     { number: 14, name: "posting-late", oldestCode: 1, concurrent: true },
     { number: 15, name: "key-networks", oldestCode: 1 },
     { number: 16, name: "key-tokens", oldestCode: 1 },
+    { number: 17, name: "credential-person", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -13,6 +13,17 @@ export function mayHaveKeys(role: AccountRole): boolean {
   return WITH_KEYS.includes(role);
 }
 
+/** Whether members of a role may make merchants and their pairs. The pairs of a member who changes to another role are revoked. */
+export function mayMakePairs(role: AccountRole): boolean {
+  return MANAGERS.includes(role);
+}
+
+/** Stops unless a person may make merchants' pairs in an account, behind the lock of the account. Errors: RoleMissing. */
+export async function requirePairRole(client: PoolClient, member: MemberId): Promise<void> {
+  const role = await readRole(client, member);
+  if (role === null || !mayMakePairs(role)) throw new RoleMissing(role !== null);
+}
+
 /** Stops unless a person may have keys in an account, behind the lock of the account. Errors: RoleMissing. */
 export async function requireKeyRole(client: PoolClient, member: MemberId): Promise<void> {
   const role = await readRole(client, member);

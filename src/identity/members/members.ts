@@ -9,7 +9,7 @@ import { NotFound, RoleMissing, ValidationError } from "../../kernel/errors.ts";
 import type { AccountRole } from "../principal.ts";
 import { recordActivity } from "./activity.ts";
 import { revokeInvites } from "./invite-store.ts";
-import { mayHaveKeys, requireManager } from "./member-roles.ts";
+import { mayHaveKeys, mayMakePairs, requireManager } from "./member-roles.ts";
 import {
   deleteMember,
   insertMember,
@@ -30,7 +30,14 @@ export type MemberPorts = {
   readonly lockAccount: (client: PoolClient, accountId: string) => Promise<unknown>;
   /** Revokes the keys that a person has made in an account, behind its lock. Returns how many people could see. */
   readonly revokeKeysOfPerson: (client: PoolClient, member: MemberId) => Promise<number>;
+  /** Revokes the pairs that a person has made for merchants of an account, behind its lock. Returns how many. */
+  readonly revokePairsOfPerson: (client: PoolClient, member: MemberId) => Promise<number>;
 };
+
+type Revokers = Pick<MemberPorts, "revokeKeysOfPerson" | "revokePairsOfPerson">;
+
+/** How many keys and merchants' pairs of a member were revoked. */
+export type Revoked = { readonly keys: number; readonly pairs: number };
 
 /** The person who changes something, in the account that the session acts for. */
 export type Actor = MemberId & { readonly email: string };
@@ -46,13 +53,13 @@ export function changeRole(
     if (member.role === role) return { revokedKeys: 0 };
     await requireOtherOwner(client, actor.accountId, member);
     await writeRole(client, { accountId: actor.accountId, personId, role });
-    const revokedKeys = await takeBack(ports, client, { accountId: actor.accountId, personId, role });
-    await record(client, actor, "member.role_changed", member, { from: member.role, to: role, keys: revokedKeys });
-    return { revokedKeys };
+    const revoked = await takeBack(ports, client, { accountId: actor.accountId, personId, role });
+    await record(client, actor, "member.role_changed", member, { from: member.role, to: role, ...revoked });
+    return { revokedKeys: revoked.keys };
   });
 }
 
-/** Removes a member, and revokes the keys and the invitations that the member has made. Errors: as changeRole. */
+/** Removes a member, and revokes the keys, the merchants' pairs and the invitations that the member has made. Errors: as changeRole. */
 export function removeMember(
   ports: MemberPorts,
   { actor, personId }: { actor: Actor; personId: string },
@@ -60,9 +67,9 @@ export function removeMember(
   return inAccount(ports, actor.accountId, async (client) => {
     const member = await requireMember(client, { accountId: actor.accountId, personId });
     await requireManager(client, actor, [member.role]);
-    const revokedKeys = await endMembership(ports, client, { accountId: actor.accountId, member });
-    await record(client, actor, "member.removed", member, { role: member.role, keys: revokedKeys });
-    return { revokedKeys };
+    const revoked = await endMembership(ports, client, { accountId: actor.accountId, member });
+    await record(client, actor, "member.removed", member, { role: member.role, ...revoked });
+    return { revokedKeys: revoked.keys };
   });
 }
 
@@ -74,10 +81,10 @@ export function leaveAccount(
   return inAccount(ports, actor.accountId, async (client) => {
     const member = (await readMembers(client, actor.accountId, MAX_MEMBERS)).find(isPerson(actor.personId));
     if (member === undefined) throw new RoleMissing(false);
-    const revokedKeys = await endMembership(ports, client, { accountId: actor.accountId, member });
+    const revoked = await endMembership(ports, client, { accountId: actor.accountId, member });
     await writeActsFor(client, { sessionId, personId: actor.personId, accountId: null });
-    await record(client, actor, "member.left", member, { role: member.role, keys: revokedKeys });
-    return { revokedKeys };
+    await record(client, actor, "member.left", member, { role: member.role, ...revoked });
+    return { revokedKeys: revoked.keys };
   });
 }
 
@@ -86,7 +93,7 @@ export function leaveAccount(
  * Errors: ValidationError for the last owner.
  */
 export async function setMember(
-  ports: Pick<MemberPorts, "revokeKeysOfPerson">,
+  ports: Revokers,
   client: PoolClient,
   { accountId, personId, role }: MemberId & { role: AccountRole },
 ): Promise<void> {
@@ -100,12 +107,12 @@ export async function setMember(
   if (member.role !== role) await takeBack(ports, client, { accountId, personId, role });
 }
 
-/** Removes a member behind the lock of the account, whatever the caller is. Returns how many keys were revoked. Errors: ValidationError. */
+/** Removes a member behind the lock of the account, whatever the caller is. Errors: ValidationError. */
 export async function endMembership(
-  ports: Pick<MemberPorts, "revokeKeysOfPerson">,
+  ports: Revokers,
   client: PoolClient,
   { accountId, member }: { accountId: string; member: Member },
-): Promise<number> {
+): Promise<Revoked> {
   await requireOtherOwner(client, accountId, member);
   await deleteMember(client, { accountId, personId: member.personId });
   return takeBack(ports, client, { accountId, personId: member.personId, role: null });
@@ -141,14 +148,24 @@ async function requireOtherOwner(client: PoolClient, accountId: string, member: 
   throw problem("member.last_owner", "is the last owner; make another member an owner first");
 }
 
-/** What goes with a role: keys, where the new role may have none, and the invitations that the person has made. */
+/** What goes with a role: keys and pairs, where the new role may have none, and the invitations that the person has made. */
 async function takeBack(
-  { revokeKeysOfPerson }: Pick<MemberPorts, "revokeKeysOfPerson">,
+  { revokeKeysOfPerson, revokePairsOfPerson }: Revokers,
   client: PoolClient,
   { accountId, personId, role }: MemberId & { role: AccountRole | null },
-): Promise<number> {
+): Promise<Revoked> {
   await revokeInvites(client, { accountId, invitedBy: personId });
-  return role !== null && mayHaveKeys(role) ? 0 : revokeKeysOfPerson(client, { accountId, personId });
+  const keys = role !== null && mayHaveKeys(role) ? 0 : await revokeKeysOfPerson(client, { accountId, personId });
+  const pairs = role !== null && mayMakePairs(role) ? 0 : await revokePairsOfPerson(client, { accountId, personId });
+  return { keys, pairs };
+}
+
+/** What was revoked, as a line of the activity log has it: counts of zero are left out. */
+export function revokedFacts({ keys, pairs }: Revoked): Readonly<Record<string, string>> {
+  return {
+    ...(keys === 0 ? {} : { revoked_keys: String(keys) }),
+    ...(pairs === 0 ? {} : { revoked_pairs: String(pairs) }),
+  };
 }
 
 function record(
@@ -156,9 +173,9 @@ function record(
   { accountId, personId, email }: Actor,
   action: string,
   member: Member,
-  { keys, ...facts }: { keys: number; role?: AccountRole; from?: AccountRole; to?: AccountRole },
+  { keys, pairs, ...facts }: Revoked & { role?: AccountRole; from?: AccountRole; to?: AccountRole },
 ): Promise<void> {
-  const shown = { email: member.email, ...facts, ...(keys === 0 ? {} : { revoked_keys: String(keys) }) };
+  const shown = { email: member.email, ...facts, ...revokedFacts({ keys, pairs }) };
   return recordActivity(client, { accountId, personId, actor: email, action, subject: member.personId, facts: shown });
 }
 

@@ -3,6 +3,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { PoolClient } from "pg";
 import type { Environment, MerchantPrincipal } from "../../identity/principal.ts";
 import type { Database } from "../../database/database.ts";
 import { waitForLocks, withRetry, withTransaction } from "../../database/transactions.ts";
@@ -28,8 +29,15 @@ const SHOWN_CHARACTERS = 4;
 /** A new pair, the only time both halves are visible. */
 export type IssuedPair = { readonly pairId: string; readonly apiKey: string; readonly secretKey: string };
 
-/** Issues another pair of a merchant, for the merchant's environment. Errors: NotFound. */
-export async function issuePair(client: Queryable, merchantId: string): Promise<IssuedPair> {
+/** A member who makes a pair. `requireRole` throws unless the person may make pairs now; it is called behind the lock of the account. */
+export type PairMaker = { readonly personId: string; readonly requireRole: (client: PoolClient) => Promise<void> };
+
+/** Issues another pair of a merchant, for the merchant's environment. `personId` is the member who makes it. Errors: NotFound. */
+export async function issuePair(
+  client: Queryable,
+  merchantId: string,
+  personId: string | null = null,
+): Promise<IssuedPair> {
   const { key, secret } = prefixes[await requireMerchant(client, merchantId)];
   const pair = { pairId: uuidv7(), apiKey: newSecretToken(key), secretKey: newSecretToken(secret) };
   await insertPair(client, {
@@ -38,6 +46,7 @@ export async function issuePair(client: Queryable, merchantId: string): Promise<
     keyDigest: digestSecretToken(pair.apiKey),
     secretDigest: digestSecretToken(pair.secretKey),
     keyPrefix: pair.apiKey.slice(0, key.length + SHOWN_CHARACTERS),
+    personId,
   });
   return pair;
 }
@@ -68,20 +77,22 @@ function revoke(
 /** The most active pairs of a merchant: enough to replace one without an interruption. */
 export const MAX_WORKING_PAIRS = 10;
 
-/** Issues another pair of an account's merchant. Errors: NotFound, LimitExceeded. */
+/** Issues another pair of an account's merchant. `maker` left out: no member makes it. Errors: NotFound, LimitExceeded, RoleMissing. */
 export function issueOwnPair(
   database: Pick<Database, "pool">,
-  { accountId, merchantId }: { accountId: string; merchantId: string },
+  { accountId, merchantId, maker }: { accountId: string; merchantId: string; maker?: PairMaker },
 ): Promise<{ issued: IssuedPair; pair: PairSummary }> {
   return withRetry(() =>
     withTransaction(database, async (client) => {
       await lockAccount(client, accountId);
+      // A member who is removed meanwhile makes no pair behind it.
+      await maker?.requireRole(client);
       await requireMerchantOf(client, { accountId, merchantId });
       const working = (await readPairs(client, merchantId)).filter(({ revokedAt }) => revokedAt === null);
       if (working.length >= MAX_WORKING_PAIRS) {
         throw new LimitExceeded(`A merchant has at most ${MAX_WORKING_PAIRS} credentials that work. Revoke one first.`);
       }
-      const issued = await issuePair(client, merchantId);
+      const issued = await issuePair(client, merchantId, maker?.personId);
       const pair = (await readPairs(client, merchantId)).find(({ pairId }) => pairId === issued.pairId);
       invariant(pair !== undefined, "a pair that was issued is listed");
       return { issued, pair };

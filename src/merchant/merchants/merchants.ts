@@ -13,7 +13,7 @@ import { lockAccount } from "../../ledger/account-lock.ts";
 import { creditFund, openFund, readFunds } from "../../ledger/funds.ts";
 import { claimReference } from "../../ledger/postings.ts";
 import { parseAmount } from "../transfers/amount.ts";
-import { issuePair, type IssuedPair } from "./credentials.ts";
+import { issuePair, type IssuedPair, type PairMaker } from "./credentials.ts";
 import { assetOf, coins, findCoin } from "../chains/currencies.ts";
 import { openDefaultLimits } from "./limits-store.ts";
 import { outsideAccounts } from "../transfers/outside-accounts.ts";
@@ -23,7 +23,12 @@ import { insertMerchant, type MerchantSummary, readMerchants, readOwner } from "
 /** The largest balance of a fund in whole coins. Its column holds ten thousand times as many at 18 decimals. */
 const MAX_FUND_COINS = 10n ** 16n;
 
-export type NewMerchant = { readonly accountId: string; readonly environment: Environment };
+/** `maker` left out: no member makes it. */
+export type NewMerchant = {
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly maker?: PairMaker;
+};
 
 /** Creates a merchant of an account, with its first pair. Errors: NotFound. */
 export function createMerchant(
@@ -36,33 +41,35 @@ export function createMerchant(
 /** The same inside the caller's transaction. */
 export async function addMerchant(
   client: PoolClient,
-  { accountId, environment }: NewMerchant,
+  { accountId, environment, maker }: NewMerchant,
 ): Promise<IssuedPair & { merchantId: string }> {
   const merchantId = uuidv7();
   await insertMerchant(client, { id: merchantId, accountId, environment });
   await openDefaultLimits(client, merchantId);
-  return { merchantId, ...(await issuePair(client, merchantId)) };
+  return { merchantId, ...(await issuePair(client, merchantId, maker?.personId)) };
 }
 
 /**
  * Creates the merchant of an account in an environment, where it has none yet. Errors: NotFound, LimitExceeded,
- * CurrencyUnsupported where no currency is served in production.
+ * CurrencyUnsupported where no currency is served in production, RoleMissing.
  */
 export function openMerchant(
   { database, isServed }: { database: Pick<Database, "pool">; isServed: IsServed },
-  { accountId, environment }: NewMerchant,
+  merchant: NewMerchant,
 ): Promise<IssuedPair & { merchantId: string }> {
+  const { accountId, environment, maker } = merchant;
   if (!coins.some(({ currencyCode, network }) => isServed(currencyCode, network, environment))) {
     throw new CurrencyUnsupported();
   }
   return withRetry(() =>
     withTransaction(database, async (client) => {
       await lockAccount(client, accountId);
+      await maker?.requireRole(client);
       const own = await readMerchants(client, accountId);
-      if (own.some((merchant) => merchant.environment === environment)) {
+      if (own.some((each) => each.environment === environment)) {
         throw new LimitExceeded(`This account has a ${environment} merchant already.`);
       }
-      return addMerchant(client, { accountId, environment });
+      return addMerchant(client, merchant);
     }),
   );
 }

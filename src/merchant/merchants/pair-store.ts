@@ -2,27 +2,32 @@
 
 import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../../database/orm.ts";
+import { waitForLocks } from "../../database/transactions.ts";
 import type { Environment } from "../../identity/principal.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 
 const INSERT = `
-INSERT INTO merchant_credential (id, merchant_id, key_digest, secret_digest, key_prefix)
-VALUES ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::text)`;
+INSERT INTO merchant_credential (id, merchant_id, key_digest, secret_digest, key_prefix, person_id)
+VALUES ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::text, $6::uuid)`;
 const WORKING = `
 SELECT c.id AS "pairId", c.secret_digest AS "secretDigest", m.id AS "merchantId", m.environment
 FROM merchant_credential c JOIN merchant m ON m.id = c.merchant_id
 WHERE c.key_digest = $1::bytea AND c.revoked_at IS NULL`;
+const REVOKE_OF_PERSON = `
+UPDATE merchant_credential SET revoked_at = clock_timestamp()
+WHERE person_id = $2::uuid AND revoked_at IS NULL AND merchant_id IN (SELECT id FROM merchant WHERE account_id = $1::uuid)`;
 const DIGESTS = ["keyDigest", "secretDigest"] as const;
 
 export type PairDigests = { readonly keyDigest: Buffer; readonly secretDigest: Buffer };
 
-/** Adds a pair of a merchant. */
+/** Adds a pair of a merchant. `personId` null: no member made it. */
 export async function insertPair(
   client: Pool | PoolClient,
-  pair: PairDigests & { id: string; merchantId: string; keyPrefix: string },
+  pair: PairDigests & { id: string; merchantId: string; keyPrefix: string; personId: string | null },
 ): Promise<void> {
-  await client.query(INSERT, [pair.id, pair.merchantId, pair.keyDigest, pair.secretDigest, pair.keyPrefix]);
+  const { id, merchantId, keyDigest, secretDigest, keyPrefix, personId } = pair;
+  await client.query(INSERT, [id, merchantId, keyDigest, secretDigest, keyPrefix, personId]);
 }
 
 export type StoredPair = {
@@ -65,6 +70,18 @@ export async function markPairRevoked(
     throw new NotFound("There is no such pair.");
   }
   return fromRow(await em.findOneOrFail(MerchantCredential, { id: pairId }, { exclude: DIGESTS }));
+}
+
+/**
+ * Revokes the pairs that a person has made for merchants of an account, behind the lock of the account. It waits for their orders that are
+ * under way. Returns how many.
+ */
+export async function revokePairsOfPerson(
+  client: PoolClient,
+  { accountId, personId }: { accountId: string; personId: string },
+): Promise<number> {
+  await waitForLocks(client);
+  return (await client.query(REVOKE_OF_PERSON, [accountId, personId])).rowCount ?? 0;
 }
 
 /** Revokes every active pair. Returns their number. */

@@ -7,6 +7,7 @@ const roles = (test: string) => ({ file: "test/security/roles.test.ts", test });
 const isolation = (test: string) => ({ file: "test/identity/members/isolation.test.ts", test });
 
 const members = (test: string) => ({ file: "test/identity/members/members.test.ts", test });
+const pairs = (test: string) => ({ file: "test/identity/members/pairs.test.ts", test });
 const invites = (test: string) => ({ file: "test/identity/members/invites.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -117,11 +118,38 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     edits: [
       edit(
         "identity/members/members.ts",
-        "role !== null && mayHaveKeys(role) ? 0 : revokeKeysOfPerson(client, { accountId, personId })",
+        "role !== null && mayHaveKeys(role) ? 0 : await revokeKeysOfPerson(client, { accountId, personId })",
         "0",
       ),
     ],
     noticedBy: members("loses the keys and the open invitations that the member made"),
+  },
+  {
+    name: "an admin who goes keeps merchants' pairs that work",
+    edits: [
+      edit(
+        "identity/members/members.ts",
+        "role !== null && mayMakePairs(role) ? 0 : await revokePairsOfPerson(client, { accountId, personId })",
+        "0",
+      ),
+    ],
+    noticedBy: pairs("work no more once the member is removed"),
+  },
+  {
+    name: "an admin who becomes a developer keeps merchants' pairs that work",
+    edits: [edit("identity/members/members.ts", "mayMakePairs(role) ? 0", "mayHaveKeys(role) ? 0")],
+    noticedBy: pairs("work no more once the member has the role"),
+  },
+  {
+    name: "a pair is made behind the removal of its maker",
+    edits: [
+      edit(
+        "merchant/merchants/credentials.ts",
+        "await maker?.requireRole(client); await requireMerchantOf(",
+        "await requireMerchantOf(",
+      ),
+    ],
+    noticedBy: pairs("a person who was removed meanwhile makes neither a merchant nor a pair"),
   },
   {
     name: "an admin comes back by an own invitation",
