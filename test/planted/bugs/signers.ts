@@ -43,7 +43,7 @@ export const SIGNERS: readonly PlantedBug[] = [
           'const { r, s, v } = await signer.sign(keccak256(unsigned)).catch((cause: unknown) => {\n    throw new UnsignablePayment("the payment cannot be signed", { cause });\n  });',
       },
     ],
-    noticedBy: paid("keep their nonce and fail nothing when the signer goes away"),
+    noticedBy: paid("keep their nonce and fail nothing when"),
   },
   {
     name: "nonces are taken while the signer is away",
@@ -81,7 +81,7 @@ export const SIGNERS: readonly PlantedBug[] = [
   {
     name: "a signer that is silent keeps its wallet waiting",
     edits: [signers("wallet-signer.ts", "await Promise.race([ask(signal), late.promise])", "await ask(signal)")],
-    noticedBy: of("wallet-signer", "by silence is a failure that may pass"),
+    noticedBy: of("wallet-signer", "by silence"),
   },
   {
     name: "a signature's number keeps its leading zero",
@@ -92,7 +92,7 @@ export const SIGNERS: readonly PlantedBug[] = [
         "if (first === 0 && bytes.length > 33) throw",
       ),
     ],
-    noticedBy: of("signature-format", "is refused where it is a zero too many"),
+    noticedBy: of("signature-format", "a zero too many"),
   },
   {
     name: "a token is asked again with a PIN that it refused",
