@@ -293,8 +293,12 @@ export class PayoutEngine {
   async #choose(walletId: string): Promise<number> {
     const { pool, chain, serves, policy, guard } = this.#options;
     if (this.#books !== "current") return 0;
+    // The chain first, as in #watchWallet. A stop may have ended since then, or the chain may not show who used the nonce.
+    const used = await chain.nextNonce();
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || wallet.walletId !== walletId || wallet.haltReason !== null) return 0;
+    // The transaction that used our next nonce may have paid what we would pay with another.
+    if (used > wallet.nextNonce) return 0;
     if (await isStopped(pool, wallet)) return 0;
     if (!(await this.#hasSigner())) return 0;
     return chooseTransfers({

@@ -14,6 +14,7 @@ import { restoreAttempts } from "./restore-attempts.ts";
 import {
   beginAt,
   followHistory,
+  haltWallet,
   lockWallet,
   readWallet,
   resumeWallet,
@@ -21,7 +22,7 @@ import {
   writeNextNonce,
 } from "./wallet-store.ts";
 
-/** Nonces of others that one order writes down at most; another order goes on from there. */
+/** Nonces of others that one order writes down at most; the wallet stays stopped, and another order goes on from there. */
 const MOST_FOREIGN = 1_000;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -42,6 +43,8 @@ export type ResumedWallet = {
   readonly foreignNonces: number;
   readonly adoptedPayments: number;
   readonly isNew: boolean;
+  /** Why the wallet has stopped again at once. Not there: it signs. */
+  readonly nextStopReason?: string;
 };
 
 /**
@@ -79,9 +82,10 @@ export async function findForeignNonces(
 }
 
 /**
- * Ends the stop of a wallet that began at that moment, inside the caller's transaction. `adopts`: a transaction that pays an open
- * transfer is recorded as its payment. Errors: ValidationError when the wallet has stopped again since, when one of the nonces is our own,
- * or when one pays an open transfer and is not adopted: paying again would pay twice.
+ * Ends the stop of a wallet that began at that moment, inside the caller's transaction. Another stop follows at once where the chain has
+ * used more nonces than one order writes down. `adopts`: a transaction that pays an open transfer is recorded as its payment. Errors:
+ * ValidationError when the wallet has stopped again since, when one of the nonces is our own, or when one pays an open transfer and is not
+ * adopted: paying again would pay twice.
  */
 export async function resumeSigning(
   client: PoolClient,
@@ -115,7 +119,7 @@ export async function resumeSigning(
   const used = nextNonce + own.filter(({ displaced }) => displaced === null).length;
   const { taken, restored } = await restoreAttempts(client, { walletId, nextNonce: used, adopts });
   const end = used + taken;
-  // They may be payments of open transfers. Where there is no room for all of them at once, the wallet stops again for the rest.
+  // They may be payments of open transfers. Where there is no room for all of them at once, the wallet stays stopped for the rest.
   if (usedByChain <= end && usedByChain + waiting > end) throw stillWaiting(end);
   await writeNextNonce(client, walletId, end);
   const history = await readHistory(client);
@@ -123,7 +127,12 @@ export async function resumeSigning(
   await forgetUncompared(client, walletId, history);
   await followHistory(client, walletId, history);
   invariant(await resumeWallet(client, walletId), "a stopped wallet that is locked can be resumed");
-  return { foreignNonces: strangers.length, adoptedPayments: adoptions.length + restored, isNew: true };
+  const resumed = { foreignNonces: strangers.length, adoptedPayments: adoptions.length + restored, isNew: true };
+  if (usedByChain <= end) return resumed;
+  // No engine sees the wallet sign in between: it would choose a nonce that the chain has used.
+  const nextStopReason = readOn(wallet, { end, used: usedByChain });
+  await haltWallet(client, walletId, nextStopReason);
+  return { ...resumed, nextStopReason };
 }
 
 /** The next nonce of a wallet. Errors: ValidationError, where it does not begin at the nonce that the operator named. */
@@ -145,6 +154,11 @@ async function firstNonceOf(
 
 function wrongFirst(message: string): ValidationError {
   return new ValidationError([{ field: "firstNonce", rule: "wallet.first_nonce", message }]);
+}
+
+/** The reason of the stop that follows where one order could not write down all nonces. */
+function readOn({ chain }: Wallet, { end, used }: { end: number; used: number }): string {
+  return `the chain has used ${used} nonces, and they are read up to ${end}: run saldo payout resume --chain ${chain} again`;
 }
 
 function stillWaiting(nonce: number): ValidationError {

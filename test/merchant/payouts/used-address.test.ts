@@ -4,8 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findCoin } from "../../../src/merchant/chains/currencies.ts";
+import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.ts";
+import { findForeignNonces, resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
+import { findStop } from "../../../src/operator/commands/payouts.ts";
 import { onServer } from "../../setup/test-servers.ts";
-import { EvmSetup, FINAL_AFTER } from "./evm-setup.ts";
+import { EvmSetup, FINAL_AFTER, UNITS } from "./evm-setup.ts";
 import { helpersOf } from "./lost-books.ts";
 
 describe("an address that has sent before its wallet is in the books", () => {
@@ -80,5 +84,54 @@ describe("an address that has sent before its wallet is in the books", () => {
     await setup.expectPaidOnce(transferId, to, before);
     await onServer(setup.opened.url, "UPDATE wallet SET halted_at = now(), halt_reason = 'test'");
     await expect(resume({ firstNonce: 4 })).rejects.toThrow("is only for a wallet that has never paid");
+  });
+
+  it("stays stopped while the chain has used more nonces than one order has read", async () => {
+    const [to, before, chain] = [await setup.recipient(), await setup.available(), setup.chain()];
+    const transferId = await setup.orderTokens(to);
+    const fee = await chain.suggestFee(null);
+    if (fee === null) throw new Error("the fee is too high");
+    const payment = { coin: findCoin("USDT", "ethereum"), to, units: UNITS };
+    // The last of them pays the open transfer.
+    for (const [nonce, each] of [null, null, payment].entries())
+      await chain.broadcast((await chain.sign({ nonce, payment: each, fee })).raw);
+    await setup.anvil.mine(FINAL_AFTER);
+    const engine = setup.engine();
+    await engine.round();
+    const { pool } = setup.database;
+    const found = await findForeignNonces(pool, chain);
+    const { stoppedAt = new Date(0) } = (await findStop(pool, { chains: [chain], name: chain.name })) ?? {};
+    const first = { ...found, foreign: found.foreign.slice(0, 1) };
+    const resumed = await inTransaction(pool, (client) => resumeSigning(client, first, { stoppedAt, adopts: true }));
+    const reason =
+      "the chain has used 3 nonces, and they are read up to 1: run saldo payout resume --chain ethereum again";
+    expect(resumed).toEqual({ foreignNonces: 1, adoptedPayments: 0, isNew: true, nextStopReason: reason });
+    expect(await stopReason()).toBe(reason);
+    await engine.round();
+    expect(await setup.merchant.history(transferId)).toEqual([]);
+    await expect(resume()).rejects.toThrow(`pays transfer ${transferId}, which is open`);
+    expect(await resume({ adopts: true })).toEqual({ foreignNonces: 1, adoptedPayments: 1, isNew: true });
+    expect(await stopReason()).toBeNull();
+    await setup.runToEnd(engine, [transferId]);
+    await setup.expectPaidOnce(transferId, to, before);
+  });
+
+  it("takes no nonce that the chain has used, though its node does not show by whom", async () => {
+    const [to, chain, engine] = [await setup.recipient(), setup.chain(), setup.engine()];
+    await setup.runToEnd(engine, [await setup.orderTokens(await setup.recipient())]);
+    const before = await setup.available();
+    const fee = await chain.suggestFee(null);
+    if (fee === null) throw new Error("the fee is too high");
+    await chain.broadcast((await chain.sign({ nonce: await chain.nextNonce(), payment: null, fee })).raw);
+    await setup.anvil.mine(FINAL_AFTER);
+    const transferId = await setup.orderTokens(to);
+    await setup.engine({ chain: { ...chain, holderOf: () => Promise.resolve(null) } }).round();
+    expect(await stopReason()).toBeNull();
+    expect(await setup.merchant.history(transferId)).toEqual([]);
+    await engine.round();
+    expect(await stopReason()).toContain("which we have not signed");
+    expect(await resume()).toMatchObject({ foreignNonces: 1 });
+    await setup.runToEnd(engine, [transferId]);
+    await setup.expectPaidOnce(transferId, to, before);
   });
 });

@@ -300,6 +300,18 @@ export const PAYOUTS: readonly PlantedBug[] = [
     noticedBy: test("used-address", "before the chain has what waits for a block"),
   },
   {
+    name: "a wallet signs again behind the chain's nonces",
+    edits: [
+      payouts("resume-wallet.ts", "if (usedByChain <= end) return resumed;", "if (usedByChain >= 0) return resumed;"),
+    ],
+    noticedBy: test("used-address", "stays stopped while the chain has used more nonces"),
+  },
+  {
+    name: "a nonce is taken that the chain has used",
+    edits: [payouts("payout-engine.ts", "if (used > wallet.nextNonce) return 0;", "")],
+    noticedBy: test("used-address", "takes no nonce that the chain has used"),
+  },
+  {
     name: "a wallet that has paid begins at a nonce that an operator names",
     edits: [
       payouts("resume-wallet.ts", "if (await hasPaid(client, wallet.walletId))", "if (wallet.haltedAt === null)"),
