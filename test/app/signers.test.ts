@@ -1,10 +1,15 @@
 // Signers as the settings of a service name them: what pays, what only watches, and the command that shows the address of a key.
 
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRealChains, withoutWalletKeys } from "../../src/app/compose/payouts.ts";
 import { readConfig } from "../../src/app/config/config.ts";
 import { WrongSigner } from "../../src/merchant/chains/signers/signer.ts";
+import { publicKeyOf } from "../chains/random-signer.ts";
 import { FakeAwsKms, FakeGoogleKms } from "../chains/fake-key-services.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
 import { SoftToken, tokenOf } from "../setup/soft-hsm.ts";
@@ -102,5 +107,49 @@ describe("a service whose wallet has a signer", () => {
     const [real] = await createRealChains(config);
     await real?.chain.checkSigner();
     await token.drop();
+  });
+
+  it("on a token tries a wrong PIN once, however many chains have keys there, until the next start", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "saldo-fake-token-"));
+    const [tool, tries, key] = [join(folder, "pkcs11-tool"), join(folder, "tries"), join(folder, "key")];
+    // It shows the key to everyone, and refuses the PIN after a while: both chains ask meanwhile.
+    const lines = [
+      "#!/bin/sh",
+      'case "$*" in',
+      `  *--login*) echo try >> ${tries}; sleep 0.3; echo CKR_PIN_INCORRECT >&2; exit 1 ;;`,
+      `  *) cat ${key} ;;`,
+      "esac",
+    ];
+    await writeFile(key, publicKeyOf(KEY));
+    await writeFile(tool, `${lines.join("\n")}\n`);
+    await chmod(tool, 0o755);
+    const chainOf = (name: string): Record<string, string> => ({
+      [`SALDO_${name}_RPC_URL`]: "http://127.0.0.1:9",
+      [`SALDO_${name}_SIGNER`]: "pkcs11",
+      [`SALDO_${name}_SIGNER_KEY_ID`]: "01",
+      [`SALDO_${name}_WALLET`]: WALLET,
+    });
+    const config = readConfig({
+      PATH: process.env["PATH"] ?? "",
+      SALDO_DEMO: "0",
+      ...chainOf("ETHEREUM"),
+      ...chainOf("BSC"),
+      SALDO_PKCS11_TOOL: tool,
+      SALDO_PKCS11_MODULE: join(folder, "library.so"),
+      SALDO_PKCS11_TOKEN_LABEL: "saldo-test",
+      SALDO_PKCS11_PIN: "0000000",
+    });
+    const chains = (await createRealChains(config)).map(({ chain }) => chain);
+    expect(chains).toHaveLength(2);
+    const failures = await Promise.all(chains.map((chain) => chain.checkSigner().catch(String)));
+    expect(failures.toSorted((one, other) => String(one).length - String(other).length)).toEqual([
+      expect.stringContaining("refuses the PIN (CKR_PIN_INCORRECT)"),
+      expect.stringContaining("tried again by the next start"),
+    ]);
+    // Nor does a chain that is opened later.
+    const [later] = await createRealChains(config);
+    await expect(later?.chain.checkSigner()).rejects.toThrow("tried again by the next start");
+    expect(await readFile(tries, "utf8")).toBe("try\n");
+    await rm(folder, { recursive: true });
   });
 });

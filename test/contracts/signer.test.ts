@@ -10,6 +10,7 @@ import { serviceAccountToken } from "../../src/merchant/chains/signers/google-to
 import { createLocalSigner } from "../../src/merchant/chains/signers/local-signer.ts";
 import { createPkcs11Signer, type Pkcs11Settings } from "../../src/merchant/chains/signers/pkcs11-signer.ts";
 import { type Signer, SignerFailure, WrongSigner } from "../../src/merchant/chains/signers/signer.ts";
+import { TokenAccess } from "../../src/merchant/chains/signers/token-access.ts";
 import { WalletSigner } from "../../src/merchant/chains/signers/wallet-signer.ts";
 import { type Behaviour, FakeAwsKms, FakeGoogleKms, type FakeKeyService } from "../chains/fake-key-services.ts";
 import { SoftToken, tokenOf } from "../setup/soft-hsm.ts";
@@ -185,7 +186,9 @@ describe("a token", () => {
   });
 
   it("that refuses the PIN is not asked again, so that it does not lock itself", async (context) => {
-    const signer = onToken(context, { pin: "0000000" });
+    const { settings } = tokenOf(context, opened);
+    // The other tests of this process go on with the same token.
+    const signer = createPkcs11Signer({ ...settings, pin: "0000000" }, new TokenAccess());
     const wallet = new WalletSigner({ signer, wallet: (await signer.address(never)) as Hex, pace: PATIENT });
     await expect(wallet.sign(keccak256("0x01"))).rejects.toThrow(/refuses the PIN \(CKR_PIN_INCORRECT\)/);
     await expect(wallet.sign(keccak256("0x01"))).rejects.toThrow(/tried again by the next start/);

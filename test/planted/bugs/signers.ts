@@ -96,8 +96,18 @@ export const SIGNERS: readonly PlantedBug[] = [
   },
   {
     name: "a token is asked again with a PIN that it refused",
-    edits: [signers("pkcs11-signer.ts", "if (refusal !== null) throw", "if (refusal === pin) throw")],
+    edits: [signers("token-access.ts", "if (this.#refusal !== null) throw", 'if (this.#refusal === "") throw')],
     noticedBy: contract("that refuses the PIN is not asked again"),
+  },
+  {
+    name: "each chain tries the PIN that a token has refused to another",
+    edits: [signers("token-access.ts", "shared.get(name) ?? new TokenAccess()", "new TokenAccess()")],
+    noticedBy: { file: "test/app/signers.test.ts", test: "tries a wrong PIN once, however many chains" },
+  },
+  {
+    name: "the chains of a token try its PIN at the same time",
+    edits: [signers("token-access.ts", "this.#latest.then(() => this.#ask(run, signal))", "this.#ask(run, signal)")],
+    noticedBy: { file: "test/app/signers.test.ts", test: "tries a wrong PIN once, however many chains" },
   },
   {
     name: "the answer of a key service has no bound",

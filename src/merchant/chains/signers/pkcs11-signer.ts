@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import { addressOfPublicKey, parsePlainSignature } from "./signature-format.ts";
 import type { Signer } from "./signer.ts";
+import { type Ran, TokenAccess } from "./token-access.ts";
 
 export type Pkcs11Settings = {
   /** The program `pkcs11-tool`. */
@@ -23,21 +24,14 @@ const PIN_VARIABLE = "SALDO_TOKEN_PIN";
 const MOST_OUTPUT = 16_384;
 /** So much of the program's own error is reported. */
 const MOST_REPORTED = 300;
-/** A token locks itself after a few wrong PINs, so a PIN that it refused is not tried again. */
-const PIN_REFUSED = /CKR_PIN_(?:INCORRECT|LOCKED|EXPIRED|INVALID|LEN_RANGE)/;
 
 /** Makes the signer. Nothing is asked yet. */
-export function createPkcs11Signer({ tool, module, token, keyId, pin, environment }: Pkcs11Settings): Signer {
-  let refusal: string | null = null;
+export function createPkcs11Signer(settings: Pkcs11Settings, access = TokenAccess.to(settings)): Signer {
+  const { tool, module, token, keyId, pin, environment } = settings;
   const where = ["--module", module, "--token-label", token, "--id", keyId];
 
-  async function run(words: readonly string[], input: Uint8Array, signal: AbortSignal): Promise<Buffer> {
-    if (refusal !== null) throw new Error(`${refusal}; it is tried again by the next start`);
-    const { output, problem } = await runTool(tool, [...where, ...words], { input, pin, environment, signal });
-    if (problem === null) return output;
-    const [refused] = PIN_REFUSED.exec(problem) ?? [];
-    if (refused !== undefined) refusal = `the token refuses the PIN (${refused})`;
-    throw new Error(refusal ?? problem);
+  function run(words: readonly string[], input: Uint8Array, signal: AbortSignal): Promise<Buffer> {
+    return access.ask(() => runTool(tool, [...where, ...words], { input, pin, environment, signal }), signal);
   }
 
   return {
@@ -59,8 +53,6 @@ export function createPkcs11Signer({ tool, module, token, keyId, pin, environmen
     },
   };
 }
-
-type Ran = { readonly output: Buffer; readonly problem: string | null };
 
 /** Runs the program to its end. Errors: that it cannot be run, or has not ended in time. */
 function runTool(
