@@ -51,7 +51,7 @@ const ALLOWED: Readonly<Record<string, readonly AccountRole[]>> = {
   "BillingService/ListLedgerEntries": STATEMENTS,
   "BillingService/ExportLedger": STATEMENTS,
   "BillingService/GetSeal": STATEMENTS,
-  "BillingService/ExportStatement": STATEMENTS,
+  "BillingService/ExportStatement": READS,
   "BillingService/GetLowBalanceAlert": STATEMENTS,
   "BillingService/SetLowBalanceAlert": MONEY,
   "GatewayService/CreateChatCompletion": ASKS_MODELS,

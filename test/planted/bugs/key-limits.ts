@@ -179,7 +179,7 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    noticedBy: { file: "test/app/clients/key-networks.test.ts", test: "is refused elsewhere at /v1/messages" },
+    noticedBy: { file: "test/app/clients/key-networks.test.ts", test: "is refused elsewhere at" },
   },
   {
     name: "an owner sets a rate limit above the operator's bound",

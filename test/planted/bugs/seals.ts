@@ -59,11 +59,11 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
   {
     name: "the audit compares no chain behind the last window",
     edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkChains(look, findings, window);", replace: "" }],
-    noticedBy: sealed("names a bill that was doubled at a consistent price"),
+    noticedBy: sealed("the audit of sealed books on the"),
   },
   {
     name: "the audit does not compare the roots",
     edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkRoot(look, findings, window);", replace: "" }],
-    noticedBy: sealed("names a root that was signed by no key"),
+    noticedBy: sealed("the audit of sealed books on the"),
   },
 ];

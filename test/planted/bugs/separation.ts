@@ -46,8 +46,8 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/keys/issued-keys-store.ts",
-        find: 'em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") })',
-        replace: "em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: null })",
+        find: 'em.nativeUpdate(ApiKey, { revokedAt: null, ...ISSUED }, { revokedAt: raw("clock_timestamp()") })',
+        replace: "em.nativeUpdate(ApiKey, { revokedAt: null, ...ISSUED }, { revokedAt: null })",
       },
     ],
     noticedBy: demoAndProduction("keeps a production start from a demo's database"),

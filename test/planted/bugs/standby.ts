@@ -30,8 +30,8 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/calls/interceptors.ts",
-        find: "mayServe() ? next(req) : Promise.reject(new UpstreamBusy())",
-        replace: "mayServe() || true ? next(req) : Promise.reject(new UpstreamBusy())",
+        find: "mayServe() || req.service.typeName === StatusService.typeName ? next(req) :",
+        replace: "mayServe() || req.service.typeName !== \"\" ? next(req) :",
       },
     ],
     noticedBy: standby("serves nothing while a required standby is missing"),

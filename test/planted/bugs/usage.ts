@@ -80,7 +80,7 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/billing/usage/summary.ts",
-        find: "UNION ALL ${lateCharges(columns)}`",
+        find: "UNION ALL ${lateCharges(columns, fits)}`",
         replace: "`",
       },
     ],
