@@ -31,7 +31,7 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
       {
         file: "src/transport/calls/interceptors.ts",
         find: "mayServe() || req.service.typeName === StatusService.typeName ? next(req) :",
-        replace: "mayServe() || req.service.typeName !== \"\" ? next(req) :",
+        replace: 'mayServe() || req.service.typeName !== "" ? next(req) :',
       },
     ],
     noticedBy: standby("serves nothing while a required standby is missing"),
