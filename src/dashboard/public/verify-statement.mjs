@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 const sha = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
 const check = (isRight, problem) => void (isRight || (process.stdout.write(`${problem}\n`), (process.exitCode = 1)));
-const names = (text) => Object.keys(JSON.parse(text)).join();
+const membersOf = (text) => Object.keys(JSON.parse(text)).join();
 const same = (text) =>
   check(JSON.stringify(JSON.parse(text)) === text, `is written in another form: ${text.slice(0, 80)}`);
 const kinds = [
@@ -75,7 +75,7 @@ const [header, ...lines] = file.split("\n").slice(0, -1);
 const { account, opening, type, version } = JSON.parse(header);
 same(header);
 check(
-  type === "statement" && version === 1 && names(header) === "type,version,account,opening",
+  type === "statement" && version === 1 && membersOf(header) === "type,version,account,opening",
   "this is no statement",
 );
 const behind = ({ seal: number, lines: before, balance: sum, digest: hash }) =>
@@ -118,7 +118,7 @@ for (const text of lines.slice(0, -1)) {
 same(lines.at(-1));
 const { type: last, ...proof } = JSON.parse(lines.at(-1));
 check(
-  last === "proof" && open === 0 && names(lines.at(-1)) === "type,leaf,path,root",
+  last === "proof" && open === 0 && membersOf(lines.at(-1)) === "type,leaf,path,root",
   "the statement has no end, or lines that no seal covers",
 );
 check((proof.leaf ?? null) === (seal && JSON.stringify(seal)), "the proof is of another seal");
