@@ -8,6 +8,7 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
+import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
 import { AccountsService, BillingService, KeysService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -64,6 +65,7 @@ describe("rows of another account", () => {
       idempotencyKey: uuidv7(),
     });
     const { sessions } = await createClient(AccountsService, session).listSessions({});
+    const { members } = await createClient(MembersService, session).listMembers({});
     const rows = {
       merchantId,
       transferId: transfer?.id ?? "",
@@ -72,6 +74,7 @@ describe("rows of another account", () => {
       requestId: asked.headers.get("x-request-id") ?? "",
       topUpId: topUp?.id ?? "",
       sessionId: sessions[0]?.id ?? "",
+      personId: members[0]?.personId ?? "",
     };
     expect(Object.entries(rows).filter(([, id]) => id === "")).toEqual([]);
     return rows;

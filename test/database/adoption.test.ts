@@ -41,6 +41,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
     "id, token_digest, user_id, expires_at, ip_address, user_agent, created_at, updated_at, proved_at, factor_proved, by_demo, seen_at",
   api_key:
     "account_id, id, digest, name, prefix, last_four, rate_limit, slots, slot_counts, created_at, revoked_at, is_playground",
+  merchant_credential: "id, merchant_id, key_digest, secret_digest, key_prefix, created_at, revoked_at",
   wallet:
     "id, chain, address, first_nonce, next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at",
 };

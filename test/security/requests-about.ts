@@ -1,7 +1,7 @@
 // Requests that name rows of another account, made from the contracts: a new method is tried with no further word here.
 
 import { create, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
-import { type Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
+import { AccountRole, type Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { services } from "../../src/transport/calls/services.ts";
 
@@ -32,6 +32,7 @@ export function requestAbout(input: DescMessage, rows: Rows) {
     else if (localName === "currencyCode") request[localName] = "TRX";
     else if (localName === "amount") request[localName] = "1";
     else if (localName === "name") request[localName] = "theirs";
+    else if (localName === "role") request[localName] = AccountRole.VIEWER;
   }
   return create(input, request);
 }
