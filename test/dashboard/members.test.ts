@@ -52,7 +52,16 @@ describe("members of an account", () => {
     await navigation(developer).getByText("Pengembang").or(page.getByText("Pengembang")).first().waitFor();
     await expect
       .poll(() => links(developer))
-      .toEqual(["Ringkasan", "Pemakaian", "Model", "Playground", "Kunci API", "Dokumentasi", "Pengaturan"]);
+      .toEqual([
+        "Ringkasan",
+        "Pemakaian",
+        "Model",
+        "Playground",
+        "Kunci API",
+        "Dokumentasi",
+        "Status layanan",
+        "Pengaturan",
+      ]);
     await open(developer, "/settings");
     await page.getByRole("heading", { name: "Pengaturan" }).waitFor();
     await expect.poll(() => page.getByText("Percobaan ulang").count()).toBe(0);
