@@ -4,15 +4,15 @@
 import type { Look } from "../../database/throttled-reader.ts";
 import type { AuditFindings } from "../../ledger/audit/findings.ts";
 import type { AuditPlugin } from "../../ledger/audit/plugin.ts";
-import { digestBehind, firstDigest, leafText, MARK_BYTES, markOf, nextDigest, sha256 } from "./chain.ts";
+import { MARK_BYTES, markOf, sha256 } from "./chain.ts";
 import { activeAccounts, readLines } from "./line-store.ts";
-import { leafHash, merkleRoot } from "./merkle.ts";
+import { merkleRoot } from "./merkle.ts";
+import { foldWindow, readLeaves } from "./seal.ts";
 import {
   type AccountSeal,
   hasSealTables,
   lastWindow,
   latestSeal,
-  latestSeals,
   readMarks,
   readRoot,
   sealsOfWindow,
@@ -65,16 +65,11 @@ async function checkChain(
 ): Promise<void> {
   const { accountId } = seal;
   const before = await latestSeal(look, accountId, window.seal - 1);
-  let digest = before === undefined ? firstDigest(accountId) : digestBehind(before);
-  let { lines, balance } = before ?? { lines: 0n, balance: 0n };
-  const found: { id: string; mark: string }[] = [];
-  for await (const line of readLines(look, accountId, window)) {
-    digest = nextDigest(digest, line.text);
-    balance += line.effect;
-    lines += 1n;
-    found.push({ id: line.id, mark: markOf(line.text).toString("hex") });
-  }
+  const { digest, lines, balance } = await foldWindow(look, accountId, { window, before });
   if (digest.equals(seal.digest) && lines === seal.lines && balance === seal.balance) return;
+  const found: { id: string; mark: string }[] = [];
+  for await (const line of readLines(look, accountId, window))
+    found.push({ id: line.id, mark: markOf(line.text).toString("hex") });
   const sealed = marksIn(await readMarks(look, accountId, window.seal));
   findings.add(
     differences(sealed, found).map(({ id, detail }) => ({
@@ -118,13 +113,12 @@ function marksIn(marks: Buffer): string[] {
 }
 
 async function checkRoot(look: Look, findings: Findings, { seal }: SealWindow): Promise<void> {
-  const leaves: Buffer[] = [];
-  for await (const each of latestSeals(look, seal)) leaves.push(leafHash(leafText(each.accountId, each)));
+  const leaves = await readLeaves(look, seal);
   const [own, previous] = [await readRoot(look, seal), await readRoot(look, seal - 1)];
   if (own === undefined) return;
   const { root, previous: named } = JSON.parse(own.text) as { root: string; previous: string | null };
   const problems = [
-    root !== merkleRoot(leaves).toString("hex") && "the accounts come to another root",
+    root !== merkleRoot(leaves.hashes).toString("hex") && "the accounts come to another root",
     named !== (previous === undefined ? null : sha256(previous.text).toString("hex")) &&
       "the root before is another one",
     !own.signatures.every((signature) => isSignatureRight(own.text, signature)) && "a signature is wrong",

@@ -99,11 +99,25 @@ async function finish(
     const before = await latestSeal(look, accountId, window.seal);
     if (before?.seal !== window.seal) await addSeal(pool, await foldWindow(look, accountId, { window, before }));
   }
-  const leaves: Buffer[] = [];
-  for await (const sealed of latestSeals(look, window.seal)) leaves.push(leafHash(leafText(sealed.accountId, sealed)));
+  const { hashes: leaves } = await readLeaves(look, window.seal);
   const previous = await readRoot(look, window.seal - 1);
   const text = rootText(window, { leaves, previous });
   await addRoot(pool, { seal: window.seal, text, signatures: signByAll(keys, text) });
+}
+
+/** The leaves of a seal's tree, and the place of an account's own one among them; -1 where it has none. */
+export async function readLeaves(
+  look: Look,
+  seal: number,
+  accountId?: string,
+): Promise<{ hashes: Buffer[]; own: number }> {
+  const hashes: Buffer[] = [];
+  let own = -1;
+  for await (const sealed of latestSeals(look, seal)) {
+    if (sealed.accountId === accountId) own = hashes.length;
+    hashes.push(leafHash(leafText(sealed.accountId, sealed)));
+  }
+  return { hashes, own };
 }
 
 /** Folds the lines of a window into an account's chain. */

@@ -7,16 +7,9 @@ import { invariant } from "../../kernel/invariant.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
 import { leafText, sealText } from "./chain.ts";
 import { accountExists, readLines } from "./line-store.ts";
-import { leafHash, merklePath, type PathStep } from "./merkle.ts";
-import {
-  lastRoot,
-  latestSeal,
-  latestSeals,
-  rootOfDay,
-  sealsBetween,
-  type SignedRoot,
-  windowsBetween,
-} from "./seal-store.ts";
+import { merklePath, type PathStep } from "./merkle.ts";
+import { readLeaves } from "./seal.ts";
+import { lastRoot, latestSeal, rootOfDay, sealsBetween, type SignedRoot, windowsBetween } from "./seal-store.ts";
 import type { RootSignature } from "./signing.ts";
 
 /** Characters of a piece, or few more. */
@@ -89,14 +82,9 @@ function rootOf({ text, signatures }: SignedRoot): ChainProof["root"] {
 async function proofOf(look: Look, accountId: string, root: SignedRoot): Promise<ChainProof | undefined> {
   const own = await latestSeal(look, accountId, root.seal);
   if (own === undefined) return undefined;
-  const leaves: Buffer[] = [];
-  let index = -1;
-  for await (const sealed of latestSeals(look, root.seal)) {
-    if (sealed.accountId === accountId) index = leaves.length;
-    leaves.push(leafHash(leafText(sealed.accountId, sealed)));
-  }
-  invariant(index >= 0, "an account with a seal has a leaf");
-  return { leaf: leafText(accountId, own), path: merklePath(leaves, index), root: rootOf(root) };
+  const leaves = await readLeaves(look, root.seal, accountId);
+  invariant(leaves.own >= 0, "an account with a seal has a leaf");
+  return { leaf: leafText(accountId, own), path: merklePath(leaves.hashes, leaves.own), root: rootOf(root) };
 }
 
 /** The lines as pieces of a file. */

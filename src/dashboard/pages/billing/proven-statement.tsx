@@ -13,6 +13,7 @@ import { useNotify } from "../../components/notices.tsx";
 import { saveFile } from "../../components/save-file.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { type Messages, useMessages } from "../../i18n/language.tsx";
+import { useMay } from "../../layouts/role.ts";
 
 const MESSAGES = {
   id: {
@@ -24,6 +25,7 @@ const MESSAGES = {
     download: "Unduh rekening koran",
     failed: "Rekening koran tidak bisa dibuat",
     root: "Akar",
+    key: "Kunci publik",
   },
   en: {
     title: "Statement with proof",
@@ -34,17 +36,19 @@ const MESSAGES = {
     download: "Download statement",
     failed: "The statement could not be made",
     root: "Root",
+    key: "Public key",
   },
 } satisfies Messages<Record<string, string | ((day: string) => string)>>;
 
 const billing = createClient(BillingService, transport);
 
-/** Shows the last sealed day and offers the file. Without an answer there is nothing to offer. */
+/** Shows the last sealed day and offers the file to those who may read requests. Without an answer there is nothing to offer. */
 export function ProvenStatement() {
   const messages = useMessages(MESSAGES);
   const formats = useFormats();
   const { data } = useQuery(BillingService.method.getSeal, {});
-  if (data === undefined) return null;
+  const mayRead = useMay("read");
+  if (data === undefined || !mayRead) return null;
   const isSealed = data.sealedThrough !== "";
   return (
     <Card title={messages.title} aside={isSealed ? <DownloadStatement day={data.sealedThrough} /> : null}>
@@ -58,6 +62,11 @@ export function ProvenStatement() {
       {isSealed ? (
         <p className="font-mono text-xs break-all text-muted">
           {messages.root} {data.root}
+          {data.publicKeys.map((key) => (
+            <span key={key} className="block">
+              {messages.key} {key}
+            </span>
+          ))}
         </p>
       ) : null}
     </Card>
