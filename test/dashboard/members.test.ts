@@ -101,6 +101,9 @@ describe("members of an account", () => {
     const { page } = owner;
     await page.getByRole("button", { name: `Keluarkan anggota: ${developer.email}` }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Keluarkan anggota" }).click();
+    // While the dialog is open the table has no role, so it would count as empty before the removal.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("table", { name: "Anggota akun ini" }).waitFor();
     await expect
       .poll(() => page.getByRole("table", { name: "Anggota akun ini" }).getByText(developer.email).count())
       .toBe(0);
