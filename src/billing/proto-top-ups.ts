@@ -5,7 +5,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { TopUpState as ProtoState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { formatMoney, idr, IDR, parseMoney } from "../kernel/money.ts";
-import type { TopUp, TopUpState } from "./top-ups/top-up.ts";
+import { paidAmountOf, type TopUp, type TopUpState } from "./top-ups/top-up.ts";
 import type { TopUps } from "./top-ups/top-ups.ts";
 
 /** The states in the words of the contract. */
@@ -72,7 +72,11 @@ export function toProtoTopUp(topUp: TopUp) {
     expiresAt: timestampFromDate(expiresAt),
     ...(paidAt === null ? {} : { paidAt: timestampFromDate(paidAt) }),
     provider,
-    givenBack: formatMoney(idr(givenBack)),
+    givenBack: formatMoney(idr(givenBack + topUp.taxGivenBack)),
     owed: formatMoney(idr(owed)),
+    tax: formatMoney(idr(topUp.tax)),
+    total: formatMoney(idr(paidAmountOf(topUp))),
+    receiptId: topUp.receipt?.receiptId ?? "",
+    receiptNumber: topUp.receipt?.number ?? "",
   };
 }

@@ -42,3 +42,9 @@ export function amountOption(value: string, option = "amount"): bigint {
   }
   throw new UsageError(`--${option} must be rupiah greater than 0, at most 1000000000000, with at most 6 decimals`);
 }
+
+/** A language of documents. Errors: UsageError. */
+export function languageOption(value: string): "id" | "en" {
+  if (value !== "id" && value !== "en") throw new UsageError("--language must be id or en");
+  return value;
+}

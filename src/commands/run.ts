@@ -21,6 +21,7 @@ import { memberCommands } from "./members.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
 import { proofCommands } from "./proof.ts";
+import { receiptCommands } from "./receipts.ts";
 import { recoveryCommands } from "./recovery.ts";
 import { approvalCommands } from "./approvals.ts";
 import { secondFactorCommands } from "./second-factor.ts";
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   ...usageCommands,
   ...settingCommands,
   ...topUpCommands,
+  ...receiptCommands,
   ...marginCommands,
   ...admissionCommands,
   ...keyCommands,

@@ -969,12 +969,19 @@ CREATE TABLE top_up (
   paid_at timestamp with time zone,
   changed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   dispute text,
+  tax bigint,
+  tax_rate integer,
+  tax_included boolean,
+  tax_given_back bigint,
+  receipted_at timestamp with time zone,
+  noted_back bigint,
   CONSTRAINT top_up_amount_check CHECK ((amount > 0)),
   CONSTRAINT top_up_check CHECK (((given_back >= 0) AND (given_back <= amount))),
   CONSTRAINT top_up_credited CHECK (((paid_at IS NOT NULL) = (state = ANY (ARRAY['paid'::text, 'partially_refunded'::text, 'refunded'::text, 'charged_back'::text])))),
   CONSTRAINT top_up_dispute_check CHECK ((dispute = ANY (ARRAY['open'::text, 'lost'::text]))),
   CONSTRAINT top_up_given_back CHECK (((given_back = 0) OR (paid_at IS NOT NULL))),
   CONSTRAINT top_up_state_check CHECK ((state = ANY (ARRAY['created'::text, 'pending'::text, 'review'::text, 'expired'::text, 'failed'::text, 'canceled'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'charged_back'::text]))),
+  CONSTRAINT top_up_tax CHECK ((((tax IS NULL) OR (tax >= 0)) AND ((tax_rate IS NULL) OR ((tax_rate >= 0) AND (tax_rate <= 10000))) AND ((COALESCE(tax_given_back, (0)::bigint) >= 0) AND (COALESCE(tax_given_back, (0)::bigint) <= COALESCE(tax, (0)::bigint))))) NOT VALID,
   CONSTRAINT top_up_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT top_up_pkey PRIMARY KEY (id),
   CONSTRAINT top_up_account_id_idempotency_key_key UNIQUE (account_id, idempotency_key)
@@ -985,6 +992,7 @@ CREATE INDEX top_up_by_state ON public.top_up USING btree (provider, state, id);
 CREATE INDEX top_up_changed ON public.top_up USING btree (changed_at);
 CREATE INDEX top_up_due ON public.top_up USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX top_up_reference ON public.top_up USING btree (provider, provider_reference);
+CREATE INDEX top_up_unreceipted ON public.top_up USING btree (id) WHERE ((paid_at IS NOT NULL) AND ((receipted_at IS NULL) OR (COALESCE(noted_back, (0)::bigint) < (given_back + COALESCE(tax_given_back, (0)::bigint)))));
 GRANT INSERT ON top_up TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON top_up TO saldo_serve;
 

@@ -19,6 +19,9 @@ export const TRANSFER_FAILPOINTS = ["before-transfer-commit", "after-transfer-co
 /** The place that a payment provider's notification passes: it is durable, and the provider has no answer yet. */
 export const TOP_UP_FAILPOINTS = ["mid-webhook"] as const;
 
+/** The places that a receipt passes: its number is taken and not committed, and both are committed. */
+export const RECEIPT_FAILPOINTS = ["before-receipt-commit", "after-receipt-commit"] as const;
+
 /** The places that a payout passes, in this order. */
 export const PAYOUT_FAILPOINTS = [
   "after-payout-chosen",
@@ -38,6 +41,7 @@ export const FAILPOINTS = [
   ...TRANSFER_FAILPOINTS,
   ...PAYOUT_FAILPOINTS,
   ...TOP_UP_FAILPOINTS,
+  ...RECEIPT_FAILPOINTS,
   ...CALLBACK_FAILPOINTS,
 ] as const;
 

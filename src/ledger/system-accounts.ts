@@ -24,6 +24,8 @@ export const systemAccounts = {
   providerFees: "00000000-0000-7000-8000-00000000000c",
   /** Payments above their orders: a provider's fee that the payer bears, or money that an operator has to give back. */
   overpayments: "00000000-0000-7000-8000-00000000000d",
+  /** The tax that payers of top-ups have paid, and that we owe the state. */
+  taxPayable: "00000000-0000-7000-8000-00000000000e",
   /** The other side of worthless coins: sandbox merchants receive, send and pay fees in them. */
   sandbox: "00000000-0000-7000-8000-00000000000b",
 } as const;

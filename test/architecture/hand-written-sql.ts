@@ -39,6 +39,8 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "Money: rows are locked in a fixed order, decided on and posted in one transaction, and audits compare them in one snapshot.":
     [
       "billing/low-balance-alert.ts",
+      "billing/receipts/audit-receipts.ts",
+      "billing/receipts/store.ts",
       "billing/top-ups/close-orders.ts",
       "billing/top-ups/disputes.ts",
       "billing/top-ups/store.ts",
@@ -129,7 +131,10 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/callbacks/store.ts",
     "operator/second-person/approval-store.ts",
   ],
-  "Starts, sign-ups and first pages of the dashboard: they do not load the ORM.": ["identity/store.ts"],
+  "Starts, sign-ups and first pages of the dashboard: they do not load the ORM.": [
+    "billing/settings.ts",
+    "identity/store.ts",
+  ],
   "Sign-in: conditional writes that decide once, and the tables that Better Auth writes.": [
     "identity/sign-in/auth-server.ts",
     "identity/sign-in/auth-tables.ts",

@@ -202,6 +202,7 @@ export const environmentReaders: readonly string[] = ["src/app/config/config.ts"
 export const packageLoaders: readonly string[] = [
   "src/merchant/addresses/evm.ts",
   "src/database/embedded/postgres-binaries.ts",
+  "src/billing/documents/draw-document.ts",
 ];
 
 /** Names that do not describe what is inside. */

@@ -34,6 +34,9 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "account_seal",
     "proof_root",
     "proof_sent",
+    "receipt",
+    "receipt_series",
+    "receipt_buyer",
   ],
   merchant: [
     "merchant",

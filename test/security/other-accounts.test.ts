@@ -10,7 +10,7 @@ import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
-import { BillingService, KeysService } from "../../src/client/client.ts";
+import { BillingService, KeysService, ReceiptService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
 import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "./requests-about.ts";
@@ -62,10 +62,19 @@ async function newOwner(token: string): Promise<Owner> {
     amount: "25000",
     idempotencyKey: uuidv7(),
   });
+  // It is paid on the provider's page, so that it has a receipt.
+  await fetch(topUp?.paymentUrl ?? "", {
+    method: "POST",
+    redirect: "manual",
+    body: new URLSearchParams({ action: "pay" }),
+  });
+  const receiptOf = async () => (await createClient(ReceiptService, service).listReceipts({})).receipts[0]?.id ?? "";
+  await expect.poll(receiptOf, { timeout: 60_000 }).not.toBe("");
   const issued = await createClient(KeysService, service).createKey({ name: "row" });
   const rows = {
     keyId: issued.key?.id ?? "",
     topUpId: topUp?.id ?? "",
+    receiptId: await receiptOf(),
     requestId: (await served.usage(accountId))[0]?.requestId ?? "",
     merchantId,
     credentialId: made.credential?.id ?? "",

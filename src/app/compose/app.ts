@@ -31,6 +31,7 @@ import { readTicks, watchStandby } from "./standby.ts";
 import { statusService } from "./status.ts";
 import { traceFrom } from "./traces.ts";
 import { watchRequests } from "../observability/requests.ts";
+import { createReceiptParts } from "./receipts.ts";
 import { createTopUpParts } from "./top-ups.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
 import { watchUpstreams } from "./upstreams.ts";
@@ -173,6 +174,8 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
   stack.defer(() => payments.close());
   const { topUps } = payments;
+  const receipts = createReceiptParts(config, database);
+  stack.defer(() => receipts.close());
   const payouts = await createPayouts({ config, database, logger });
   stack.defer(() => payouts.stop());
   const callbacks = createCallbackDeliverer(database, options);
@@ -202,6 +205,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
             watch.tick,
             people.lowBalanceTick,
             receivableTick(database.pool),
+            receipts.tick,
             callbackTick(callbacks),
             createProofTick(database.pool, { config, mailer: people.mailer }),
             ...nodeTicks(database.pool, options),
@@ -293,6 +297,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
         }),
         ...createTopUpMethods({ topUps, accountOf }),
       },
+      receipts: receipts.service,
       ...merchantServices(database, config, payouts),
       ...operatorServices(options, { topUps, payouts }),
     },

@@ -1,6 +1,7 @@
 import { giftAudit } from "../../billing/audit-gifts.ts";
 import { sealAudit } from "../../billing/proof/audit-seals.ts";
 import { topUpAudit } from "../../billing/top-ups/audit-top-ups.ts";
+import { receiptAudit } from "../../billing/receipts/audit-receipts.ts";
 import { recordAudit } from "../../billing/usage/audit-records.ts";
 import { rollUpAudit } from "../../billing/usage/audit-roll-ups.ts";
 import { catalogAudit } from "../../catalog/audit-catalog.ts";
@@ -17,6 +18,7 @@ export function topicAudits(presetModels: readonly CatalogModel[] = []): readonl
   return [
     keyAudit,
     topUpAudit,
+    receiptAudit,
     giftAudit,
     sealAudit,
     rollUpAudit,

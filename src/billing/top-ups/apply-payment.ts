@@ -6,7 +6,8 @@ import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { idr } from "../../kernel/money.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { idr, IDR } from "../../kernel/money.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
 import { creditAccount } from "../../ledger/credits.ts";
@@ -16,15 +17,20 @@ import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { settleDisputes } from "./disputes.ts";
 import { postProviderMoney } from "./provider-money.ts";
 import { owe } from "../../ledger/receivables.ts";
+import { insertPostings } from "../../ledger/postings.ts";
+import { givenBackParts, type TaxedAmount } from "../receipts/tax.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
-import type { TopUp } from "./top-up.ts";
+import { paidAmountOf, type TopUp } from "./top-up.ts";
+
+const { providerClearing, taxPayable } = systemAccounts;
+const NOTHING: TaxedAmount = { net: 0n, tax: 0n };
 
 /** The decision about a top-up, before it is carried out. */
 type Decision = {
   readonly steps: readonly ReportedState[];
-  /** The whole amount given back after the steps. */
-  readonly givenBack: bigint;
+  /** The whole amount given back after the steps, by its parts. */
+  readonly back: TaxedAmount;
   readonly problem: string | null;
 };
 
@@ -51,13 +57,14 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
   invariant(topUp !== null, "a top-up stays where it is");
   const decision = decide(topUp, facts);
   // Answers do not show disputes, so one is settled only when all was given back since.
-  const isSettled = decision.givenBack === topUp.amount && topUp.givenBack < topUp.amount;
+  const isSettled = sumOf(decision.back) === paidAmountOf(topUp) && sumOf(backOf(topUp)) < paidAmountOf(topUp);
   const dispute = isSettled ? null : topUp.dispute;
   const providerReference = facts.reference ?? topUp.providerReference;
   const state = decision.steps.at(-1) ?? topUp.state;
-  const { givenBack, problem } = decision;
+  const { back, problem } = decision;
+  const grows = sumOf(back) > sumOf(backOf(topUp));
   const isShown = problem === topUp.problem && dispute === topUp.dispute;
-  const isSame = state === topUp.state && givenBack === topUp.givenBack && isShown;
+  const isSame = state === topUp.state && !grows && isShown;
   const isPaid = isCredited(state) && facts.state !== "unknown" && isCredited(facts.state);
   if (isSame && providerReference === topUp.providerReference) {
     // The fee of a payment may be known later than the payment.
@@ -68,9 +75,9 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
   if (decision.steps.includes("paid")) await credit(client, topUp);
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
-  if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
-  const shown = { problem, dispute, providerReference };
-  await saveMoved(client, { topUpId, state, givenBack, ...shown, isCredited: isCredited(state) });
+  if (grows) await takeBack(client, topUp, { back, state });
+  const shown = { problem, dispute, providerReference, givenBack: back.net, taxGivenBack: back.tax };
+  await saveMoved(client, { topUpId, state, ...shown, isCredited: isCredited(state) });
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;
@@ -83,81 +90,118 @@ const WON_BACK =
 
 /** Decides what a report changes. */
 function decide(topUp: TopUp, facts: PaymentReport): Decision {
-  const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
+  const paid = paidAmountOf(topUp);
+  const nothing: Decision = { steps: [], back: backOf(topUp), problem: topUp.problem };
   if (facts.state === "unknown") return nothing;
   if (facts.isUndone === true && isCredited(topUp.state)) return undo(topUp, facts.state);
   if (facts.isWonBack === true && topUp.state === "charged_back") return { ...nothing, problem: WON_BACK };
   const steps = statesAfter(topUp.state, facts.state);
   if (steps.includes("paid")) {
-    // The order's own amount is credited, and only if at least that was paid: a payer's fee may be on top of it.
-    if (facts.amount === null || facts.amount < topUp.amount) {
-      const paid = facts.amount === null ? "an amount that cannot be read" : rupiahText(idr(facts.amount));
-      const problem = `The provider reports ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
-      return { steps: statesAfter(topUp.state, "review"), givenBack: 0n, problem };
+    // The order's own amount is credited, and only if at least that and its tax were paid: a payer's fee may be on top of it.
+    if (facts.amount === null || facts.amount < paid) {
+      const reported = facts.amount === null ? "an amount that cannot be read" : rupiahText(idr(facts.amount));
+      const problem = `The provider reports ${facts.state}, of ${reported}, and ${rupiahText(idr(paid))} were ordered.`;
+      return { steps: statesAfter(topUp.state, "review"), back: NOTHING, problem };
     }
   }
   const last = steps.at(-1);
   if (last === undefined) return nothing;
   if (last !== "partially_refunded" && last !== "refunded" && last !== "charged_back") {
-    return { steps, givenBack: topUp.givenBack, problem: null };
+    return { steps, back: backOf(topUp), problem: null };
   }
-  const givenBack = last === "refunded" ? topUp.amount : atMost(facts.givenBack, topUp.amount);
+  const givenBack = last === "refunded" ? paid : atMost(facts.givenBack, paid);
   if (givenBack === null) {
     const problem = `The provider reports ${last}, without an amount. Nothing was taken back for it.`;
-    return { steps, givenBack: topUp.givenBack, problem };
+    return { steps, back: backOf(topUp), problem };
   }
   // An older report may come later; the amount given back only grows.
-  const grows = givenBack > topUp.givenBack;
+  const before = sumOf(backOf(topUp));
+  const grows = givenBack > before;
   if (topUp.state === "charged_back" && !grows) {
     // The provider reports again what was taken back: whatever its answers contradicted before is settled.
-    return facts.state === "charged_back" && topUp.givenBack > 0n ? { ...nothing, problem: null } : nothing;
+    return facts.state === "charged_back" && before > 0n ? { ...nothing, problem: null } : nothing;
   }
-  return { steps, givenBack: grows ? givenBack : topUp.givenBack, problem: null };
+  return { steps, back: grows ? givenBackParts(givenBack, netAndTax(topUp)) : backOf(topUp), problem: null };
 }
 
 /** How a credit ends whose payment does not exist after all. */
 function undo(topUp: TopUp, reported: ReportedState): Decision {
   // A payment that was captured is given back whole by canceling it.
   if (reported === "canceled")
-    return { steps: statesAfter(topUp.state, "refunded"), givenBack: topUp.amount, problem: null };
+    return { steps: statesAfter(topUp.state, "refunded"), back: netAndTax(topUp), problem: null };
   // No provider does that to a payment it has confirmed, so a person has to find out which of its two answers is wrong.
   const problem = `The provider reports ${reported} for a payment that it had confirmed. Nothing was taken back for it.`;
-  return { steps: [], givenBack: topUp.givenBack, problem };
+  return { steps: [], back: backOf(topUp), problem };
+}
+
+function netAndTax({ amount, tax }: TopUp): TaxedAmount {
+  return { net: amount, tax };
+}
+
+/** What was given back of a top-up so far. */
+function backOf({ givenBack, taxGivenBack }: TopUp): TaxedAmount {
+  return { net: givenBack, tax: taxGivenBack };
+}
+
+function sumOf({ net, tax }: TaxedAmount): bigint {
+  return net + tax;
 }
 
 function atMost(amount: bigint | null, most: bigint): bigint | null {
   return amount === null || amount < most ? amount : most;
 }
 
-/** Puts the order's own amount on the account, once for ever. A credit collects what the account owes. */
-async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp): Promise<void> {
+/** Puts the order's own amount on the account, once for ever, and the tax on what we owe. A credit collects what the account owes. */
+async function credit(client: PoolClient, { topUpId, accountId, amount, tax }: TopUp): Promise<void> {
   const posted = await creditAccount(client, {
     accountId,
     amount,
-    from: systemAccounts.providerClearing,
+    from: providerClearing,
     reason: "top_up",
     reference: `top-up:${topUpId}`,
     groupId: topUpId,
   });
   invariant(posted.isNew, "a top-up that is not credited yet has no posting");
+  if (tax > 0n) await postTax(client, { topUpId, accountId, amount: tax, name: "tax", isBack: false });
 }
 
-/** Takes back what the provider gave back: the available part at once, and the rest becomes debt. */
+/** Takes back what the provider gave back: the available part at once, and the rest becomes debt. The tax is no longer owed. */
 async function takeBack(
   client: PoolClient,
   topUp: TopUp,
-  { givenBack, state }: { givenBack: bigint; state: TopUp["state"] },
+  { back, state }: { back: TaxedAmount; state: TopUp["state"] },
 ): Promise<void> {
   const { topUpId, accountId } = topUp;
-  const amount = givenBack - topUp.givenBack;
+  const name = `given-back:${sumOf(back)}`;
+  const tax = back.tax - topUp.taxGivenBack;
+  if (tax > 0n) await postTax(client, { topUpId, accountId, amount: tax, name: `tax-${name}`, isBack: true });
+  const amount = back.net - topUp.givenBack;
+  if (amount === 0n) return;
   const reason = state === "charged_back" ? "top_up_charged_back" : "top_up_refunded";
+  const reference = `top-up:${topUpId}:${name}`;
   const taken = await debitAvailable(client, {
     accountId,
     amount,
-    to: systemAccounts.providerClearing,
+    to: providerClearing,
     reason,
-    reference: `top-up:${topUpId}:given-back:${givenBack}`,
+    reference,
     groupId: topUpId,
   });
   if (taken < amount) await owe(client, { accountId, topUpId, amount: amount - taken, reason });
+}
+
+/** Posts tax of a payment as owed to the state, or back. It is never money of the account. */
+async function postTax(
+  client: PoolClient,
+  tax: { topUpId: string; accountId: string; amount: bigint; name: string; isBack: boolean },
+): Promise<void> {
+  const { topUpId, accountId, amount, name, isBack } = tax;
+  const sides = isBack
+    ? { debit: taxPayable, credit: providerClearing }
+    : { debit: providerClearing, credit: taxPayable };
+  const reason = isBack ? "top_up_tax_returned" : "top_up_tax";
+  const reference = `top-up:${topUpId}:${name}`;
+  const posting = { id: uuidv7(), accountId, groupId: topUpId, asset: IDR, ...sides, amount, reason, reference };
+  const posted = await insertPostings(client, [posting]);
+  invariant(posted.length === 1, "the tax of a payment is posted once");
 }

@@ -26,14 +26,21 @@ CROSS JOIN LATERAL (
      WHERE account_id = t.account_id AND credit = t.account_id AND debit = '${systemAccounts.providerClearing}' AND group_id = t.id) AS credited,
     (SELECT coalesce(sum(amount), 0) FROM posting
      WHERE account_id = t.account_id AND debit = t.account_id AND credit = '${systemAccounts.providerClearing}' AND group_id = t.id) AS taken,
-    (SELECT coalesce(sum(amount), 0) FROM receivable WHERE top_up_id = t.id) AS owed
+    (SELECT coalesce(sum(amount), 0) FROM receivable WHERE top_up_id = t.id) AS owed,
+    (SELECT coalesce(sum(amount), 0) FROM posting
+     WHERE group_id = t.id AND credit = '${systemAccounts.taxPayable}' AND debit = '${systemAccounts.providerClearing}') AS taxed,
+    (SELECT coalesce(sum(amount), 0) FROM posting
+     WHERE group_id = t.id AND debit = '${systemAccounts.taxPayable}' AND credit = '${systemAccounts.providerClearing}') AS untaxed
 ) p
 CROSS JOIN LATERAL (VALUES
   ('a paid top-up is credited once, with its own amount, and no other is',
    p.credited <> CASE WHEN t.paid_at IS NULL THEN 0 ELSE t.amount END,
    format('%s of %s, credited %s', t.state, t.amount, p.credited)),
   ('what was given back of a top-up was taken from its account or is owed', p.taken + p.owed <> t.given_back,
-   format('given back %s, taken %s, owed %s', t.given_back, p.taken, p.owed))
+   format('given back %s, taken %s, owed %s', t.given_back, p.taken, p.owed)),
+  ('the tax of a paid top-up is posted once, and goes back with the payment',
+   p.taxed <> CASE WHEN t.paid_at IS NULL THEN 0 ELSE coalesce(t.tax, 0) END OR p.untaxed <> coalesce(t.tax_given_back, 0),
+   format('tax %s, posted %s, given back %s, posted %s', t.tax, p.taxed, t.tax_given_back, p.untaxed))
 ) v(name, is_broken, detail)
 WHERE t.id = ANY ($1::uuid[]) AND v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;
 
@@ -55,6 +62,7 @@ const POSTING_CHECKS: Checks = {
     WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.providerClearing}'
       AND (t.paid_at IS NULL
         OR CASE WHEN p.credit = '${systemAccounts.overpayments}' THEN p.reference IS DISTINCT FROM 'top-up:' || t.id || ':overpaid'
+           WHEN p.credit = '${systemAccounts.taxPayable}' THEN p.reference IS DISTINCT FROM 'top-up:' || t.id || ':tax'
            ELSE t.account_id <> p.credit OR t.amount <> p.amount OR p.reference IS DISTINCT FROM 'top-up:' || t.id END)`,
   "what a payment provider keeps is of a paid top-up": `
     SELECT p.id AS subject, format('%s to %s as %s', p.amount, p.credit, p.reference) AS detail

@@ -1,6 +1,7 @@
 // Opening a top-up: the order is stored under the caller's own key, then opened at the provider, then its page is stored.
 // After a failure in between, the same key continues where it stopped.
 
+import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { readConfirmed } from "../../database/confirmed-read.ts";
 import { withTransaction } from "../../database/transactions.ts";
@@ -22,9 +23,11 @@ import {
   selectTopUpOfKey,
   selectTopUps,
 } from "./store.ts";
-import type { TopUp } from "./top-up.ts";
+import { paidAmountOf, type TopUp } from "./top-up.ts";
+import { taxedAmountOf } from "../receipts/tax.ts";
+import { readTaxRule } from "../settings.ts";
 
-/** The least and the most of a top-up, in micro-rupiah. */
+/** The least of a top-up without its tax, and the most that can be ordered, in micro-rupiah. */
 export const LEAST_AMOUNT = parseMoney("10000", IDR).units;
 export const MOST_AMOUNT = parseMoney("1000000000", IDR).units;
 const WHOLE_RUPIAH = parseMoney("1", IDR).units;
@@ -58,9 +61,9 @@ export async function createTopUp(
   requireAmount(amount);
   const { provider } = creation;
   if (provider === null) throw new NotFound("Top-ups are not offered here.");
-  const topUp = await writeDown(creation, { accountId, amount, idempotencyKey, provider: provider.name });
-  if (topUp.amount !== amount) {
-    const message = `was used for a top-up of ${rupiahText(idr(topUp.amount))}`;
+  const topUp = await writeDown(creation, { accountId, ordered: amount, idempotencyKey, provider: provider.name });
+  if (orderedAmountOf(topUp) !== amount) {
+    const message = `was used for a top-up of ${rupiahText(idr(orderedAmountOf(topUp)))}`;
     throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
   }
   // An order stays with its provider. One that was never opened there runs out by itself.
@@ -75,9 +78,25 @@ function requireAmount(amount: bigint): void {
   throw new ValidationError([{ field: "amount", rule: "top_up.amount", message }]);
 }
 
+/** The amount that the customer has named. */
+function orderedAmountOf({ amount, tax, isTaxIncluded }: TopUp): bigint {
+  return isTaxIncluded ? amount + tax : amount;
+}
+
+/** The parts of an order by the rule that holds now. The least amount is the one that is credited. */
+async function taxedOrder(client: PoolClient, ordered: bigint) {
+  const rule = await readTaxRule(client);
+  const { net, tax } = taxedAmountOf(ordered, rule);
+  if (net < LEAST_AMOUNT) {
+    const message = `must come to at least ${formatMoney(idr(LEAST_AMOUNT))} without the tax`;
+    throw new ValidationError([{ field: "amount", rule: "top_up.amount", message }]);
+  }
+  return { amount: net, tax, taxRate: rule.rate, isTaxIncluded: rule.isIncluded };
+}
+
 async function writeDown(
   { database, clock, expiresAfterMs }: TopUpCreation,
-  order: { accountId: string; amount: bigint; idempotencyKey: string; provider: string },
+  order: { accountId: string; ordered: bigint; idempotencyKey: string; provider: string },
 ): Promise<TopUp> {
   const known = await selectTopUpOfKey(database.pool, order);
   if (known !== null) {
@@ -92,7 +111,8 @@ async function writeDown(
     const nextCheckAt = new Date(nowMs + FIRST_CHECK_MS);
     const open = await countOpenOrders(client, order.accountId, MOST_OPEN_ORDERS);
     const isNew = open < MOST_OPEN_ORDERS;
-    if (isNew) await insertTopUp(client, { ...order, topUpId: uuidv7(nowMs), expiresAt, nextCheckAt });
+    const taxed = await taxedOrder(client, order.ordered);
+    if (isNew) await insertTopUp(client, { ...order, ...taxed, topUpId: uuidv7(nowMs), expiresAt, nextCheckAt });
     const topUp = await selectTopUpOfKey(client, order);
     if (topUp === null) throw new LimitExceeded(`No more than ${MOST_OPEN_ORDERS} top-ups can wait to be paid.`);
     return topUp;
@@ -101,7 +121,8 @@ async function writeDown(
 
 async function openOrder(creation: TopUpCreation, provider: PaymentProvider, topUp: TopUp): Promise<void> {
   const { database, returnUrlOf, onFailure } = creation;
-  const { topUpId, amount, expiresAt } = topUp;
+  const { topUpId, expiresAt } = topUp;
+  const amount = paidAmountOf(topUp);
   if (!(await claimOpening(database.pool, topUpId, provider.opensWithinMs + OPENING_GRACE_MS))) return;
   try {
     const description = `Saldo Rp ${formatMoney(idr(amount))}`;

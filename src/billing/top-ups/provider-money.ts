@@ -12,7 +12,7 @@ import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { isCredited } from "./states.ts";
 import { lockTopUp } from "./store.ts";
-import type { TopUp } from "./top-up.ts";
+import { paidAmountOf, type TopUp } from "./top-up.ts";
 
 const { providerClearing, providerFees, overpayments } = systemAccounts;
 const FEE = "provider_fee";
@@ -20,9 +20,11 @@ const FEE = "provider_fee";
 /** Posts the fee of a credited top-up and what was paid above it, each once. The top-up is locked. */
 export async function postProviderMoney(
   client: PoolClient,
-  { topUpId, accountId, amount: ordered }: Pick<TopUp, "topUpId" | "accountId" | "amount">,
+  topUp: Pick<TopUp, "topUpId" | "accountId" | "amount" | "tax">,
   { amount: paid, givenBack, fee = null }: PaymentFacts,
 ): Promise<void> {
+  const { topUpId, accountId } = topUp;
+  const ordered = paidAmountOf(topUp);
   const above = (amount: bigint | null): bigint => (amount !== null && amount > ordered ? amount - ordered : 0n);
   const overpaid = { accountId, groupId: topUpId, asset: IDR, reference: `top-up:${topUpId}:overpaid` };
   const returned = least(above(givenBack), above(paid));
@@ -67,8 +69,8 @@ export async function postProviderFee(client: PoolClient, order: ProviderFee): P
   const topUp = await lockTopUp(client, order.topUpId);
   if (topUp === null) throw new NotFound("There is no such top-up.");
   if (!isCredited(topUp.state)) throw invalid("top_up", "is not paid, so nothing was kept of it");
-  if (order.amount <= 0n || order.amount > topUp.amount)
-    throw invalid("amount", "must be above 0, and at most the top-up");
+  if (order.amount <= 0n || order.amount > paidAmountOf(topUp))
+    throw invalid("amount", "must be above 0, and at most what was paid");
   const reference = `provider-fee:${order.reference}`;
   const first = await claimReference(client, reference);
   if (first !== undefined) {

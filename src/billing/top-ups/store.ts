@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import { numberText } from "../receipts/receipt.ts";
 import type { TopUp, TopUpState } from "./top-up.ts";
 
 type Reader = Pick<Pool | PoolClient, "query">;
@@ -7,6 +8,10 @@ type Reader = Pick<Pool | PoolClient, "query">;
 export const COLUMNS = `
 t.id, t.account_id, t.amount, t.provider, t.state, t.provider_reference, t.payment_url, t.given_back, t.problem, t.dispute,
 t.revision, t.created_at, t.expires_at, t.paid_at, t.changed_at,
+coalesce(t.tax, 0) AS tax, coalesce(t.tax_rate, 0) AS tax_rate, coalesce(t.tax_included, false) AS tax_included,
+coalesce(t.tax_given_back, 0) AS tax_given_back,
+(SELECT jsonb_build_object('receiptId', r.id, 'series', r.series, 'year', r.year, 'number', r.number)
+ FROM receipt r WHERE r.top_up_id = t.id AND r.kind = 'receipt' AND r.given_back = 0 AND t.receipted_at IS NOT NULL) AS receipt,
 (SELECT coalesce(sum(r.amount - r.collected), 0)::bigint FROM receivable r WHERE r.top_up_id = t.id AND r.collected < r.amount) AS owed`;
 
 const OF_IDS = `SELECT ${COLUMNS} FROM top_up t WHERE t.id = ANY ($1::uuid[])`;
@@ -21,8 +26,8 @@ SELECT count(*)::int AS open FROM (
   SELECT FROM top_up WHERE account_id = $1::uuid AND state IN ('created', 'pending') LIMIT $2
 ) counted`;
 const INSERT = `
-INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at, next_check_at)
-VALUES ($1::uuid, $2::uuid, $3, $4::bigint, $5, $6::timestamptz, $7::timestamptz)
+INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at, next_check_at, tax, tax_rate, tax_included)
+VALUES ($1::uuid, $2::uuid, $3, $4::bigint, $5, $6::timestamptz, $7::timestamptz, $8::bigint, $9::int, $10::boolean)
 ON CONFLICT (account_id, idempotency_key) DO NOTHING RETURNING id`;
 
 // Two that open the same order at once would each be given a page, of which one provider lets only the last one work.
@@ -41,6 +46,7 @@ WHERE id = $1::uuid`;
 const LOCK = `SELECT ${COLUMNS} FROM top_up t WHERE t.id = $1::uuid FOR NO KEY UPDATE OF t`;
 const MOVE = `
 UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_reference = coalesce($5, provider_reference), dispute = $7,
+  tax_given_back = $8::bigint,
   paid_at = CASE WHEN $6::boolean THEN coalesce(paid_at, clock_timestamp()) ELSE paid_at END,
   revision = revision + 1, changed_at = clock_timestamp()
 WHERE id = $1::uuid`;
@@ -60,9 +66,9 @@ UPDATE top_up SET next_check_at = CASE WHEN next_check_at = $2::timestamptz THEN
 WHERE id = $1::uuid`;
 
 const OF_ORDER = `
-SELECT id, provider, amount FROM top_up WHERE id = $1::uuid
+SELECT id, provider, amount + coalesce(tax, 0) AS paid FROM top_up WHERE id = $1::uuid
 UNION ALL
-(SELECT id, provider, amount FROM top_up WHERE $1::uuid IS NULL AND provider = $2 AND provider_reference = $3 LIMIT 1)`;
+(SELECT id, provider, amount + coalesce(tax, 0) FROM top_up WHERE $1::uuid IS NULL AND provider = $2 AND provider_reference = $3 LIMIT 1)`;
 const INSERT_EVENT = `
 INSERT INTO payment_event (id, provider, event_key, order_id, top_up_id, status, amount, finding)
 VALUES ($1::uuid, $2, $3, $4, $5::uuid, $6, $7, $8) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id`;
@@ -80,6 +86,11 @@ export type Row = {
   provider_reference: string | null;
   payment_url: string | null;
   given_back: bigint;
+  tax: bigint;
+  tax_rate: number;
+  tax_included: boolean;
+  tax_given_back: bigint;
+  receipt: { receiptId: string; series: string; year: number; number: number } | null;
   owed: bigint;
   problem: string | null;
   dispute: TopUp["dispute"];
@@ -115,16 +126,18 @@ export async function countOpenOrders(reader: Reader, accountId: string, most: n
   return (await reader.query<{ open: number }>(OPEN_ORDERS, [accountId, most])).rows[0]?.open ?? 0;
 }
 
-/** Writes an order down. False: the account has used the key before. */
+/** Writes an order down. Without a rate there is no tax on it. False: the account has used the key before. */
 export async function insertTopUp(
   reader: Reader,
-  topUp: Pick<TopUp, "topUpId" | "accountId" | "amount" | "provider" | "expiresAt"> & {
-    readonly idempotencyKey: string;
-    readonly nextCheckAt: Date;
-  },
+  topUp: Pick<TopUp, "topUpId" | "accountId" | "amount" | "provider" | "expiresAt"> &
+    Partial<Pick<TopUp, "tax" | "taxRate" | "isTaxIncluded">> & {
+      readonly idempotencyKey: string;
+      readonly nextCheckAt: Date;
+    },
 ): Promise<boolean> {
   const { topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt } = topUp;
-  const values = [topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt];
+  const taxes = [topUp.tax ?? 0n, topUp.taxRate ?? 0, topUp.isTaxIncluded ?? false];
+  const values = [topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt, ...taxes];
   return (await reader.query(INSERT, values)).rowCount === 1;
 }
 
@@ -159,12 +172,15 @@ export async function lockTopUp(client: PoolClient, topUpId: string): Promise<To
 /** Writes what has become of a locked top-up. */
 export async function saveMoved(
   client: PoolClient,
-  moved: Pick<TopUp, "topUpId" | "state" | "givenBack" | "problem" | "dispute" | "providerReference"> & {
+  moved: Pick<
+    TopUp,
+    "topUpId" | "state" | "givenBack" | "taxGivenBack" | "problem" | "dispute" | "providerReference"
+  > & {
     readonly isCredited: boolean;
   },
 ): Promise<void> {
-  const { topUpId, state, givenBack, problem, dispute, providerReference, isCredited } = moved;
-  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, dispute]);
+  const { topUpId, state, givenBack, taxGivenBack, problem, dispute, providerReference, isCredited } = moved;
+  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, dispute, taxGivenBack]);
 }
 
 /** A top-up that is due to be asked about, and the claim on it. */
@@ -193,15 +209,15 @@ export async function reschedule(
   await reader.query(RESCHEDULE, [topUpId, claim, at, learnt]);
 }
 
-/** The order that a notification names, by its id or else by the provider's own name for it. */
+/** The order that a notification names, by its id or else by the provider's own name for it, and what is paid for it. */
 export async function selectOrder(
   reader: Reader,
   named: { readonly topUpId: string | null; readonly provider: string; readonly reference: string | null },
-): Promise<{ topUpId: string; provider: string; amount: bigint } | null> {
+): Promise<{ topUpId: string; provider: string; paid: bigint } | null> {
   const values = [named.topUpId, named.provider, named.reference];
-  const { rows } = await reader.query<{ id: string; provider: string; amount: bigint }>(OF_ORDER, values);
+  const { rows } = await reader.query<{ id: string; provider: string; paid: bigint }>(OF_ORDER, values);
   const [row] = rows;
-  return row === undefined ? null : { topUpId: row.id, provider: row.provider, amount: row.amount };
+  return row === undefined ? null : { topUpId: row.id, provider: row.provider, paid: row.paid };
 }
 
 /** What is kept of a notification. */
@@ -243,7 +259,12 @@ export function fromRow(row: Row): TopUp {
     state: row.state,
     providerReference: row.provider_reference,
     paymentUrl: row.payment_url,
+    tax: row.tax,
+    taxRate: row.tax_rate,
+    isTaxIncluded: row.tax_included,
     givenBack: row.given_back,
+    taxGivenBack: row.tax_given_back,
+    receipt: row.receipt && { receiptId: row.receipt.receiptId, number: numberText(row.receipt) },
     owed: row.owed,
     problem: row.problem,
     dispute: row.dispute,

@@ -71,13 +71,13 @@ async function keep(client: Client, provider: string, notification: Notification
 }
 
 function findingOf(
-  order: { readonly provider: string; readonly amount: bigint } | null,
+  order: { readonly provider: string; readonly paid: bigint } | null,
   provider: string,
   amount: string,
 ): PaymentEvent["finding"] {
   if (order === null) return "unknown_order";
   if (order.provider !== provider) return "other_provider";
-  return unitsOf(amount) === order.amount ? "as_ordered" : "other_amount";
+  return unitsOf(amount) === order.paid ? "as_ordered" : "other_amount";
 }
 
 function unitsOf(amount: string): bigint | null {

@@ -46,6 +46,12 @@ export const TopUp = defineEntity({
     paidAt: moment().nullable(),
     changedAt: now(),
     dispute: p.text().nullable(),
+    tax: p.bigint("bigint").nullable(),
+    taxRate: p.integer().nullable(),
+    taxIncluded: p.boolean().nullable(),
+    taxGivenBack: p.bigint("bigint").nullable(),
+    receiptedAt: moment().nullable(),
+    notedBack: p.bigint("bigint").nullable(),
   },
   uniques: [{ name: "top_up_account_id_idempotency_key_key", properties: ["accountId", "idempotencyKey"] }],
   indexes: [
@@ -54,6 +60,59 @@ export const TopUp = defineEntity({
     { name: "top_up_reference", properties: ["provider", "providerReference"] },
     { name: "top_up_account", properties: ["accountId", "id"] },
   ],
+});
+
+export const ReceiptSeries = defineEntity({
+  name: "ReceiptSeries",
+  tableName: "receipt_series",
+  properties: { series: p.text().primary(), year: p.integer().primary(), lastNumber: p.integer().default(0) },
+});
+
+export const Receipt = defineEntity({
+  name: "Receipt",
+  tableName: "receipt",
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.text(),
+    series: p.text(),
+    year: p.integer(),
+    number: p.integer(),
+    accountId: p.manyToOne(Account).mapToPk().fieldName("account_id"),
+    topUpId: p.manyToOne(TopUp).mapToPk().fieldName("top_up_id"),
+    net: p.bigint("bigint"),
+    tax: p.bigint("bigint"),
+    taxRate: p.integer(),
+    taxIncluded: p.boolean(),
+    givenBack: p.bigint("bigint"),
+    provider: p.text(),
+    seller: p.json(),
+    buyer: p.json(),
+    datedAt: moment(),
+    issuedAt: now(),
+  },
+  uniques: [
+    { name: "receipt_number", properties: ["series", "year", "number"] },
+    { name: "receipt_once", properties: ["topUpId", "kind", "givenBack"] },
+  ],
+  indexes: [{ name: "receipt_account", properties: ["accountId", "id"] }],
+});
+
+export const ReceiptBuyer = defineEntity({
+  name: "ReceiptBuyer",
+  tableName: "receipt_buyer",
+  properties: {
+    accountId: p
+      .manyToOne(Account)
+      .mapToPk()
+      .fieldName("account_id")
+      .updateRule("no action")
+      .deleteRule("no action")
+      .primary(),
+    name: p.text(),
+    address: p.text(),
+    npwp: p.text(),
+    changedAt: now(),
+  },
 });
 
 export const PaymentDispute = defineEntity({

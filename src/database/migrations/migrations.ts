@@ -39,6 +39,8 @@ export const schemaCode: SchemaCode = {
     { number: 15, name: "key-networks", oldestCode: 1 },
     { number: 16, name: "key-tokens", oldestCode: 1 },
     { number: 17, name: "credential-person", oldestCode: 1 },
+    { number: 18, name: "receipts", oldestCode: 1 },
+    { number: 19, name: "unreceipted", oldestCode: 1, concurrent: true },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -60,7 +60,7 @@ function plain(subject: string | undefined): string | undefined {
   return subject !== undefined && isUuid(subject) ? subject.toLowerCase() : subject;
 }
 
-function toProtoSettings({ welcomeCredit }: BillingSettings) {
+function toProtoSettings({ welcomeCredit }: Pick<BillingSettings, "welcomeCredit">) {
   return { welcomeCredit: rupiah(welcomeCredit) };
 }
 

@@ -4,6 +4,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
@@ -38,6 +39,7 @@ export const services = {
   status: StatusService,
   keys: KeysService,
   billing: BillingService,
+  receipts: ReceiptService,
   accounts: AccountsService,
   members: MembersService,
   merchantTransfer: MerchantTransferService,

@@ -7,6 +7,8 @@ export type Example = {
   readonly parameters?: Readonly<Record<string, string | number>>;
   readonly body?: object;
   readonly data: unknown;
+  /** The media types of an answer that is a file. */
+  readonly mediaTypes?: readonly string[];
   /** The members of `meta` beside `message` and `statusCode`. */
   readonly meta?: object;
   /** The data of events, each with what it shows as its name. */
@@ -47,6 +49,22 @@ const usage = {
   cost_idr: "0.105",
 };
 const piece = { id: chatId, object: "chat.completion.chunk", created: 1_795_392_000, model: model.id };
+
+const receipt = {
+  id: "01a20a18-90e1-71af-abb6-25530962f604",
+  number: "KW-2026-000123",
+  kind: "RECEIPT_KIND_RECEIPT",
+  topUpId: "01a20a18-90e1-71af-abb6-25530962f605",
+  net: "250000",
+  tax: "27500",
+  total: "277500",
+  taxPercent: "11",
+  seller: { name: "PT Contoh Penjual", address: "Jakarta", npwp: "0012345678901000" },
+  buyer: { name: "PT Contoh Pembeli", address: "Bandung", npwp: "" },
+  datedAt: "2026-11-26T09:05:00Z",
+  issuedAt: "2026-11-26T09:05:03Z",
+  provider: "midtrans",
+};
 
 const quote = { currencyCode: "TRX", network: "tron", receivedAmount: 10, fee: 1.1, totalAmount: 11.1 };
 
@@ -300,6 +318,13 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   GetModel: { parameters: { id: model.id }, data: model },
   GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },
+  ListReceipts: { parameters: { pageSize: 50 }, data: { receipts: [receipt], nextPageToken: "" } },
+  GetReceipt: { parameters: { receiptId: receipt.id }, data: receipt },
+  GetReceiptFile: {
+    parameters: { receiptId: receipt.id, language: "id" },
+    data: "%PDF-1.3",
+    mediaTypes: ["application/pdf"],
+  },
   CalculateTransfer: { body: { currencyCode: "TRX", amount: 10 }, data: quote },
   CreateTransfer: { body: order, data: pending },
   GetTransfer: { parameters: { id: transferId }, data: { ...confirmed, history: [pendingEvent, confirmedEvent] } },

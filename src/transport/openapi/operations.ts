@@ -10,6 +10,7 @@ import { StatusService } from "#gen/saldo/status/v1/status_service_pb.ts";
 import { ResponsesService } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
+import { answersFile } from "../rest/answer-file.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
 import { protocolFormatAt } from "../rest/protocols/protocol-paths.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -219,6 +220,11 @@ function answerOf(route: HttpRoute, book: SchemaBook, example: Example, headers:
     },
   };
   const schema = route.inEnvelope ? { type: "object", required: ["data", "meta"], properties: { data, meta } } : data;
+  if (answersFile(route)) {
+    const file = { schema: { type: "string", format: "binary" }, example: example.data };
+    const content = Object.fromEntries((example.mediaTypes ?? []).map((mediaType) => [mediaType, file]));
+    return { description: textOf(output).whole, headers, content };
+  }
   return {
     description: textOf(output).whole,
     headers,

@@ -22,6 +22,7 @@ import { protocolCredentials } from "./protocols/protocol-paths.ts";
 import { readWebCredentials, type SameOrigin } from "../http/same-origin.ts";
 import { readBody, readQuery, toMessage } from "./read-request.ts";
 import { createUnaryCaller, type UnaryCaller } from "./unary.ts";
+import { type AnsweredFile, readFile } from "./answer-file.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** Under this prefix the merchant paths take sandbox pairs only; without it production pairs only. */
@@ -121,6 +122,8 @@ async function answer(
   });
   header.forEach((value, name) => reply.header(name, value));
   if (isKnown(request.raw, header.get("etag"))) return reply.code(304).send();
+  const file = readFile(route, message);
+  if (file !== null) return sendFile(reply, file);
   reply.type("application/json; charset=utf-8");
   return reply.send(writeAnswer(route, message));
 }
@@ -136,6 +139,12 @@ function isKnown({ headers: { "if-none-match": known } }: IncomingMessage, tag: 
 
 function strongTag(tag: string): string {
   return tag.trim().replace(/^W\//, "");
+}
+
+/** A file as the answer. It is never shown as a page of ours. */
+function sendFile(reply: FastifyReply, { content, mediaType, fileName }: AnsweredFile): FastifyReply {
+  reply.type(mediaType).header("content-disposition", `attachment; filename="${fileName}"`);
+  return reply.send(Buffer.from(content));
 }
 
 /** The header of a call that is passed on without its headers. */

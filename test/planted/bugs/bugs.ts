@@ -41,6 +41,7 @@ import { STATUS_BUGS } from "./status.ts";
 import { TRACE_BUGS } from "./traces.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
+import { RECEIPT_BUGS } from "./receipts.ts";
 import { UNSOUND_ANSWER_BUGS } from "./unsound-answers.ts";
 import { USAGE_BUGS } from "./usage.ts";
 
@@ -60,6 +61,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CALLBACK_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
+  ...RECEIPT_BUGS,
   ...USAGE_BUGS,
   ...ROLE_BUGS,
   ...STATUS_BUGS,

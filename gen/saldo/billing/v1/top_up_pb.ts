@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/top_up.proto.
  */
 export const file_saldo_billing_v1_top_up: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zYWxkby9iaWxsaW5nL3YxL3RvcF91cC5wcm90bxIQc2FsZG8uYmlsbGluZy52MSKmAgoFVG9wVXASCgoCaWQYASABKAkSDgoGYW1vdW50GAIgASgJEisKBXN0YXRlGAMgASgOMhwuc2FsZG8uYmlsbGluZy52MS5Ub3BVcFN0YXRlEhMKC3BheW1lbnRfdXJsGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3BhaWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHByb3ZpZGVyGAggASgJEhIKCmdpdmVuX2JhY2sYCSABKAkSDAoEb3dlZBgKIAEoCSq7AgoKVG9wVXBTdGF0ZRIcChhUT1BfVVBfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRUT1BfVVBfU1RBVEVfQ1JFQVRFRBABEhgKFFRPUF9VUF9TVEFURV9QRU5ESU5HEAISFQoRVE9QX1VQX1NUQVRFX1BBSUQQAxIYChRUT1BfVVBfU1RBVEVfRVhQSVJFRBAEEhcKE1RPUF9VUF9TVEFURV9GQUlMRUQQBRIZChVUT1BfVVBfU1RBVEVfQ0FOQ0VMRUQQBhIXChNUT1BfVVBfU1RBVEVfUkVWSUVXEAcSGQoVVE9QX1VQX1NUQVRFX1JFRlVOREVEEAgSIwofVE9QX1VQX1NUQVRFX1BBUlRJQUxMWV9SRUZVTkRFRBAJEh0KGVRPUF9VUF9TVEFURV9DSEFSR0VEX0JBQ0sQCmIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch1zYWxkby9iaWxsaW5nL3YxL3RvcF91cC5wcm90bxIQc2FsZG8uYmlsbGluZy52MSLuAgoFVG9wVXASCgoCaWQYASABKAkSDgoGYW1vdW50GAIgASgJEisKBXN0YXRlGAMgASgOMhwuc2FsZG8uYmlsbGluZy52MS5Ub3BVcFN0YXRlEhMKC3BheW1lbnRfdXJsGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3BhaWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHByb3ZpZGVyGAggASgJEhIKCmdpdmVuX2JhY2sYCSABKAkSDAoEb3dlZBgKIAEoCRILCgN0YXgYCyABKAkSDQoFdG90YWwYDCABKAkSEgoKcmVjZWlwdF9pZBgNIAEoCRIWCg5yZWNlaXB0X251bWJlchgOIAEoCSq7AgoKVG9wVXBTdGF0ZRIcChhUT1BfVVBfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRUT1BfVVBfU1RBVEVfQ1JFQVRFRBABEhgKFFRPUF9VUF9TVEFURV9QRU5ESU5HEAISFQoRVE9QX1VQX1NUQVRFX1BBSUQQAxIYChRUT1BfVVBfU1RBVEVfRVhQSVJFRBAEEhcKE1RPUF9VUF9TVEFURV9GQUlMRUQQBRIZChVUT1BfVVBfU1RBVEVfQ0FOQ0VMRUQQBhIXChNUT1BfVVBfU1RBVEVfUkVWSUVXEAcSGQoVVE9QX1VQX1NUQVRFX1JFRlVOREVEEAgSIwofVE9QX1VQX1NUQVRFX1BBUlRJQUxMWV9SRUZVTkRFRBAJEh0KGVRPUF9VUF9TVEFURV9DSEFSR0VEX0JBQ0sQCmIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * One purchase of balance.
@@ -92,6 +92,34 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
    * @generated from field: string owed = 10;
    */
   owed: string;
+
+  /**
+   * The tax (PPN) that is paid on top of `amount`, in rupiah, a decimal string. `0`: none.
+   *
+   * @generated from field: string tax = 11;
+   */
+  tax: string;
+
+  /**
+   * What the payer pays: the amount and the tax, in rupiah, a decimal string.
+   *
+   * @generated from field: string total = 12;
+   */
+  total: string;
+
+  /**
+   * The id of its receipt, a UUID. Empty: there is none yet. It comes some seconds after the credit.
+   *
+   * @generated from field: string receipt_id = 13;
+   */
+  receiptId: string;
+
+  /**
+   * The number of its receipt, such as `KW-2026-000123`. Empty: there is none yet.
+   *
+   * @generated from field: string receipt_number = 14;
+   */
+  receiptNumber: string;
 };
 
 /**

@@ -20,6 +20,8 @@ import { When } from "../../components/when.tsx";
 import { useMay } from "../../layouts/role.ts";
 import { ProvenStatement } from "./proven-statement.tsx";
 import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
+import { BuyerCard } from "./buyer-card.tsx";
+import { ReceiptsCard } from "./receipts-card.tsx";
 import { TopUpCard } from "./top-up-card.tsx";
 import { isPayable } from "./top-up-stages.ts";
 import { TopUpBadge } from "./top-up-states.tsx";
@@ -40,8 +42,10 @@ export function BillingPage() {
       <Balances />
       {mayPay ? <TopUpCard /> : null}
       <History />
+      <ReceiptsCard />
       <Ledger />
       <ProvenStatement />
+      {mayPay ? <BuyerCard /> : null}
     </Page>
   );
 }

@@ -1,16 +1,17 @@
 // Buying balance: an amount, then the payment and its progress.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { useMutation, createConnectQueryKey } from "@connectrpc/connect-query";
+import { useMutation, useQuery, createConnectQueryKey } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleCheck, ExternalLink } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { type TopUp, TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useMessages } from "../../i18n/language.tsx";
+import { useLanguage, useMessages } from "../../i18n/language.tsx";
 import { amountOf, WHOLE_RUPIAH } from "../../i18n/read-amount.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { Button, buttonClass } from "../../components/button.tsx";
@@ -18,6 +19,7 @@ import { Card } from "../../components/card.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../components/states.tsx";
 import { BILLING_MESSAGES } from "./billing-messages.ts";
+import { RECEIPT_MESSAGES } from "./receipt-messages.ts";
 import { openPaymentTab } from "./payment-tab.ts";
 import { isAwaited, isPayable, isSettled } from "./top-up-stages.ts";
 import { TopUpBadge, useStateAbout } from "./top-up-states.tsx";
@@ -97,6 +99,7 @@ function TopUpForm() {
         onChange={choose}
         className="max-w-72"
       />
+      <TaxTerms />
       <Button type="submit" variant="action" busy={isPending} className="self-start">
         {messages.pay}
       </Button>
@@ -104,10 +107,21 @@ function TopUpForm() {
   );
 }
 
+/** What is added to the amount, or in it. Nothing where no tax is charged. */
+function TaxTerms() {
+  const messages = useMessages(RECEIPT_MESSAGES);
+  const { data } = useQuery(ReceiptService.method.getTaxTerms, {});
+  const { language } = useLanguage();
+  if (data === undefined || data.percent === "0") return null;
+  const percent = language === "id" ? data.percent.replace(".", ",") : data.percent;
+  return <p className="text-muted">{data.included ? messages.taxIncluded(percent) : messages.taxAdded(percent)}</p>;
+}
+
 function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
   const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
   const navigate = useNavigate();
+  const taxed = useMessages(RECEIPT_MESSAGES);
   const { topUp, error, refetch } = useTopUp(topUpId);
   useRefreshedMoney(topUp);
   const another = (variant: "action" | "plain") => (
@@ -131,6 +145,9 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
         <span className="digits text-2xl font-semibold">{formats.rupiah(topUp.amount)}</span>
         <TopUpBadge state={topUp.state} />
       </div>
+      {topUp.tax === "0" || topUp.tax === "" ? null : (
+        <p className="text-muted">{taxed.toPay(formats.rupiah(topUp.total), formats.rupiah(topUp.tax))}</p>
+      )}
       <StateAbout topUp={topUp} />
       <div className="flex flex-wrap gap-2">
         {isPayable(topUp.state) && topUp.paymentUrl !== "" ? (

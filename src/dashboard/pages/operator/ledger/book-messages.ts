@@ -20,6 +20,7 @@ export const CLASS_MESSAGES = {
     network_fees: "Biaya jaringan",
     provider_fees: "Biaya penyedia pembayaran",
     overpayments: "Kelebihan bayar",
+    tax_payable: "Utang PPN",
     sandbox: "Sandbox",
   },
   en: {
@@ -36,6 +37,7 @@ export const CLASS_MESSAGES = {
     network_fees: "Network fees",
     provider_fees: "Payment provider fees",
     overpayments: "Overpayments",
+    tax_payable: "VAT payable",
     sandbox: "Sandbox",
   },
 } satisfies Messages<Record<string, string>>;

@@ -1,0 +1,35 @@
+// Receipts in this process: their service, the thread that draws them, and the job that writes them.
+
+import { PdfMaker } from "../../billing/documents/pdf-maker.ts";
+import { receiptTick } from "../../billing/jobs/receipts.ts";
+import { createReceiptService } from "../../billing/proto-receipts.ts";
+import { NOBODY, type Party } from "../../billing/receipts/party.ts";
+import type { ReceiptWork } from "../../billing/receipts/issue-receipts.ts";
+import type { Database } from "../../database/database.ts";
+import { readerOfAccount } from "../../identity/store.ts";
+import { accountOf } from "../../transport/calls/callers.ts";
+import type { Config } from "../config/config.ts";
+
+const DEMO_SELLER: Party = { name: "Saldo Demo", address: "", npwp: "" };
+
+/** What writing receipts needs. */
+export function receiptWork(config: Pick<Config, "demo">, database: Database): ReceiptWork {
+  return {
+    database,
+    sellerByDefault: config.demo ? DEMO_SELLER : null,
+    ownerOf: async (accountId) => ({
+      ...NOBODY,
+      name: (await readerOfAccount(database.pool, accountId))?.email ?? accountId,
+    }),
+  };
+}
+
+/** Builds receipts. */
+export function createReceiptParts(config: Pick<Config, "demo">, database: Database) {
+  const pdf = new PdfMaker();
+  return {
+    service: createReceiptService({ database, pdf, accountOf }),
+    tick: receiptTick(receiptWork(config, database)),
+    close: () => pdf.close(),
+  };
+}

@@ -1,0 +1,95 @@
+// ReceiptService: translation between the contract and receipts/.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
+import { ReceiptKind as ProtoKind } from "#gen/saldo/billing/v1/receipt_pb.ts";
+import type { Database } from "../database/database.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import type { Language } from "../kernel/preferred-language.ts";
+import type { PdfMaker } from "./documents/pdf-maker.ts";
+import { NOBODY, type Party } from "./receipts/party.ts";
+import { numberText, type Receipt, type ReceiptKind } from "./receipts/receipt.ts";
+import { getReceipt, listReceipts, readBuyer, readReceiptDocument, setBuyer } from "./receipts/receipts.ts";
+import { readTaxRule } from "./settings.ts";
+
+const protoKind = {
+  receipt: ProtoKind.RECEIPT,
+  credit_note: ProtoKind.CREDIT_NOTE,
+} as const satisfies Record<ReceiptKind, ProtoKind>;
+
+export type ReceiptServiceDependencies = {
+  readonly database: Database;
+  readonly pdf: Pick<PdfMaker, "make">;
+  /** The account a call acts for. */
+  readonly accountOf: (context: HandlerContext) => string;
+};
+
+/** Makes the service. Every method acts on the caller's own account; a receipt of another account is not found. */
+export function createReceiptService({
+  database: { pool },
+  pdf,
+  accountOf,
+}: ReceiptServiceDependencies): ServiceImpl<typeof ReceiptService> {
+  return {
+    async listReceipts({ pageSize, pageToken }, context) {
+      const page = await listReceipts(pool, { accountId: accountOf(context), pageSize, pageToken });
+      return { receipts: page.items.map(toProtoReceipt), nextPageToken: page.nextPageToken };
+    },
+
+    async getReceipt({ receiptId }, context) {
+      return { receipt: toProtoReceipt(await getReceipt(pool, { accountId: accountOf(context), receiptId })) };
+    },
+
+    async getReceiptFile({ receiptId, language }, context) {
+      const accountId = accountOf(context);
+      const asked = { accountId, receiptId, language: fromProtoLanguage(language) };
+      const { document, name } = await readReceiptDocument(pool, asked);
+      const content = await pdf.make(accountId, document);
+      return { content, mediaType: "application/pdf", fileName: `${name}.pdf` };
+    },
+
+    async getTaxTerms() {
+      const { rate, isIncluded } = await readTaxRule(pool);
+      return { percent: percentOf(rate), included: isIncluded };
+    },
+
+    async getBuyer(_request, context) {
+      return { buyer: await readBuyer(pool, accountOf(context)) };
+    },
+
+    async setBuyer({ buyer }, context) {
+      const { name, address, npwp }: Party = buyer ?? NOBODY;
+      return { buyer: await setBuyer(pool, accountOf(context), { name, address, npwp }) };
+    },
+  };
+}
+
+/** Empty: Indonesian. */
+export function fromProtoLanguage(language: string): Language {
+  return language === "en" ? "en" : "id";
+}
+
+function toProtoReceipt(receipt: Receipt) {
+  const { receiptId, kind, topUpId, net, tax, taxRate, seller, buyer, datedAt, issuedAt, provider } = receipt;
+  return {
+    id: receiptId,
+    number: numberText(receipt),
+    kind: protoKind[kind],
+    topUpId,
+    net: formatMoney(idr(net)),
+    tax: formatMoney(idr(tax)),
+    total: formatMoney(idr(net + tax)),
+    taxPercent: percentOf(taxRate),
+    seller,
+    buyer,
+    datedAt: timestampFromDate(datedAt),
+    issuedAt: timestampFromDate(issuedAt),
+    provider,
+  };
+}
+
+/** A rate in hundredths of a percent as a decimal string of percent. */
+function percentOf(rate: number): string {
+  return formatMoney({ units: BigInt(rate), asset: "PERCENT/2" });
+}

@@ -1,0 +1,58 @@
+// Who sells and who buys, as a receipt names them.
+
+import { ValidationError } from "../../kernel/errors.ts";
+
+/** The seller or the buyer on a receipt. What is empty is not known. */
+export type Party = {
+  readonly name: string;
+  /** Lines are divided by line feeds. */
+  readonly address: string;
+  /** The taxpayer's number, its digits only. */
+  readonly npwp: string;
+};
+
+export const NOBODY: Party = { name: "", address: "", npwp: "" };
+
+const MOST_NAME = 120;
+const MOST_ADDRESS = 400;
+const MOST_LINES = 6;
+/** Fifteen digits until 2024, sixteen since, and six more for a branch. */
+const NPWP = /^(\d{15}|\d{16}|\d{22})$/;
+/** What people write between the digits. */
+const BETWEEN_DIGITS = /[\s.-]/g;
+// Controls, and the marks that turn the direction of a text: they could make a receipt read otherwise than it is stored.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * Reads a party as a person has typed it. Errors: ValidationError, which names the field below `field`.
+ */
+export function readParty(typed: Party, field: string): Party {
+  const name = typed.name.trim();
+  const lines = typed.address.replaceAll("\r\n", "\n").split("\n");
+  const address = lines
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join("\n");
+  const npwp = typed.npwp.replaceAll(BETWEEN_DIGITS, "");
+  const path = (part: string): string => (field === "" ? part : `${field}.${part}`);
+  const refuse = (part: string, message: string): ValidationError =>
+    new ValidationError([{ field: path(part), rule: `receipt.${part}`, message }]);
+  if (name.length > MOST_NAME || UNPRINTABLE.test(name))
+    throw refuse("name", `must be one line of at most ${MOST_NAME}`);
+  if (
+    address.length > MOST_ADDRESS ||
+    address.split("\n").length > MOST_LINES ||
+    UNPRINTABLE.test(address.replaceAll("\n", " "))
+  )
+    throw refuse("address", `must be at most ${MOST_LINES} lines and ${MOST_ADDRESS} characters`);
+  if (npwp !== "" && !NPWP.test(npwp)) throw refuse("npwp", "must be 15, 16 or 22 digits");
+  if (name === "" && (address !== "" || npwp !== "")) throw refuse("name", "must be given with an address or an NPWP");
+  return { name, address, npwp };
+}
+
+/** The number as it is written on paper: groups for 15 digits, else groups of four. */
+export function npwpText(npwp: string): string {
+  const old = /^(\d\d)(\d{3})(\d{3})(\d)(\d{3})(\d{3})$/.exec(npwp);
+  if (old !== null) return `${old[1]}.${old[2]}.${old[3]}.${old[4]}-${old[5]}.${old[6]}`;
+  return npwp.replaceAll(/(\d{4})(?=\d)/g, "$1 ");
+}

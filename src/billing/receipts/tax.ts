@@ -1,0 +1,50 @@
+// The tax on a top-up (PPN). It is computed once, when a top-up is ordered, and stored with it: a later rate does not change it.
+//
+// The rule of rounding: the tax is a whole rupiah, the nearest one, and a half is rounded up. Where prices do not include the tax, it is
+// computed from the net amount and added. Where they include it, it is computed from the amount that is paid, and the net amount is
+// the rest. So net + tax is what is paid, always.
+
+import { divideFloor } from "../../kernel/money.ts";
+import { invariant } from "../../kernel/invariant.ts";
+
+/** Micro-rupiah of a rupiah. */
+const RUPIAH = 1_000_000n;
+/** A rate is in hundredths of a percent: 1100 is 11 %. */
+export const WHOLE_RATE = 10_000n;
+
+/** How top-ups are taxed. */
+export type TaxRule = {
+  /** Hundredths of a percent; 0: the seller is no taxable entrepreneur, and nothing is added. */
+  readonly rate: number;
+  /** Whether the amount that is ordered includes the tax. */
+  readonly isIncluded: boolean;
+};
+
+/** The parts of what is paid, in micro-rupiah. */
+export type TaxedAmount = { readonly net: bigint; readonly tax: bigint };
+
+/** The parts of an order of whole rupiah. */
+export function taxedAmountOf(ordered: bigint, { rate, isIncluded }: TaxRule): TaxedAmount {
+  invariant(ordered > 0n && ordered % RUPIAH === 0n, "an order is of whole rupiah");
+  const whole = BigInt(rate);
+  invariant(whole >= 0n && whole <= WHOLE_RATE, "a rate of tax is from 0 to 100 %");
+  if (!isIncluded) return { net: ordered, tax: nearestRupiah(ordered * whole, WHOLE_RATE) };
+  const tax = nearestRupiah(ordered * whole, WHOLE_RATE + whole);
+  return { net: ordered - tax, tax };
+}
+
+/**
+ * The parts of what was given back of a payment, in all. The tax goes back in proportion, to the nearest micro-rupiah, and the whole
+ * of it with the whole payment. Both parts only grow with the sum.
+ */
+export function givenBackParts(givenBack: bigint, { net, tax }: TaxedAmount): TaxedAmount {
+  const paid = net + tax;
+  invariant(givenBack >= 0n && givenBack <= paid, "no more is given back than was paid");
+  const taxBack = divideFloor(givenBack * tax * 2n + paid, paid * 2n);
+  return { net: givenBack - taxBack, tax: taxBack };
+}
+
+/** `a / b` in whole rupiah, the nearest; a half is rounded up. */
+function nearestRupiah(a: bigint, b: bigint): bigint {
+  return divideFloor(a * 2n + b * RUPIAH, b * RUPIAH * 2n) * RUPIAH;
+}

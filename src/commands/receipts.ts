@@ -1,0 +1,71 @@
+import { writeFile } from "node:fs/promises";
+import { drawDocument } from "../billing/documents/draw-document.ts";
+import { getReceipt, listReceipts, readReceiptDocument } from "../billing/receipts/receipts.ts";
+import { numberText, type Receipt } from "../billing/receipts/receipt.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import { type Command } from "./command.ts";
+import { integerOption, languageOption, uuidOption } from "./option-values.ts";
+
+const MOST = 200;
+const DEFAULT_LIMIT = 50;
+
+export const receiptCommands: readonly Command[] = [
+  {
+    name: "receipt list",
+    about: "Lists an account's receipts and credit notes, newest first.",
+    options: {
+      account: { required: true, value: "ID", about: "the account" },
+      limit: { required: false, value: "N", about: `how many at most, 1 to ${MOST}; default ${DEFAULT_LIMIT}` },
+    },
+    async run(values, { database }) {
+      const { items } = await listReceipts((await database()).pool, {
+        accountId: uuidOption(values.need("account"), "account"),
+        pageSize: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: MOST }),
+        pageToken: "",
+      });
+      const text = items.map((each) => `${each.receiptId}  ${numberText(each)}  Rp ${totalOf(each)}`).join("\n");
+      return { json: { receipts: items.map(toJson) }, text };
+    },
+  },
+  {
+    name: "receipt get",
+    about: "Shows a receipt, and with --file writes it as a PDF.",
+    options: {
+      receipt: { required: true, value: "ID", about: "the receipt" },
+      file: { required: false, value: "PATH", about: "where the PDF is written" },
+      language: { required: false, value: "L", about: "the language of the PDF, id or en; default id" },
+    },
+    async run(values, { database }) {
+      const { pool } = await database();
+      const receiptId = uuidOption(values.need("receipt"), "receipt");
+      const file = values.get("file");
+      if (file === undefined) return { json: toJson(await getReceipt(pool, { accountId: null, receiptId })) };
+      const asked = { accountId: null, receiptId, language: languageOption(values.get("language") ?? "id") };
+      const { receipt, document } = await readReceiptDocument(pool, asked);
+      await writeFile(file, await drawDocument(document));
+      return { json: { ...toJson(receipt), file } };
+    },
+  },
+];
+
+function totalOf({ net, tax }: Receipt): string {
+  return formatMoney(idr(net + tax));
+}
+
+function toJson(receipt: Receipt) {
+  const { receiptId, kind, accountId, topUpId, net, tax, seller, buyer, datedAt, issuedAt } = receipt;
+  return {
+    receiptId,
+    number: numberText(receipt),
+    kind,
+    accountId,
+    topUpId,
+    net: formatMoney(idr(net)),
+    tax: formatMoney(idr(tax)),
+    total: totalOf(receipt),
+    seller: seller.name,
+    buyer: buyer.name,
+    datedAt: datedAt.toISOString(),
+    issuedAt: issuedAt.toISOString(),
+  };
+}

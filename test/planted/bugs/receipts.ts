@@ -1,0 +1,80 @@
+// Guards of receipts and of the tax on top-ups.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const receipts = (file: string, find: string, replace: string): Edit => ({
+  file: `src/billing/receipts/${file}`,
+  find,
+  replace,
+});
+const topUps = (file: string, find: string, replace: string): Edit => ({
+  file: `src/billing/top-ups/${file}`,
+  find,
+  replace,
+});
+const issuing = (test: string) => ({ file: "test/receipts/issuing.test.ts", test });
+const taxed = (test: string) => ({ file: "test/receipts/tax.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const RECEIPT_BUGS: readonly PlantedBug[] = [
+  {
+    name: "the number of a receipt is taken outside of the transaction that writes it",
+    edits: [
+      receipts(
+        "issue-receipts.ts",
+        "const number = await takeNumber(client, { series, year });",
+        "const number = await withTransaction(work.database, (apart) => takeNumber(apart, { series, year }));",
+      ),
+    ],
+    noticedBy: issuing("have no gap and no double where a process stops at before-receipt-commit"),
+  },
+  {
+    name: "the next number of a receipt is read and not locked",
+    edits: [
+      receipts(
+        "store.ts",
+        "UPDATE receipt_series SET last_number = last_number + 1 WHERE series = $1 AND year = $2::int RETURNING last_number AS number`",
+        "SELECT last_number + 1 AS number FROM receipt_series WHERE series = $1 AND year = $2::int`",
+      ),
+    ],
+    noticedBy: issuing("are one for each top-up, without gaps, where two processes write them eight times at once"),
+  },
+  {
+    name: "a payment without the tax is credited",
+    edits: [topUps("apply-payment.ts", "facts.amount < paid) {", "facts.amount < topUp.amount) {")],
+    noticedBy: taxed("has to be paid, too: a payment of the amount alone is not credited"),
+  },
+  {
+    name: "the tax of a payment is credited to the account",
+    edits: [
+      topUps(
+        "apply-payment.ts",
+        "accountId,\n    amount,\n    from: providerClearing,",
+        "accountId,\n    amount: amount + tax,\n    from: providerClearing,",
+      ),
+    ],
+    noticedBy: taxed("is paid on top of it, posted as payable, and not on the balance"),
+  },
+  {
+    name: "the tax stays payable when a payment is given back",
+    edits: [
+      topUps(
+        "apply-payment.ts",
+        "if (tax > 0n) await postTax(client, { topUpId, accountId, amount: tax, name: `tax-${name}`, isBack: true });",
+        "",
+      ),
+    ],
+    noticedBy: taxed("goes back with the payment, in parts and then whole, each with a credit note"),
+  },
+  {
+    name: "the tax is computed when the payment comes",
+    edits: [
+      topUps(
+        "apply-payment.ts",
+        'if (tax > 0n) await postTax(client, { topUpId, accountId, amount: tax, name: "tax", isBack: false });',
+        'const { readTaxRule } = await import("../settings.ts");\n  const rule = await readTaxRule(client);\n  if (rule.rate > 0) await postTax(client, { topUpId, accountId, amount: tax, name: "tax", isBack: false });',
+      ),
+    ],
+    noticedBy: taxed("of an order stays what it was when it was ordered"),
+  },
+];

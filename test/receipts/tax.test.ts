@@ -1,0 +1,110 @@
+// The tax on top-ups: the provider is asked for it, the account is not credited with it, and it goes back with the payment.
+
+import { beforeAll, describe, expect, it } from "vitest";
+import { ValidationError } from "../../src/kernel/errors.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
+import { one, other, setup, stateOf, useTwoProcesses } from "../top-ups/two-processes.ts";
+import { MICRO } from "../top-ups/top-up-setup.ts";
+import { issue, postedBetween, receiptsOf, setTax } from "./receipt-setup.ts";
+
+const { providerClearing, taxPayable } = systemAccounts;
+const NET = 100_000n * MICRO;
+const TAX = 11_000n * MICRO;
+
+useTwoProcesses();
+beforeAll(() => setTax({ rate: 1_100, isIncluded: false }));
+
+const taxed = (topUpId: string) => postedBetween(topUpId, providerClearing, taxPayable);
+const untaxed = (topUpId: string) => postedBetween(topUpId, taxPayable, providerClearing);
+
+describe("the tax on a top-up", () => {
+  it("is paid on top of it, posted as payable, and not on the balance", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId, amount, tax } = await setup.open(one, accountId, NET);
+    expect([amount, tax]).toEqual([NET, TAX]);
+    expect(setup.fake.payment(topUpId)?.amount).toBe(111_000);
+    setup.fake.set(topUpId, { status: "paid" });
+    await Promise.all([one, other, one].map(({ topUps }) => topUps.verifyNow(topUpId)));
+    expect(await setup.standing(accountId)).toEqual({ available: 100_000, owed: 0 });
+    expect([await taxed(topUpId), await untaxed(topUpId)]).toEqual([TAX, 0n]);
+    const { rows, sums } = await readTrialBalance(one.database.pool);
+    expect(rows.find(({ accountClass }) => accountClass === "tax_payable")?.credits).toBeGreaterThanOrEqual(TAX);
+    expect(sums.map(({ balance }) => balance)).toEqual(sums.map(() => 0n));
+  });
+
+  it("is in the amount where prices include it, and the account is credited with the rest", async () => {
+    await setTax({ rate: 1_100, isIncluded: true });
+    const accountId = await setup.money.account(0n);
+    const { topUpId, amount, tax } = await setup.paid(one, accountId, 50_000n * MICRO);
+    expect([amount, tax]).toEqual([45_045n * MICRO, 4_955n * MICRO]);
+    expect(setup.fake.payment(topUpId)?.amount).toBe(50_000);
+    expect(await setup.standing(accountId)).toEqual({ available: 45_045, owed: 0 });
+    // The least amount is the one that is credited.
+    await expect(setup.open(one, accountId, 11_099n * MICRO)).rejects.toThrow(ValidationError);
+    expect((await setup.open(one, accountId, 11_100n * MICRO)).amount).toBe(10_000n * MICRO);
+    await setTax({ rate: 1_100, isIncluded: false });
+  });
+
+  it("has to be paid, too: a payment of the amount alone is not credited", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId, NET);
+    setup.fake.set(topUpId, { status: "paid", gross: 100_000 });
+    await one.topUps.verifyNow(topUpId);
+    expect(await stateOf(accountId, topUpId)).toBe("review");
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await taxed(topUpId)).toBe(0n);
+  });
+
+  it("of an order stays what it was when it was ordered", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId, NET);
+    await setTax({ rate: 0, isIncluded: false });
+    setup.fake.set(topUpId, { status: "paid" });
+    await other.topUps.verifyNow(topUpId);
+    expect(await taxed(topUpId)).toBe(TAX);
+    const untouched = await setup.paid(one, accountId, NET);
+    expect(untouched.tax).toBe(0n);
+    expect(await taxed(untouched.topUpId)).toBe(0n);
+    await setTax({ rate: 1_100, isIncluded: false });
+  });
+
+  it("goes back with the payment, in parts and then whole, each with a credit note", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId, NET);
+    await issue(one);
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 55_500 });
+    expect(await setup.standing(accountId)).toEqual({ available: 50_000, owed: 0 });
+    expect(await untaxed(topUpId)).toBe(5_500n * MICRO);
+    await issue(other);
+    await setup.happens(other, topUpId, { status: "refunded", refunded: 111_000 });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await untaxed(topUpId)).toBe(TAX);
+    await Promise.all([issue(one), issue(other)]);
+    expect(await receiptsOf(topUpId)).toMatchObject([
+      { kind: "receipt", series: "KW", net: NET, tax: TAX },
+      { kind: "credit_note", series: "NK", net: 50_000n * MICRO, tax: 5_500n * MICRO },
+      { kind: "credit_note", series: "NK", net: 50_000n * MICRO, tax: 5_500n * MICRO },
+    ]);
+  });
+
+  it("goes back by a chargeback whose amount the account has used", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId, NET);
+    await setup.spend(accountId, 60_000n * MICRO);
+    await setup.happens(one, topUpId, { status: "charged_back" });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 60_000 });
+    expect(await untaxed(topUpId)).toBe(TAX);
+    await issue(one);
+    expect(await receiptsOf(topUpId)).toMatchObject([
+      { kind: "receipt", net: NET, tax: TAX },
+      { kind: "credit_note", net: NET, tax: TAX },
+    ]);
+  });
+
+  it("needs a seller with an NPWP", async () => {
+    const withoutNumber = { name: "Warung", address: "", npwp: "" };
+    await expect(setTax({ rate: 1_100, isIncluded: false }, withoutNumber)).rejects.toThrow(/NPWP|npwp/);
+    await expect(setTax({ rate: 2_501, isIncluded: false })).rejects.toThrow(ValidationError);
+  });
+});
