@@ -838,6 +838,60 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.proof_window FOR EA
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.proof_window FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
 GRANT INSERT, SELECT ON proof_window TO saldo_serve;
 
+CREATE TABLE receipt (
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  series text NOT NULL,
+  year integer NOT NULL,
+  number integer NOT NULL,
+  account_id uuid NOT NULL,
+  top_up_id uuid NOT NULL,
+  net bigint NOT NULL,
+  tax bigint NOT NULL,
+  tax_rate integer NOT NULL,
+  tax_included boolean NOT NULL,
+  given_back bigint NOT NULL,
+  provider text NOT NULL,
+  seller jsonb NOT NULL,
+  buyer jsonb NOT NULL,
+  dated_at timestamp with time zone NOT NULL,
+  issued_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT receipt_amount CHECK ((((net + tax) > 0) AND ((kind = 'receipt'::text) = (given_back = 0)))),
+  CONSTRAINT receipt_kind_check CHECK ((kind = ANY (ARRAY['receipt'::text, 'credit_note'::text]))),
+  CONSTRAINT receipt_net_check CHECK ((net >= 0)),
+  CONSTRAINT receipt_number_check CHECK ((number > 0)),
+  CONSTRAINT receipt_tax_check CHECK ((tax >= 0)),
+  CONSTRAINT receipt_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT receipt_top_up_id_fkey FOREIGN KEY (top_up_id) REFERENCES top_up(id),
+  CONSTRAINT receipt_pkey PRIMARY KEY (id),
+  CONSTRAINT receipt_number UNIQUE (series, year, number),
+  CONSTRAINT receipt_once UNIQUE (top_up_id, kind, given_back)
+);
+CREATE INDEX receipt_account ON public.receipt USING btree (account_id, id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.receipt FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.receipt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON receipt TO saldo_serve;
+
+CREATE TABLE receipt_buyer (
+  account_id uuid NOT NULL,
+  name text NOT NULL,
+  address text NOT NULL,
+  npwp text NOT NULL,
+  changed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT receipt_buyer_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT receipt_buyer_pkey PRIMARY KEY (account_id)
+);
+GRANT INSERT, SELECT, UPDATE ON receipt_buyer TO saldo_serve;
+
+CREATE TABLE receipt_series (
+  series text NOT NULL,
+  year integer NOT NULL,
+  last_number integer NOT NULL DEFAULT 0,
+  CONSTRAINT receipt_series_last_number_check CHECK ((last_number >= 0)),
+  CONSTRAINT receipt_series_pkey PRIMARY KEY (series, year)
+);
+GRANT INSERT, SELECT, UPDATE ON receipt_series TO saldo_serve;
+
 CREATE TABLE receivable (
   id uuid NOT NULL,
   account_id uuid NOT NULL,

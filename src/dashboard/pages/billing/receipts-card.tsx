@@ -3,6 +3,7 @@
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type Receipt, ReceiptKind } from "#gen/saldo/billing/v1/receipt_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { transport } from "../../api/transport.ts";
@@ -15,6 +16,7 @@ import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { RECEIPT_MESSAGES } from "./receipt-messages.ts";
+import { isSettled } from "./top-up-stages.ts";
 
 const PAGE_SIZE = 20;
 const PAGED = {
@@ -26,18 +28,18 @@ const ASK_AGAIN_MS = 3_000;
 const MOST_QUESTIONS = 40;
 const client = createClient(ReceiptService, transport);
 
-/** The receipts, newest first. That of the open payment is waited for. */
+/** The receipts, newest first. That of the open payment is waited for once it is paid. */
 export function ReceiptsCard() {
   const messages = useMessages(RECEIPT_MESSAGES);
-  const { topUp } = useSearch({ from: "/inside/billing" });
+  const paid = usePaidTopUp();
   const pages = useInfiniteQuery(
     ReceiptService.method.listReceipts,
     { pageSize: PAGE_SIZE, pageToken: "" },
     {
       ...PAGED,
       refetchInterval: ({ state: { data, dataUpdateCount } }) => {
-        const isThere = data?.pages.some((page) => page.receipts.some(({ topUpId }) => topUpId === topUp)) ?? false;
-        return topUp === undefined || isThere || dataUpdateCount > MOST_QUESTIONS ? false : ASK_AGAIN_MS;
+        const isThere = data?.pages.some((page) => page.receipts.some(({ topUpId }) => topUpId === paid)) ?? false;
+        return paid === null || isThere || dataUpdateCount > MOST_QUESTIONS ? false : ASK_AGAIN_MS;
       },
     },
   );
@@ -55,6 +57,14 @@ export function ReceiptsCard() {
       <LoadMore pages={pages} />
     </Card>
   );
+}
+
+/** The id of the open payment, once it is paid; the page's list of top-ups has its state. */
+function usePaidTopUp(): string | null {
+  const { topUp } = useSearch({ from: "/inside/billing" });
+  const { data } = useInfiniteQuery(BillingService.method.listTopUps, { pageSize: PAGE_SIZE, pageToken: "" }, PAGED);
+  const open = data?.pages.flatMap((page) => page.topUps).find(({ id }) => id === topUp);
+  return open !== undefined && isSettled(open.state) ? open.id : null;
 }
 
 function useColumns(): readonly Column<Receipt>[] {

@@ -1,0 +1,80 @@
+// A new person sets the company data, tops up, and downloads the receipt from the page of billing.
+
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { extractText, getDocumentProxy } from "unpdf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+
+/** The payment is verified by a job, and the receipt written by another. */
+const ISSUED_WITHIN_MS = 90_000;
+
+describe("the receipt of a top-up", () => {
+  let dashboard: Dashboard;
+  let visit: Visit;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    visit = await dashboard.signUp();
+  });
+  afterAll(() => dashboard.close());
+
+  it(
+    "names the company that was set before, and appears beside the payment without a reload",
+    async () => {
+      const { page } = visit;
+      await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+      await page.getByLabel("Nama", { exact: true }).fill("PT Maju Bersama");
+      await page.getByLabel("Alamat").fill("Jl. Braga 10\nBandung");
+      await page.getByLabel("NPWP").fill("01.234.567.8-901.000");
+      await page.getByRole("button", { name: "Simpan" }).click();
+      await page.getByText("Data perusahaan disimpan").waitFor();
+      const loaded = await page.evaluate(() => performance.timeOrigin);
+      await pay(page, "Rp 50.000");
+      await page
+        .getByRole("button", { name: /^Unduh DEMO-KW-\d{4}-000001 \(PDF\)$/ })
+        .waitFor({ timeout: ISSUED_WITHIN_MS });
+      expect(await page.evaluate(() => performance.timeOrigin)).toBe(loaded);
+      expectNoComplaints(dashboard);
+    },
+    ISSUED_WITHIN_MS + 60_000,
+  );
+
+  it.each([
+    { language: "id", width: 1280, button: /^Unduh /, texts: ["Kuitansi", "Rp 50.000,00", "lima puluh ribu rupiah"] },
+    { language: "en", width: 360, button: /^Download /, texts: ["Receipt", "Rp 50,000.00", "fifty thousand rupiah"] },
+  ])("is downloaded in the language of the page: $language, $width px", async ({ language, width, button, texts }) => {
+    const { page } = visit;
+    await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: button }).first().click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^DEMO-KW-\d{4}-000001\.pdf$/);
+    const file = await getDocumentProxy(new Uint8Array(await readFile(await download.path())));
+    const { text } = await extractText(file, { mergePages: true });
+    for (const part of [...texts, "PT Maju Bersama", "01.234.567.8-901.000"])
+      expect(text.replaceAll(/\s+/g, " ")).toContain(part);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    expectNoComplaints(dashboard);
+  });
+
+  it("is not given an NPWP of another length", async () => {
+    const { page } = visit;
+    await page.getByLabel("NPWP").fill("12345");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The data was not saved.").waitFor();
+  });
+});
+
+/** Pays on the provider's page, which opens in a tab of its own. */
+async function pay(page: Page, amount: string): Promise<void> {
+  await page.getByRole("button", { name: amount }).click();
+  const opening = page.context().waitForEvent("page");
+  await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
+  const payment = await opening;
+  await payment.getByRole("button", { name: "Bayar", exact: true }).click();
+  await payment.locator("[data-status]:not([data-status=pending])").waitFor();
+  await payment.close();
+}
