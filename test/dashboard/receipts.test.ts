@@ -56,7 +56,7 @@ describe("the receipt of a top-up", () => {
     const { text } = await extractText(file, { mergePages: true });
     for (const part of [...texts, "PT Maju Bersama", "01.234.567.8-901.000"])
       expect(text.replaceAll(/\s+/g, " ")).toContain(part);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
     expectNoComplaints(dashboard);
   });
 
@@ -65,6 +65,8 @@ describe("the receipt of a top-up", () => {
     await page.getByLabel("NPWP").fill("12345");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The data was not saved.").waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("NPWP").inputValue()).toBe("012345678901000");
   });
 });
 

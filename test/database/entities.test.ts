@@ -17,7 +17,7 @@ const SET_ASIDE = {
     "auth.security_event_person callback_delivery_due callback_delivery_leased low_balance_alert_due",
     "operator_order_pending payout_attempt_final payout_living payout_lost payout_open payout_recheck",
     "posting_credit posting_debit posting_late posting_reference receivable_open receivable_owed",
-    "sandbox_transaction_holder sandbox_transaction_mempool top_up_attention top_up_due transfer_open",
+    "sandbox_transaction_holder sandbox_transaction_mempool top_up_attention top_up_due top_up_unreceipted transfer_open",
     "usage_record_late",
   ].flatMap((names) => names.split(" ")),
   // An index on an expression has no property.
