@@ -42,6 +42,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   api_key:
     "account_id, id, digest, name, prefix, last_four, rate_limit, slots, slot_counts, created_at, revoked_at, is_playground",
   merchant_credential: "id, merchant_id, key_digest, secret_digest, key_prefix, created_at, revoked_at",
+  top_up:
+    "id, account_id, idempotency_key, amount, provider, state, provider_reference, payment_url, given_back, problem, revision, failures, next_check_at, opening_until, created_at, expires_at, paid_at, changed_at, dispute",
   wallet:
     "id, chain, address, first_nonce, next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at",
 };
@@ -104,6 +106,9 @@ describe("a database of the last former migration", () => {
       "proof_root",
       "proof_sent",
       "proof_window",
+      "receipt",
+      "receipt_buyer",
+      "receipt_series",
       "schema_change",
       "schema_function",
       "secret_state",

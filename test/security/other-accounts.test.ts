@@ -4,7 +4,7 @@
 import { getOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
@@ -69,7 +69,7 @@ async function newOwner(token: string): Promise<Owner> {
     body: new URLSearchParams({ action: "pay" }),
   });
   const receiptOf = async () => (await createClient(ReceiptService, service).listReceipts({})).receipts[0]?.id ?? "";
-  await expect.poll(receiptOf, { timeout: 60_000 }).not.toBe("");
+  await vi.waitUntil(async () => (await receiptOf()) !== "", { timeout: 60_000, interval: 250 });
   const issued = await createClient(KeysService, service).createKey({ name: "row" });
   const rows = {
     keyId: issued.key?.id ?? "",

@@ -31,7 +31,7 @@ export const RECEIPT_MESSAGES = {
     taxAdded: (percent: string) => `PPN ${percent}% ditambahkan pada jumlah ini.`,
     taxIncluded: (percent: string) =>
       `Jumlah ini sudah termasuk PPN ${percent}%; saldo bertambah sebesar jumlah tanpa PPN.`,
-    toPay: (total: string, tax: string) => `Dibayar ${total}, termasuk PPN ${tax}.`,
+    withTax: (total: string, tax: string) => `Total ${total}, termasuk PPN ${tax}.`,
   },
   en: {
     receipts: "Receipts",
@@ -61,6 +61,6 @@ export const RECEIPT_MESSAGES = {
     taxAdded: (percent: string) => `VAT (PPN) of ${percent}% is added to this amount.`,
     taxIncluded: (percent: string) =>
       `This amount includes VAT (PPN) of ${percent}%; the balance rises by the amount without it.`,
-    toPay: (total: string, tax: string) => `To pay: ${total}, of which VAT ${tax}.`,
+    withTax: (total: string, tax: string) => `Total ${total}, of which VAT ${tax}.`,
   },
 } satisfies Messages<Record<string, string | ((...values: string[]) => string)>>;

@@ -70,7 +70,6 @@ function usePaidTopUp(): string | null {
 function useColumns(): readonly Column<Receipt>[] {
   const messages = useMessages(RECEIPT_MESSAGES);
   const formats = useFormats();
-  const { language } = useLanguage();
   const kindOf = ({ kind }: Receipt) => (kind === ReceiptKind.CREDIT_NOTE ? messages.creditNote : messages.receipt);
   return [
     {
@@ -81,6 +80,9 @@ function useColumns(): readonly Column<Receipt>[] {
           <span className="digits whitespace-nowrap">{receipt.number}</span>
           <span className="block text-xs text-muted md:hidden">
             {kindOf(receipt)} · <When at={receipt.datedAt} />
+          </span>
+          <span className="mt-1 block md:hidden">
+            <ReceiptFile {...receipt} />
           </span>
         </>
       ),
@@ -102,15 +104,22 @@ function useColumns(): readonly Column<Receipt>[] {
       key: "file",
       head: "PDF",
       right: true,
-      cell: ({ id, number }) => (
-        <FileButton
-          label={messages.downloadNumber(number)}
-          failed={messages.failed}
-          file={() => client.getReceiptFile({ receiptId: id, language })}
-        >
-          {messages.download}
-        </FileButton>
-      ),
+      wide: true,
+      cell: (receipt) => <ReceiptFile {...receipt} />,
     },
   ];
+}
+
+function ReceiptFile({ id, number }: Pick<Receipt, "id" | "number">) {
+  const messages = useMessages(RECEIPT_MESSAGES);
+  const { language } = useLanguage();
+  return (
+    <FileButton
+      label={messages.downloadNumber(number)}
+      failed={messages.failed}
+      file={() => client.getReceiptFile({ receiptId: id, language })}
+    >
+      {messages.download}
+    </FileButton>
+  );
 }

@@ -146,7 +146,7 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
         <TopUpBadge state={topUp.state} />
       </div>
       {topUp.tax === "0" || topUp.tax === "" ? null : (
-        <p className="text-muted">{taxed.toPay(formats.rupiah(topUp.total), formats.rupiah(topUp.tax))}</p>
+        <p className="text-muted">{taxed.withTax(formats.rupiah(topUp.total), formats.rupiah(topUp.tax))}</p>
       )}
       <StateAbout topUp={topUp} />
       <div className="flex flex-wrap gap-2">
