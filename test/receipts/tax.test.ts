@@ -56,6 +56,20 @@ describe("the tax on a top-up", () => {
     expect(await taxed(topUpId)).toBe(0n);
   });
 
+  it("is posted once, with one receipt, however often the provider notifies", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId, NET);
+    setup.fake.set(topUpId, { status: "paid" });
+    for (const process of [one, other, one]) {
+      await Promise.all([setup.notify(process, topUpId), setup.notify(other, topUpId)]);
+      await Promise.all([one.topUps.verifyNow(topUpId), other.topUps.verifyNow(topUpId)]);
+      await Promise.all([issue(one), issue(other)]);
+    }
+    expect(await taxed(topUpId)).toBe(TAX);
+    expect(await setup.creditsOf(topUpId)).toBe(1);
+    expect(await receiptsOf(topUpId)).toMatchObject([{ kind: "receipt", net: NET, tax: TAX }]);
+  });
+
   it("of an order stays what it was when it was ordered", async () => {
     const accountId = await setup.money.account(0n);
     const { topUpId } = await setup.open(one, accountId, NET);

@@ -26,7 +26,7 @@ export const RECEIPT_BUGS: readonly PlantedBug[] = [
         "const number = await withTransaction(work.database, (apart) => takeNumber(apart, { series, year }));",
       ),
     ],
-    noticedBy: issuing("have no gap and no double where a process stops at before-receipt-commit"),
+    noticedBy: issuing("have no gap and no double where a process stops at "),
   },
   {
     name: "the next number of a receipt is read and not locked",

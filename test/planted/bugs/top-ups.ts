@@ -20,7 +20,7 @@ const givingBack = (test: string) => ({ file: "test/top-ups/giving-back.test.ts"
 export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
     name: "the amount of a payment is not compared",
-    edits: [topUps("apply-payment.ts", "if (facts.amount === null || facts.amount < topUp.amount) {", "if (false) {")],
+    edits: [topUps("apply-payment.ts", "if (facts.amount === null || facts.amount < paid) {", "if (false) {")],
     noticedBy: crediting("for an order of more is not credited"),
   },
   {
@@ -82,7 +82,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "what was given back is taken whole each time",
-    edits: [topUps("apply-payment.ts", "const amount = givenBack - topUp.givenBack;", "const amount = givenBack;")],
+    edits: [topUps("apply-payment.ts", "const amount = back.net - topUp.givenBack;", "const amount = back.net;")],
     noticedBy: givingBack("by the difference to what was taken before"),
   },
   {

@@ -88,6 +88,7 @@ function TopUpFacts({
         <Fact name={messages.amount}>
           <strong className="font-semibold">{formats.exactRupiah(topUp.amount)}</strong>
         </Fact>
+        {topUp.tax === "0" ? null : <Fact name={messages.tax}>{formats.exactRupiah(topUp.tax)}</Fact>}
         <Fact name={messages.state}>
           <TopUpBadge state={topUp.state} />
         </Fact>
