@@ -19,6 +19,9 @@ const GAP = 22;
 const ROW_PADDING = 5;
 const SIZES = { title: 22, subtitle: 11, text: 9.5, small: 8 } as const;
 
+/** Numbers end at one line, and their digits are of one width. */
+const NUMBER = { align: "right", features: ["tnum"] } as const satisfies PDFKit.Mixins.TextOptions;
+
 type Pdf = InstanceType<typeof PdfKitDocument>;
 
 /** Draws a document. The same document is drawn in the same way. */
@@ -141,7 +144,7 @@ function drawRow(pdf: Pdf, columns: readonly Column[], row: Row, { color, font, 
   let bottom = top;
   for (const { column, text, left, width } of cellsOf(pdf, columns, row)) {
     pdf.font(font).fontSize(size).fillColor(color);
-    pdf.text(text, left, top, { width, align: column.isNumber === true ? "right" : "left" });
+    pdf.text(text, left, top, column.isNumber === true ? { width, ...NUMBER } : { width });
     bottom = Math.max(bottom, pdf.y);
   }
   pdf.y = bottom + ROW_PADDING;

@@ -59,7 +59,8 @@ export function receiptDocument(receipt: Receipt, language: Language, corrects =
       {
         kind: "notes",
         lines: [
-          ...(kind === "receipt" ? messages.notes : messages.notes.slice(1)),
+          ...(kind === "receipt" ? [tax > 0n ? messages.creditedNet : messages.credited] : []),
+          messages.electronic,
           ...(tax > 0n ? [messages.noTaxInvoice] : []),
         ],
       },
