@@ -1,5 +1,4 @@
 import { writeFile } from "node:fs/promises";
-import { drawDocument } from "../billing/documents/draw-document.ts";
 import { getReceipt, listReceipts, readReceiptDocument } from "../billing/receipts/receipts.ts";
 import { numberText, type Receipt } from "../billing/receipts/receipt.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
@@ -41,6 +40,8 @@ export const receiptCommands: readonly Command[] = [
       const file = values.get("file");
       if (file === undefined) return { json: toJson(await getReceipt(pool, { accountId: null, receiptId })) };
       const asked = { accountId: null, receiptId, language: languageOption(values.get("language") ?? "id") };
+      // Loaded here alone: it is large, and every start loads the commands.
+      const { drawDocument } = await import("../billing/documents/draw-document.ts");
       const { receipt, document } = await readReceiptDocument(pool, asked);
       await writeFile(file, await drawDocument(document));
       return { json: { ...toJson(receipt), file } };

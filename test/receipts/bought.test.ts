@@ -1,5 +1,8 @@
 // A customer buys balance at the demo's provider and downloads the receipt. Its sums are those of the ledger.
 
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { extractText, getDocumentProxy } from "unpdf";
@@ -150,5 +153,10 @@ describe("the receipt of a top-up that was bought at the demo's provider", () =>
       number: receiptNumber,
     });
     expect(await runSaldo(["receipt", "get", "--receipt", id], settings)).toMatchObject({ code: 1 });
+    const folder = await mkdtemp(join(tmpdir(), "saldo-receipt-"));
+    const path = join(folder, "receipt.pdf");
+    await saldoJson(["receipt", "get", "--receipt", receiptId, "--file", path, "--language", "en"], settings);
+    expect(await textOf(new Uint8Array(await readFile(path)))).toContain("Total paid Rp 55,500.00");
+    await rm(folder, { recursive: true });
   });
 });
