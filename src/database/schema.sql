@@ -175,8 +175,8 @@ CREATE TABLE callback_attempt (
   CONSTRAINT callback_attempt_pkey PRIMARY KEY (id)
 );
 CREATE INDEX callback_attempt_of ON public.callback_attempt USING btree (event_id, id);
-CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.callback_attempt FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.callback_attempt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER keep BEFORE DELETE OR UPDATE ON public.callback_attempt FOR EACH ROW EXECUTE FUNCTION keep_callback(); -- enabled always
 GRANT INSERT, SELECT ON callback_attempt TO saldo_serve;
 
 CREATE TABLE callback_delivery (
@@ -203,6 +203,8 @@ CREATE INDEX callback_delivery_due ON public.callback_delivery USING btree (merc
 CREATE INDEX callback_delivery_leased ON public.callback_delivery USING btree (merchant_id) WHERE is_leased;
 CREATE INDEX callback_delivery_of_merchant ON public.callback_delivery USING btree (merchant_id, event_id DESC);
 CREATE INDEX callback_delivery_of_transfer ON public.callback_delivery USING btree (transfer_id, event_at);
+CREATE TRIGGER keep BEFORE DELETE ON public.callback_delivery FOR EACH ROW EXECUTE FUNCTION keep_callback(); -- enabled always
+CREATE TRIGGER keep_all BEFORE TRUNCATE ON public.callback_delivery FOR EACH STATEMENT EXECUTE FUNCTION keep_callback(); -- enabled always
 GRANT INSERT, SELECT, UPDATE ON callback_delivery TO saldo_serve;
 
 CREATE TABLE callback_settings (
@@ -1447,6 +1449,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION budget_left(budget bigint, period text, start timestamp with time zone, spent bigint, held bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION budget_spent_at(period text, start timestamp with time zone, spent bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION budget_start_at(period text, start timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION callbacks_are_over(asked_transfer uuid, days integer) RETURNS boolean LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION charge_budget(account uuid, key uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION count_tokens(account uuid, key uuid, held bigint, used bigint) RETURNS void LANGUAGE plpgsql
@@ -1455,8 +1458,11 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION file_stray_usage() RETURNS integer LANGUAGE plpgsql SET search_path=pg_catalog, public
 --   EXECUTE: its owner
 -- FUNCTION fill_fund_account() RETURNS trigger LANGUAGE plpgsql
+-- FUNCTION forget_callbacks(days integer, most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
+--   EXECUTE: saldo_serve
 -- FUNCTION is_model_allowed(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION is_model_allowed_by_beginning(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION keep_callback() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION lock_accounts(ids uuid[]) RETURNS TABLE(id uuid, posted bigint, held bigint, owed bigint, open_holds integer, keeps_answers boolean) LANGUAGE plpgsql
 -- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql

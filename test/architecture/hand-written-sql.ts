@@ -128,6 +128,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/transfers/transfer-list-store.ts",
   ],
   "Claims, leases and approvals: row locks, SKIP LOCKED, and moments of the database's clock.": [
+    "merchant/callbacks/forget-callbacks.ts",
     "merchant/callbacks/store.ts",
     "operator/second-person/approval-store.ts",
   ],

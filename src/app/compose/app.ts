@@ -86,7 +86,7 @@ import {
 import { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import { switchTick } from "../../ledger/jobs/admission-switch.ts";
 import { auditTicks } from "./audit.ts";
-import { callbackTick } from "../../merchant/jobs/callbacks.ts";
+import { callbackTick, forgetCallbacksTick } from "../../merchant/jobs/callbacks.ts";
 import { watchDatabase } from "../observability/database-watch.ts";
 import { holdTicks } from "../../ledger/jobs/holds.ts";
 import { partitionTick } from "../../ledger/jobs/partitions.ts";
@@ -377,6 +377,7 @@ function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger"
     partitionTick(pool),
     forgetFiguresTick(pool),
     signInTick(pool, config),
+    forgetCallbacksTick(pool, config.callbackLogDays),
     renewFactorsTick({
       pool,
       secrets: () => signingSecrets(pool, config.authSecrets),

@@ -41,6 +41,7 @@ export const schemaCode: SchemaCode = {
     { number: 17, name: "credential-person", oldestCode: 1 },
     { number: 18, name: "receipts", oldestCode: 1 },
     { number: 19, name: "unreceipted", oldestCode: 1, concurrent: true },
+    { number: 20, name: "callback-log", oldestCode: 1, uses: ["callback_log"] },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

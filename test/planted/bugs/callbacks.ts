@@ -9,6 +9,15 @@ const merchant = (file: string, find: string, replace: string): Edit => ({
   replace,
 });
 const ofMerchant = (file: string, test: string) => ({ file: `test/merchant/${file}.test.ts`, test });
+const database = (file: string, find: string, replace: string): Edit => ({
+  file: `src/database/${file}`,
+  find,
+  replace,
+});
+const KEPT = {
+  file: "test/database/kept-callback-log.test.ts",
+  test: "none of its rows is deleted that is young, open or of an open transfer",
+};
 const connector = (test: string) => ({ file: "src/outbound/public-connector.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -56,5 +65,40 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
     name: "any answer with 2xx is taken for OK",
     edits: [merchant("callbacks/send-callback.ts", " && isWhole && saysOk(text)", "")],
     noticedBy: ofMerchant("callback-receivers", "answers something else"),
+  },
+  {
+    name: "a callback that is still to be sent is forgotten",
+    edits: [
+      database("functions/callback_log.sql", "(d.state = 'pending' OR d.give_up_at", "(d.give_up_at"),
+      database("functions/callback_log.sql", "d.state <> 'pending' AND public", "public"),
+    ],
+    noticedBy: {
+      file: "test/app/callback-log.test.ts",
+      test: "neither what is still to be sent nor the transfer",
+    },
+  },
+  {
+    name: "callbacks of a transfer that has not ended are forgotten",
+    edits: [database("functions/callback_log.sql", " AND t.status IN ('CONFIRMED', 'REJECTED', 'CANCELED')", "")],
+    noticedBy: KEPT,
+  },
+  {
+    name: "whoever serves may have the log of callbacks forget everything",
+    edits: [
+      database("functions/callback_log.sql", "clock_timestamp() - greatest(days, 90)", "clock_timestamp() - days"),
+      database("functions/callback_log.sql", "public.callbacks_are_over(of_transfer, 90)", "true"),
+    ],
+    noticedBy: KEPT,
+  },
+  {
+    name: "the owner of the tables changes attempts of callbacks",
+    edits: [
+      database(
+        "migrations/0020-callback-log.sql",
+        "BEFORE UPDATE OR DELETE ON callback_attempt",
+        "BEFORE DELETE ON callback_attempt",
+      ),
+    ],
+    noticedBy: KEPT,
   },
 ];
