@@ -52,9 +52,6 @@ async function newCalledMerchant() {
   return { merchantId, bearer: { authorization: `Bearer ${secret}` }, basic: { authorization } };
 }
 
-const callbacksAt = (url: string) =>
-  createClient(CallbackService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
-
 type Shown = { readonly data: { readonly history: readonly Record<string, unknown>[] } };
 
 const OLDER = `(lpad(to_hex(('x' || left(replace(%::text, '-', ''), 12))::bit(48)::bigint - 100::bigint * 86400000), 12, '0')

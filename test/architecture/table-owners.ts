@@ -129,6 +129,18 @@ export const grants: readonly Grant[] = [
     reason: "processes of before 0003 open funds without their account; goes with the next contracting change",
   },
   {
+    files: "database/functions/callback_log",
+    tables: ["callback_delivery", "callback_attempt"],
+    access: "change",
+    reason: "the serving role deletes none itself: a function of the owner does, for transfers that have ended",
+  },
+  {
+    files: "database/functions/callback_log",
+    tables: ["transfer"],
+    access: "read",
+    reason: "the log of a transfer is kept until the transfer has ended",
+  },
+  {
     files: "ledger/late-usage.ts",
     tables: ["idempotency_key"],
     access: "change",
