@@ -85,7 +85,16 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
   {
     name: "whoever serves may have the log of callbacks forget everything",
     edits: [
-      database("functions/callback_log.sql", "clock_timestamp() - greatest(days, 90)", "clock_timestamp() - days"),
+      database(
+        "functions/callback_log.sql",
+        "d.give_up_at >= clock_timestamp() - greatest(days, 90)",
+        "d.give_up_at >= clock_timestamp() - days",
+      ),
+      database(
+        "functions/callback_log.sql",
+        "uuid_floor(clock_timestamp() - greatest(days, 90)",
+        "uuid_floor(clock_timestamp() - days",
+      ),
       database("functions/callback_log.sql", "public.callbacks_are_over(of_transfer, 90)", "true"),
     ],
     noticedBy: KEPT,
