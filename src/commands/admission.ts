@@ -1,9 +1,18 @@
-import { listActions } from "../operator/audit-log/operator-actions.ts";
+import { type DoneAction, listActions } from "../operator/audit-log/operator-actions.ts";
 import { readAdmissionStop, type AdmissionStop } from "../ledger/admission-switch.ts";
 import { startAdmissions, stopAdmissions } from "../operator/commands/admission.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption } from "./option-values.ts";
+import { column, tableOf } from "./table.ts";
+
+const ACTION_COLUMNS = [
+  column<DoneAction>("done at", ({ doneAt }) => doneAt),
+  column<DoneAction>("operator", ({ operator }) => operator),
+  column<DoneAction>("action", ({ action }) => action),
+  column<DoneAction>("subject", ({ subject }) => subject),
+  column<DoneAction>("reason", ({ reason }) => reason),
+];
 
 export const admissionCommands: readonly Command[] = [
   {
@@ -34,11 +43,7 @@ export const admissionCommands: readonly Command[] = [
       const actions = await listActions((await database()).pool, { limit });
       return {
         json: { actions: actions.map((action) => ({ ...action, doneAt: action.doneAt.toISOString() })) },
-        text: actions
-          .map(({ doneAt, operator, action, subject, reason }) =>
-            [doneAt.toISOString(), operator, action, subject, reason].filter((word) => word !== null).join("  "),
-          )
-          .join("\n"),
+        text: tableOf(actions, ACTION_COLUMNS, "No operator has done anything yet."),
       };
     },
   },

@@ -5,7 +5,8 @@ import { listApprovals } from "../operator/second-person/approval-store.ts";
 import { grantApproval, refuseApproval } from "../operator/second-person/approvals.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
-import { uuidOption } from "./option-values.ts";
+import { CURRENCIES, uuidOption } from "./option-values.ts";
+import { column, numbers, tableOf } from "./table.ts";
 
 const MOST_LISTED = 200;
 const which = { required: true, value: "ID", about: "the approval" };
@@ -21,11 +22,18 @@ export const approvalCommands: readonly Command[] = [
       const shown = approvals.map(({ payload: _payload, ...approval }) => approval);
       return {
         json: { approvals: shown },
-        text: shown
-          .map(({ approvalId, kind, subject, facts, requestedBy }) =>
-            [approvalId, kind, subject, `${facts["currencyCode"]} ${facts["amount"]}`, `by ${requestedBy}`].join("  "),
-          )
-          .join("\n"),
+        text: tableOf(
+          shown,
+          [
+            column("approval", ({ approvalId }) => approvalId),
+            column("command", ({ kind }) => kind),
+            column("subject", ({ subject }) => subject),
+            column("currency", ({ facts }) => facts["currencyCode"] ?? null),
+            numbers("amount", ({ facts }) => facts["amount"] ?? null),
+            column("requested by", ({ requestedBy }) => requestedBy),
+          ],
+          "No command waits for a second operator.",
+        ),
       };
     },
   },
@@ -57,7 +65,7 @@ export const approvalCommands: readonly Command[] = [
     name: "merchant default-limit",
     about: "Sets the limits that new production merchants begin with. Without --currency it lists them.",
     options: {
-      currency: { required: false, value: "CODE", about: "the currency, such as USDT" },
+      currency: { required: false, value: "CODE", about: "the currency, such as USDT", choices: CURRENCIES },
       "per-transfer": { required: false, value: "AMOUNT", about: "the most of one transfer, in whole coins" },
       daily: { required: false, value: "AMOUNT", about: "the most of a day in Asia/Jakarta" },
       "approval-above": { required: false, value: "AMOUNT", about: "above this an operator has to approve" },
@@ -79,7 +87,20 @@ export const approvalCommands: readonly Command[] = [
         );
       }
       const { pool } = await database();
-      return { json: { limits: (await readDefaultLimits(pool)).map(showLimits) } };
+      const limits = (await readDefaultLimits(pool)).map(showLimits);
+      return {
+        json: { limits },
+        text: tableOf(
+          limits,
+          [
+            column("currency", (each) => each.currencyCode),
+            numbers("per transfer", (each) => each.perTransfer),
+            numbers("daily", (each) => each.daily),
+            numbers("approval above", (each) => each.approvalAbove),
+          ],
+          "New production merchants begin without limits.",
+        ),
+      };
     },
   },
 ];

@@ -70,7 +70,7 @@ export const backupCommands: readonly Command[] = [
         value: "TIME",
         about: "the moment, such as 2026-11-24T15:04:05Z; left out: the last one",
       },
-      "data-dir": { required: false, value: "D", about: "the data folder; left out: SALDO_DATA_DIR" },
+      "data-dir": { required: false, value: "DIR", about: "the data folder; left out: SALDO_DATA_DIR" },
     },
     async run(values, { config }) {
       const keys = keysOf(config);

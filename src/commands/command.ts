@@ -4,6 +4,8 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Config } from "../app/config/config.ts";
 import type { Database } from "../database/database.ts";
+import { type CommandUsage, describe, findCommand, synopsis } from "./help.ts";
+import type { Shown } from "./table.ts";
 
 /** The command was called wrongly; the process exits with 2. */
 export class UsageError extends Error {}
@@ -15,24 +17,15 @@ export type CommandContext = {
 };
 
 export type CommandResult = {
-  /** What --json prints. */
+  /** What --json prints. Members are added and never renamed or removed: programs read them. */
   readonly json: Readonly<Record<string, unknown>>;
   /** What a person reads. Left out: the members of `json`, a line each. */
-  readonly text?: string;
+  readonly text?: Shown;
   /** False: the command did its work and found something wrong; the process exits with 1. */
   readonly ok?: boolean;
 };
 
-/** An option of a command: `--name VALUE`, or `--name` alone where `value` is null. */
-export type CommandOption = { readonly required: boolean; readonly value: string | null; readonly about: string };
-
-export type Command = {
-  /** The words that call it, such as `account create`. */
-  readonly name: string;
-  readonly about: string;
-  readonly options: Readonly<Record<string, CommandOption>>;
-  /** Words behind the name that are not options, such as a file. */
-  readonly positionals?: readonly string[];
+export type Command = CommandUsage & {
   run(values: CommandValues, context: CommandContext): Promise<CommandResult>;
 };
 
@@ -50,7 +43,7 @@ export type ParsedCommand = { readonly command: Command; readonly values: Comman
 
 /** Finds the command that the words call and reads its options. Errors: UsageError. */
 export function parseCommand(words: readonly string[], commands: readonly Command[]): ParsedCommand {
-  const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  const command = findCommand(words, commands);
   if (command === undefined) throw new UsageError(`There is no such command.\n\n${describe(commands)}`);
   const declared: ParseArgsOptionsConfig = { json: { type: "boolean" } };
   for (const [option, { value }] of Object.entries(command.options)) {
@@ -86,17 +79,4 @@ function parseOrExplain(command: Command, args: readonly string[], options: Pars
 
 function usageOf(command: Command, problem: string): UsageError {
   return new UsageError(`saldo ${command.name}: ${problem}\n\nusage: saldo ${synopsis(command)}`);
-}
-
-function synopsis({ name, options, positionals = [] }: Command): string {
-  const words = Object.entries(options).map(([option, { required, value }]) => {
-    const usage = value === null ? `--${option}` : `--${option} ${value}`;
-    return required ? usage : `[${usage}]`;
-  });
-  return [name, ...positionals, ...words, "[--json]"].join(" ");
-}
-
-/** A list of commands for people. */
-export function describe(commands: readonly Command[]): string {
-  return ["Commands:", ...commands.map((command) => `  saldo ${synopsis(command)}\n      ${command.about}`)].join("\n");
 }

@@ -5,12 +5,13 @@ import { BUDGET_PERIODS, type BudgetPeriod } from "../kernel/key-limit-errors.ts
 import { formatMoney, idr } from "../kernel/money.ts";
 import type { ApiKey } from "../keys/api-key.ts";
 import { type KeyLimits, MAX_TOKEN_LIMIT } from "../keys/key-limits.ts";
-import { type CommandOption, type CommandValues, UsageError } from "./command.ts";
+import { type CommandValues, UsageError } from "./command.ts";
+import type { CommandOption } from "./help.ts";
 import { amountOption, choiceOption, integerOption } from "./option-values.ts";
 
 export const limitOptions: Readonly<Record<string, CommandOption>> = {
   budget: { required: false, value: "RUPIAH", about: "the most its requests cost in a period, or none" },
-  "budget-period": { required: false, value: "P", about: "total, day or month; total" },
+  "budget-period": { required: false, value: "P", about: "total, day or month; total", choices: BUDGET_PERIODS },
   expires: {
     required: false,
     value: "DAY",

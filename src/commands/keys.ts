@@ -9,6 +9,19 @@ import { hasLimits, keyFacts, limitOptions, limitsFrom } from "./key-limits.ts";
 import type { Database } from "../database/database.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
+import { column, numbers, tableOf } from "./table.ts";
+
+const KEY_COLUMNS = [
+  column<ApiKey>("key", ({ keyId }) => keyId),
+  column<ApiKey>("name", ({ name }) => name),
+  column<ApiKey>("state", stateOf),
+  column<ApiKey>("ends", ({ limits }) => limits.expiresAt),
+  numbers<ApiKey>("requests a minute", ({ rateLimitBound }) => rateLimitBound),
+  column<ApiKey>("period", ({ limits }) => limits.budget?.period ?? null),
+  numbers<ApiKey>("budget", ({ limits }) => (limits.budget === null ? null : rupiahText(idr(limits.budget.amount)))),
+  numbers<ApiKey>("spent", ({ budget }) => (budget === null ? null : rupiahText(idr(budget.spent)))),
+  numbers<ApiKey>("left", ({ budget }) => (budget === null ? null : rupiahText(idr(budget.left)))),
+];
 
 export const keyCommands: readonly Command[] = [
   {
@@ -60,7 +73,7 @@ export const keyCommands: readonly Command[] = [
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");
       const items = await allKeys(await database(), accountId);
-      return { json: { keys: items.map(keyFacts) }, text: items.map(lineOf).join("\n") };
+      return { json: { keys: items.map(keyFacts) }, text: tableOf(items, KEY_COLUMNS, "The account has no key.") };
     },
   },
   {
@@ -92,12 +105,7 @@ async function allKeys(database: Database, accountId: string): Promise<ApiKey[]>
   return keys;
 }
 
-function lineOf({ keyId, name, revokedAt, limits, budget }: ApiKey): string {
-  const state = revokedAt === null ? "works" : "revoked";
-  const end = limits.expiresAt === null ? "" : `  ends ${limits.expiresAt.toISOString()}`;
-  const left =
-    budget === null || limits.budget === null
-      ? ""
-      : `  left ${rupiahText(idr(budget.left))} of ${rupiahText(idr(limits.budget.amount))} (${limits.budget.period})`;
-  return `${keyId}  ${state}  ${name}${left}${end}`;
+function stateOf({ revokedAt, limits: { expiresAt } }: ApiKey): string {
+  if (revokedAt !== null) return "revoked";
+  return expiresAt !== null && expiresAt.getTime() <= Date.now() ? "ended" : "works";
 }

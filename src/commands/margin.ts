@@ -4,6 +4,7 @@ import { DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type Command, UsageError } from "./command.ts";
 import { choiceOption, dayOption } from "./option-values.ts";
+import { type Column, column, numbers, tableOf } from "./table.ts";
 
 const MAX_DAYS = 400;
 /** How often it is looked whether a standby is close behind, before the primary is read. */
@@ -17,7 +18,12 @@ export const marginCommands: readonly Command[] = [
     options: {
       from: { required: true, value: "DAY", about: "the first day, such as 2026-11-01" },
       to: { required: true, value: "DAY", about: "the last day" },
-      by: { required: false, value: MARGIN_GROUPS.join("|"), about: "what the lines are about; model" },
+      by: {
+        required: false,
+        value: MARGIN_GROUPS.join("|"),
+        about: "what the lines are about; model",
+        choices: MARGIN_GROUPS,
+      },
     },
     async run(values, { database }) {
       const from = dayOption(values.need("from"), "from");
@@ -38,7 +44,7 @@ export const marginCommands: readonly Command[] = [
           total: toDecimals(total),
           ...(read.asOf === null ? {} : { asOf: read.asOf.toISOString() }),
         },
-        text: [...lines, ["total", total] as const].map(([key, line]) => toText(key, line)).join("\n"),
+        text: tableOf(lines, columnsOf(by, toDecimals(total)), "There were no requests on these days."),
       };
     },
   },
@@ -57,9 +63,19 @@ function toDecimals({ requests, withoutCost, ...money }: MarginLine) {
   };
 }
 
-function toText(key: string, line: MarginLine): string {
-  const { requests, revenue, credited, upstreamCost, margin, uncollected, unbilled, withoutCost } = toDecimals(line);
-  const facts = `${requests} requests, Rp ${revenue} - ${credited} credited - ${upstreamCost} upstream = ${margin}`;
-  const unknown = withoutCost === 0 ? "" : `, ${withoutCost} of unknown cost`;
-  return `${key || "(none)"}  ${facts}; ${uncollected} uncollected, ${unbilled} unbilled${unknown}`;
+/** Amounts are rupiah. */
+function columnsOf(by: string, total: ReturnType<typeof toDecimals>): Column<readonly [string, MarginLine]>[] {
+  const figure = (name: string, member: keyof typeof total): Column<readonly [string, MarginLine]> =>
+    numbers(name, ([, line]) => toDecimals(line)[member], total[member]);
+  return [
+    column(by, ([key]) => key || "(none)"),
+    figure("requests", "requests"),
+    figure("revenue", "revenue"),
+    figure("credited", "credited"),
+    figure("upstream cost", "upstreamCost"),
+    figure("margin", "margin"),
+    figure("uncollected", "uncollected"),
+    figure("unbilled", "unbilled"),
+    figure("of unknown cost", "withoutCost"),
+  ];
 }

@@ -2,7 +2,7 @@
 
 import type { PoolClient } from "pg";
 import { recordActivity } from "../identity/members/activity.ts";
-import { readMembers, readPersonOfEmail, readRole } from "../identity/members/member-store.ts";
+import { type Member, readMembers, readPersonOfEmail, readRole } from "../identity/members/member-store.ts";
 import { endMembership, MAX_MEMBERS, revokedFacts, setMember } from "../identity/members/members.ts";
 import { ACCOUNT_ROLES } from "../identity/principal.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
@@ -13,11 +13,20 @@ import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
+import { column, tableOf } from "./table.ts";
 
 const account = { required: true, value: "ID", about: "the account" };
 const email = { required: true, value: "E", about: "the person's e-mail address" };
 const reason = { required: false, value: "R", about: "why" };
 const ports = { revokeKeysOfPerson, revokePairsOfPerson };
+
+const MEMBER_COLUMNS = [
+  column<Member>("e-mail", ({ email: address }) => address),
+  column<Member>("role", ({ role }) => role),
+  column<Member>("name", ({ name }) => name),
+  column<Member>("joined", ({ joinedAt }) => joinedAt),
+  column<Member>("person", ({ personId }) => personId),
+];
 
 export const memberCommands: readonly Command[] = [
   {
@@ -28,7 +37,7 @@ export const memberCommands: readonly Command[] = [
       const accountId = uuidOption(values.need("account"), "account");
       const members = await readMembers((await database()).pool, accountId, MAX_MEMBERS);
       const json = members.map(({ joinedAt, ...each }) => ({ ...each, joinedAt: joinedAt?.toISOString() ?? null }));
-      return { json: { members: json }, text: members.map((each) => `${each.email}\t${each.role}`).join("\n") };
+      return { json: { members: json }, text: tableOf(members, MEMBER_COLUMNS, "The account has no members.") };
     },
   },
   {
@@ -37,7 +46,7 @@ export const memberCommands: readonly Command[] = [
     options: {
       account,
       email,
-      role: { required: true, value: "ROLE", about: ACCOUNT_ROLES.join(", ") },
+      role: { required: true, value: "ROLE", about: ACCOUNT_ROLES.join(", "), choices: ACCOUNT_ROLES },
       reason,
     },
     async run(values, { database }) {

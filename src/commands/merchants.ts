@@ -2,9 +2,10 @@ import { callbackPlaces } from "../app/compose/callbacks.ts";
 import { updateCallbacks, setFee, createMerchant, creditMerchant, termTexts } from "../operator/commands/merchants.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
-import { choiceOption, uuidOption } from "./option-values.ts";
+import { choiceOption, CURRENCIES, NETWORKS, uuidOption } from "./option-values.ts";
 
-const currency = { required: true, value: "CODE", about: "the currency, such as TRX" };
+const ENVIRONMENTS = ["sandbox", "production"] as const;
+const currency = { required: true, value: "CODE", about: "the currency, such as TRX", choices: CURRENCIES };
 
 export const merchantCommands: readonly Command[] = [
   {
@@ -12,12 +13,17 @@ export const merchantCommands: readonly Command[] = [
     about: "Makes a merchant of an account. Its pair is shown here and nowhere else.",
     options: {
       account: { required: true, value: "ID", about: "the account" },
-      environment: { required: true, value: "sandbox|production", about: "where the pair works" },
+      environment: {
+        required: true,
+        value: ENVIRONMENTS.join("|"),
+        about: "where the pair works",
+        choices: ENVIRONMENTS,
+      },
     },
     async run(values, { database }) {
       const { merchantId, apiKey, secretKey } = await createMerchant(await operatorHere(database), {
         accountId: uuidOption(values.need("account"), "account"),
-        environment: choiceOption(values.need("environment"), "environment", ["sandbox", "production"]),
+        environment: choiceOption(values.need("environment"), "environment", ENVIRONMENTS),
       });
       return { json: { merchantId, apiKey, secretKey } };
     },
@@ -29,7 +35,7 @@ export const merchantCommands: readonly Command[] = [
       merchant: { required: true, value: "ID", about: "the merchant" },
       currency,
       amount: { required: true, value: "AMOUNT", about: "whole coins, a decimal" },
-      network: { required: false, value: "N", about: "the chain, where the currency has several" },
+      network: { required: false, value: "N", about: "the chain, where the currency has several", choices: NETWORKS },
       reason: { required: false, value: "R", about: "why, for the ledger" },
       reference: { required: true, value: "REF", about: "names the credit; the same reference credits once, for ever" },
     },

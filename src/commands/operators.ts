@@ -3,6 +3,16 @@ import { removeOperator, inviteOperator, listOperators } from "../identity/opera
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
+import { column, tableOf } from "./table.ts";
+
+type Operator = Awaited<ReturnType<typeof listOperators>>[number];
+
+const OPERATOR_COLUMNS = [
+  column<Operator>("e-mail", ({ email }) => email),
+  column<Operator>("name", ({ name }) => name),
+  column<Operator>("since", ({ createdAt }) => createdAt),
+  column<Operator>("person", ({ personId }) => personId),
+];
 
 export const operatorCommands: readonly Command[] = [
   {
@@ -26,7 +36,7 @@ export const operatorCommands: readonly Command[] = [
     async run(_values, { database }) {
       const operators = await listOperators((await database()).pool);
       const json = operators.map(({ createdAt, ...each }) => ({ ...each, createdAt: createdAt.toISOString() }));
-      return { json: { operators: json }, text: operators.map(({ email }) => email).join("\n") };
+      return { json: { operators: json }, text: tableOf(operators, OPERATOR_COLUMNS, "There is no operator.") };
     },
   },
   {

@@ -2,8 +2,13 @@ import { isBillingDay } from "../kernel/clock.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
+import { coins } from "../merchant/chains/currencies.ts";
 import { MAX_AMOUNT } from "../operator/commands/accounts.ts";
 import { UsageError } from "./command.ts";
+
+/** What is offered for currencies and their networks. */
+export const CURRENCIES = [...new Set(coins.map(({ currencyCode }) => currencyCode))];
+export const NETWORKS = [...new Set(coins.map(({ network }) => network))];
 
 /** A UUID from the command line. Errors: UsageError. */
 export function uuidOption(value: string, option: string): string {

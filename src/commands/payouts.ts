@@ -1,7 +1,7 @@
 import { createRealChains } from "../app/compose/payouts.ts";
-import { listJournals } from "../merchant/payouts/forget-journals.ts";
-import { readWalletFacts } from "../merchant/payouts/payout-facts.ts";
-import { listStops, type StopScope } from "../merchant/payouts/payout-stops.ts";
+import { type ListedJournal, listJournals } from "../merchant/payouts/forget-journals.ts";
+import { readWalletFacts, type WalletFacts } from "../merchant/payouts/payout-facts.ts";
+import { listStops, type PayoutStop, type StopScope } from "../merchant/payouts/payout-stops.ts";
 import {
   acceptShortPayout,
   findStop,
@@ -13,11 +13,50 @@ import {
 import { type Command, type CommandValues, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { uuidOption } from "./option-values.ts";
+import { type Column, column, numbers, tableOf } from "./table.ts";
 
 const which = {
-  chain: { required: false, value: "C", about: "only this one: sandbox, ethereum, bsc" },
+  chain: {
+    required: false,
+    value: "C",
+    about: "only this one: sandbox, ethereum, bsc",
+    choices: ["sandbox", "ethereum", "bsc"],
+  },
   wallet: { required: false, value: "ADDRESS", about: "only this wallet of the chain" },
 };
+
+const STOP_COLUMNS = [
+  column<PayoutStop>("stopped", scopeText),
+  column<PayoutStop>("since", ({ stoppedAt }) => stoppedAt),
+  column<PayoutStop>("by", ({ operator }) => operator),
+  column<PayoutStop>("reason", ({ reason }) => reason),
+];
+const JOURNAL_COLUMNS = [
+  column<ListedJournal>("chain", ({ chain }) => chain),
+  column<ListedJournal>("wallet", ({ address }) => address),
+  column<ListedJournal>("host", ({ host }) => host),
+  column<ListedJournal>("compared", ({ isCompared, comparedAt }) => (isCompared ? comparedAt : "NOT COMPARED")),
+];
+
+function walletColumns(wallets: readonly WalletFacts[]): Column<WalletFacts>[] {
+  const sum = (of: (wallet: WalletFacts) => number): number => wallets.reduce((total, each) => total + of(each), 0);
+  return [
+    column("chain", ({ chain }) => chain),
+    column("wallet", ({ address }) => address),
+    column("state", ({ isHalted, isStopped }) => (isHalted ? "HALTED" : isStopped ? "STOPPED" : "signing")),
+    numbers(
+      "open",
+      ({ openPayouts }) => openPayouts,
+      sum(({ openPayouts }) => openPayouts),
+    ),
+    numbers(
+      "waiting for funds",
+      ({ waiting }) => waiting,
+      sum(({ waiting }) => waiting),
+    ),
+    column("why", ({ haltReason }) => haltReason),
+  ];
+}
 
 export const payoutCommands: readonly Command[] = [
   {
@@ -31,11 +70,9 @@ export const payoutCommands: readonly Command[] = [
       return {
         json: { wallets, stops },
         text: [
-          ...stops.map((stop) => `stopped: ${scopeText(stop)}, by ${stop.operator}: ${stop.reason}`),
-          ...wallets.map(({ chain, openPayouts, waiting, isHalted }) =>
-            [chain, `${openPayouts} open`, `${waiting} waiting for funds`, isHalted ? "STOPPED" : "signing"].join("  "),
-          ),
-        ].join("\n"),
+          ...(stops.length === 0 ? [] : [tableOf(stops, STOP_COLUMNS, ""), ""]),
+          tableOf(wallets, walletColumns(wallets), "No wallet has paid yet, and none has something to pay."),
+        ],
       };
     },
   },
@@ -48,13 +85,19 @@ export const payoutCommands: readonly Command[] = [
       const signers = await askSigners(config);
       return {
         json: { signers },
-        text: signers
-          .map(({ chain, kind, address, wallet }) => {
-            const is =
-              wallet === null ? "not set" : wallet.toLowerCase() === address.toLowerCase() ? "the same" : wallet;
-            return `${chain}  ${kind}  ${address}  SALDO_${chain.toUpperCase()}_WALLET: ${is}`;
-          })
-          .join("\n"),
+        text: tableOf(
+          signers,
+          [
+            column("chain", ({ chain }) => chain),
+            column("signer", ({ kind }) => kind),
+            column("address", ({ address }) => address),
+            column("setting", ({ chain }) => `SALDO_${chain.toUpperCase()}_WALLET`),
+            column("which is", ({ address, wallet }) =>
+              wallet === null ? "not set" : wallet.toLowerCase() === address.toLowerCase() ? "the same" : wallet,
+            ),
+          ],
+          "No chain has a signer outside Saldo.",
+        ),
       };
     },
   },
@@ -62,7 +105,7 @@ export const payoutCommands: readonly Command[] = [
     name: "payout resume",
     about: "Lets a wallet sign again that stopped by itself, such as after a stranger's transaction with its key.",
     options: {
-      chain: { required: true, value: "C", about: "which: ethereum, bsc" },
+      chain: { required: true, value: "C", about: "which: ethereum, bsc", choices: ["ethereum", "bsc"] },
       reason: { required: true, value: "R", about: "the sender of the payment, and why it is safe to go on" },
       adopt: {
         required: false,
@@ -117,10 +160,7 @@ export const payoutCommands: readonly Command[] = [
     options: {},
     async run(_values, { database }) {
       const journals = await listJournals((await database()).pool);
-      const lines = journals.map(({ chain, address, host, comparedAt, isCompared }) =>
-        [chain, address, host, isCompared ? `compared ${comparedAt.toISOString()}` : "NOT COMPARED"].join("  "),
-      );
-      return { json: { journals }, text: lines.join("\n") || "No node has a journal yet." };
+      return { json: { journals }, text: tableOf(journals, JOURNAL_COLUMNS, "No node has a journal yet.") };
     },
   },
   {

@@ -3,6 +3,7 @@ import { formatMoney, idr } from "../kernel/money.ts";
 import { listForeignOwed, owedFolder } from "../ledger/group-commit/owed-spool.ts";
 import { listLost, type ReportedLost } from "../merchant/payouts/journal-store.ts";
 import type { Command } from "./command.ts";
+import { column, numbers, type Table, tableOf } from "./table.ts";
 
 export const recoveryCommands: readonly Command[] = [
   {
@@ -22,36 +23,50 @@ export const recoveryCommands: readonly Command[] = [
         system: of?.system ?? null,
         timeline: of?.timeline ?? null,
       }));
-      const lines = owed.map((each) =>
-        [
-          each.billingDay,
-          each.accountId,
-          each.requestId,
-          `Rp ${each.cost}`,
-          `timeline ${each.timeline ?? "unknown"}`,
-        ].join("  "),
-      );
       const payouts = await listLost(pool);
       const books = `The books: system ${history.system}, timeline ${history.timeline}.`;
       return {
         json: { history, owed, payouts },
-        text: [books, ...owedText(lines), ...payoutsText(payouts)].join("\n"),
+        text: [books, ...owedText(owed, sumOf(entries.map(({ settlement }) => settlement.cost))), ...lostText(payouts)],
       };
     },
   },
 ];
 
-function owedText(lines: readonly string[]): string[] {
-  if (lines.length === 0) return ["No settlement is owed in another history of the books."];
-  return ["Settlements owed in another history of the books, which are not settled:", ...lines];
+type Owed = {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly cost: string;
+  readonly billingDay: string;
+  readonly timeline: number | null;
+};
+
+function sumOf(costs: readonly bigint[]): string {
+  return formatMoney(idr(costs.reduce((sum, cost) => sum + cost, 0n)));
 }
 
-function payoutsText(lost: readonly ReportedLost[]): string[] {
+function owedText(owed: readonly Owed[], total: string): (string | Table)[] {
+  if (owed.length === 0) return ["No settlement is owed in another history of the books."];
+  const columns = [
+    column<Owed>("day", ({ billingDay }) => billingDay),
+    column<Owed>("account", ({ accountId }) => accountId),
+    column<Owed>("request", ({ requestId }) => requestId),
+    numbers<Owed>("rupiah", ({ cost }) => cost, total),
+    numbers<Owed>("timeline", ({ timeline }) => timeline ?? "unknown"),
+  ];
+  return ["Settlements owed in another history of the books, which are not settled:", tableOf(owed, columns, "")];
+}
+
+function lostText(lost: readonly ReportedLost[]): (string | Table)[] {
   if (lost.length === 0) return ["The journals of signed payouts have nothing that the books lack."];
-  const lines = lost.map(({ chain, nonce, transferId, kind, hash, host }) =>
-    [chain, `nonce ${nonce}`, `transfer ${transferId}`, kind, hash, `journal of ${host ?? "an unknown node"}`].join(
-      "  ",
-    ),
-  );
-  return ["Signed payouts that the books lack; saldo payout resume --adopt has them again:", ...lines];
+  const columns = [
+    column<ReportedLost>("chain", ({ chain }) => chain),
+    numbers<ReportedLost>("nonce", ({ nonce }) => nonce),
+    column<ReportedLost>("transfer", ({ transferId }) => transferId),
+    column<ReportedLost>("kind", ({ kind }) => kind),
+    column<ReportedLost>("transaction", ({ hash }) => hash),
+    column<ReportedLost>("journal of", ({ host }) => host ?? "an unknown node"),
+  ];
+  const head = "Signed payouts that the books lack; saldo payout resume --adopt has them again:";
+  return [head, tableOf(lost, columns, "")];
 }

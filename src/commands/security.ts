@@ -5,9 +5,24 @@ import { signingSecrets } from "../identity/signing-secret.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
+import { column, numbers, tableOf } from "./table.ts";
 
 const MAX_LINES = 1_000;
 const LINES = 100;
+
+const EVENT_COLUMNS = [
+  column<SecurityEventRow>("occurred at", ({ occurredAt }) => occurredAt),
+  column<SecurityEventRow>("kind", ({ kind }) => kind),
+  column<SecurityEventRow>("outcome", ({ outcome }) => outcome),
+  column<SecurityEventRow>("network", ({ network }) => network),
+  column<SecurityEventRow>(
+    "person",
+    ({ personId, emailHash }) => personId ?? (emailHash === null ? null : `e-mail ${emailHash.slice(0, 12)}`),
+  ),
+  column<SecurityEventRow>("subject", ({ subject }) => subject),
+  column<SecurityEventRow>("detail", ({ detail }) => detail),
+  numbers<SecurityEventRow>("times", ({ times }) => times),
+];
 
 export const securityCommands: readonly Command[] = [
   {
@@ -15,7 +30,12 @@ export const securityCommands: readonly Command[] = [
     about: "Lists sign-ins, failed tries and refusals, newest first, with the person, the network and the outcome.",
     options: {
       kind: { required: false, value: "K", about: "one kind, such as sign_in or key_authentication" },
-      outcome: { required: false, value: "succeeded|refused", about: "how it ended" },
+      outcome: {
+        required: false,
+        value: SECURITY_OUTCOMES.join("|"),
+        about: "how it ended",
+        choices: SECURITY_OUTCOMES,
+      },
       email: { required: false, value: "E", about: "the address it was about" },
       person: { required: false, value: "ID", about: "the person it was about" },
       account: { required: false, value: "ID", about: "the account of the person it was about" },
@@ -39,7 +59,7 @@ export const securityCommands: readonly Command[] = [
         secrets: () => signingSecrets(pool, config.authSecrets),
       });
       const json = events.map(({ occurredAt, ...event }) => ({ ...event, occurredAt: occurredAt.toISOString() }));
-      return { json: { events: json }, text: events.map(lineOf).join("\n") };
+      return { json: { events: json }, text: tableOf(events, EVENT_COLUMNS, "There is no such line.") };
     },
   },
   {
@@ -55,10 +75,3 @@ export const securityCommands: readonly Command[] = [
     },
   },
 ];
-
-function lineOf(event: SecurityEventRow): string {
-  const { occurredAt, kind, outcome, network, personId, emailHash, subject, detail, times } = event;
-  const who = personId ?? (emailHash === null ? "-" : `e-mail ${emailHash.slice(0, 12)}`);
-  const often = times === 1 ? "" : `  ${times} times`;
-  return `${occurredAt.toISOString()}  ${kind} ${outcome}  ${network || "-"}  ${who}  ${subject || "-"}  ${detail}${often}`;
-}

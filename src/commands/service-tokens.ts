@@ -12,6 +12,17 @@ import {
 import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
+import { column, tableOf } from "./table.ts";
+
+const TOKEN_COLUMNS = [
+  column<ServiceToken>("token", ({ tokenId }) => tokenId),
+  column<ServiceToken>("name", ({ name }) => name),
+  column<ServiceToken>("shown as", ({ prefix, lastFour }) => `${prefix}…${lastFour}`),
+  column<ServiceToken>("account", ({ accountId }) => accountId ?? "all accounts"),
+  column<ServiceToken>("scopes", ({ scopes }) => scopes.join(",")),
+  column<ServiceToken>("state", stateOf),
+  column<ServiceToken>("last used", ({ lastUsedAt }) => lastUsedAt ?? "never"),
+];
 
 export const serviceTokenCommands: readonly Command[] = [
   {
@@ -26,6 +37,7 @@ export const serviceTokenCommands: readonly Command[] = [
         required: false,
         value: "S,S",
         about: `what it may do, of ${TOKEN_SCOPES.join(", ")} (transfers also issues the credentials that order them); read`,
+        choices: TOKEN_SCOPES,
       },
       expires: { required: false, value: "DAYS", about: `how long it works, at most ${MAX_TOKEN_DAYS}; ${TOKEN_DAYS}` },
     },
@@ -56,7 +68,7 @@ export const serviceTokenCommands: readonly Command[] = [
     options: {},
     async run(_values, { database }) {
       const tokens = await listServiceTokens(await database());
-      return { json: { tokens: tokens.map(toJson) }, text: tokens.map(lineOf).join("\n") };
+      return { json: { tokens: tokens.map(toJson) }, text: tableOf(tokens, TOKEN_COLUMNS, "There is no token.") };
     },
   },
   {
@@ -79,13 +91,6 @@ function toJson({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: Servi
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
   };
-}
-
-function lineOf(token: ServiceToken): string {
-  const { tokenId, name, prefix, lastFour, accountId, scopes, lastUsedAt } = token;
-  const used = lastUsedAt === null ? "never used" : `used ${lastUsedAt.toISOString()}`;
-  const shown = `${prefix}…${lastFour}  ${accountId ?? "all accounts"}`;
-  return `${tokenId}  ${shown}  ${scopes.join(",")}  ${stateOf(token)}  ${used}  ${name}`;
 }
 
 function stateOf({ expiresAt, revokedAt }: ServiceToken): string {

@@ -8,6 +8,7 @@ import { postProviderFee, returnSandboxPayment, verifyTopUp } from "../operator/
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
+import { type Column, column, numbers, tableOf } from "./table.ts";
 
 const DEFAULT_LIMIT = 50;
 const topUpOption = { required: true, value: "ID", about: "the top-up" };
@@ -37,8 +38,8 @@ export const topUpCommands: readonly Command[] = [
         beforeId: null,
         limit: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: 1_000 }),
       });
-      const shown = topUps.map(toJson);
-      return { json: { topUps: shown }, text: shown.map((each) => Object.values(each).join("  ")).join("\n") };
+      const total = totalOf(topUps);
+      return { json: { topUps: topUps.map(toJson), total }, text: tableOf(topUps, columnsOf(total), "No top-ups.") };
     },
   },
   {
@@ -107,6 +108,36 @@ async function withParts({ config, database }: CommandContext, work: (parts: Top
   } finally {
     await parts.close();
   }
+}
+
+type Total = Readonly<Record<"topUps" | "amount" | "givenBack" | "owed", string | number>>;
+
+/** The sums of a list, in rupiah. What was never paid is not in them. */
+function totalOf(topUps: readonly TopUp[]): Total {
+  const paid = topUps.filter(({ paidAt }) => paidAt !== null);
+  const sum = (of: (topUp: TopUp) => bigint): string =>
+    formatMoney(idr(paid.reduce((total, each) => total + of(each), 0n)));
+  return {
+    topUps: topUps.length,
+    amount: sum(({ amount }) => amount),
+    givenBack: sum(({ givenBack }) => givenBack),
+    owed: sum(({ owed }) => owed),
+  };
+}
+
+function columnsOf(total: Total): Column<TopUp>[] {
+  return [
+    column("top-up", ({ topUpId }) => topUpId),
+    column("account", ({ accountId }) => accountId),
+    column("state", ({ state }) => state),
+    column("provider", ({ provider }) => provider),
+    column("created at", ({ createdAt }) => createdAt),
+    column("paid at", ({ paidAt }) => paidAt),
+    numbers("rupiah", ({ amount }) => formatMoney(idr(amount)), `${total["amount"]} paid`),
+    numbers("given back", ({ givenBack }) => formatMoney(idr(givenBack)), total["givenBack"]),
+    numbers("owed", ({ owed }) => formatMoney(idr(owed)), total["owed"]),
+    column("problem", troubleOf),
+  ];
 }
 
 function toJson(topUp: TopUp) {

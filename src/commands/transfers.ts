@@ -1,7 +1,7 @@
 import { approveTransfer, setLimits, rejectTransfer } from "../operator/commands/transfers.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
-import { uuidOption } from "./option-values.ts";
+import { CURRENCIES, uuidOption } from "./option-values.ts";
 
 const which = { required: true, value: "ID", about: "the transfer" };
 
@@ -11,7 +11,7 @@ export const transferCommands: readonly Command[] = [
     about: "Sets a merchant's limits for a currency, in place of those before. Left out: no such limit.",
     options: {
       merchant: { required: true, value: "ID", about: "the merchant" },
-      currency: { required: true, value: "CODE", about: "the currency, such as TRX" },
+      currency: { required: true, value: "CODE", about: "the currency, such as TRX", choices: CURRENCIES },
       "per-transfer": { required: false, value: "AMOUNT", about: "the most of one transfer, in whole coins" },
       daily: { required: false, value: "AMOUNT", about: "the most of a day in Asia/Jakarta" },
       "approval-above": { required: false, value: "AMOUNT", about: "above this an operator has to approve" },

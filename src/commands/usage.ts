@@ -10,6 +10,7 @@ import { creditUsage } from "../operator/commands/accounts.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
+import { type Column, column, numbers, tableOf } from "./table.ts";
 
 export const usageCommands: readonly Command[] = [
   {
@@ -30,11 +31,13 @@ export const usageCommands: readonly Command[] = [
       });
       const requestIds = records.map(({ requestId }) => requestId);
       const credited = await readCredited(pool, { accountId, requestIds });
+      const total = totalOf(records, credited);
       return {
         json: {
           records: records.map((record) => toJson(record, credited.get(record.requestId) ?? 0n)),
+          total,
         },
-        text: records.map((r) => `${r.requestId}  ${r.model}  ${r.basis}  Rp ${formatMoney(idr(r.charge))}`).join("\n"),
+        text: tableOf(records, columnsOf(total, credited), "The account has made no request."),
       };
     },
   },
@@ -77,6 +80,36 @@ export const usageCommands: readonly Command[] = [
     },
   },
 ];
+
+type Total = Readonly<Record<"requests" | "inputTokens" | "outputTokens" | "charge" | "credited", string | number>>;
+type Credited = ReadonlyMap<string, bigint>;
+
+/** The sums of what is listed. */
+function totalOf(records: readonly UsageRecord[], credited: Credited): Total {
+  const sum = (of: (record: UsageRecord) => bigint): bigint =>
+    records.reduce((total, record) => total + of(record), 0n);
+  return {
+    requests: records.length,
+    inputTokens: Number(sum((record) => BigInt(inputTokensOf(record)))),
+    outputTokens: Number(sum(({ outputTokens }) => BigInt(outputTokens))),
+    charge: rupiah(sum(({ charge, lateCharge }) => charge + lateCharge)),
+    credited: rupiah(sum(({ requestId }) => credited.get(requestId) ?? 0n)),
+  };
+}
+
+function columnsOf(total: Total, credited: Credited): Column<UsageRecord>[] {
+  return [
+    column("created at", ({ requestId }) => new Date(timeOfUuidv7(requestId))),
+    column("request", ({ requestId }) => requestId),
+    column("model", ({ model }) => model),
+    column("basis", ({ basis }) => basis),
+    column("failure", (record) => failureOf(record)?.code ?? null),
+    numbers("input", inputTokensOf, total["inputTokens"]),
+    numbers("output", ({ outputTokens }) => outputTokens, total["outputTokens"]),
+    numbers("rupiah", ({ charge, lateCharge }) => rupiah(charge + lateCharge), total["charge"]),
+    numbers("credited", ({ requestId }) => rupiah(credited.get(requestId) ?? 0n), total["credited"]),
+  ];
+}
 
 const rupiah = (units: bigint): string => formatMoney(idr(units));
 

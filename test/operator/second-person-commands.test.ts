@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseCommand } from "../../src/commands/command.ts";
-import { commands } from "../../src/commands/run.ts";
+import { commands } from "../../src/commands/all-commands.ts";
 import { readConfig } from "../../src/app/config/config.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";

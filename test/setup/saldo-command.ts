@@ -3,7 +3,7 @@
 
 import { readConfig } from "../../src/app/config/config.ts";
 import { ConfigError } from "../../src/app/config/environment.ts";
-import { EXIT, runCommand } from "../../src/commands/run.ts";
+import { reportFailure, runCommand } from "../../src/commands/run.ts";
 import { environmentOf } from "./test-environment.ts";
 
 export type CommandOutcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -23,8 +23,7 @@ export async function runSaldo(
       return await runCommand(words, readConfig(environmentOf(settings)), output);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      output.err(error.message);
-      return EXIT.usage;
+      return reportFailure(error, words, output);
     }
   };
   return { code: await run(), stdout: printed.out, stderr: printed.err };

@@ -5,8 +5,7 @@ import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { ConfigError, takeConfig, type Config } from "../config/config.ts";
 import { safetyProblems } from "../config/safety.ts";
-import { packageVersion } from "../../kernel/version.ts";
-import { EXIT, helpText, runCommand } from "../../commands/run.ts";
+import { answerAtOnce, EXIT, reportFailure, runCommand } from "../../commands/run.ts";
 
 const output = {
   out: (text: string): void => void process.stdout.write(`${text}\n`),
@@ -15,14 +14,8 @@ const output = {
 
 /** Runs the command of the words; returns the exit code. */
 export async function runProcess(words: readonly string[]): Promise<number> {
-  if (words.length === 0 || words.includes("--help") || words[0] === "help") {
-    output.out(helpText());
-    return words.length === 0 ? EXIT.usage : EXIT.done;
-  }
-  if (words[0] === "--version") {
-    output.out(packageVersion());
-    return EXIT.done;
-  }
+  const answered = answerAtOnce(words, output);
+  if (answered !== null) return answered;
   try {
     const config = takeConfig();
     if (words[0] !== "serve") return await runCommand(words, config, output);
@@ -31,8 +24,7 @@ export async function runProcess(words: readonly string[]): Promise<number> {
     return await serve(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    output.err(error.message);
-    return EXIT.usage;
+    return reportFailure(error, words, output);
   }
 }
 
