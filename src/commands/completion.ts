@@ -146,8 +146,12 @@ complete -F _saldo saldo
 `;
 }
 
+/** An option with its meaning, as zsh's `_describe` takes it. */
+function described(name: string, about: string): string {
+  return quoted(`${name}:${about.replaceAll(":", "\\:")}`);
+}
+
 function zshScript(usages: readonly CommandUsage[]): string {
-  const described = (name: string, about: string): string => quoted(`${name}:${about.replaceAll(":", "\\:")}`);
   return `#compdef saldo
 # Completion of saldo for zsh: eval "$(saldo completion zsh)", behind compinit
 ${sharedFunctions(usages)}

@@ -2,11 +2,23 @@ import { writeFile } from "node:fs/promises";
 import { getReceipt, listReceipts, readReceiptDocument } from "../billing/receipts/receipts.ts";
 import { numberText, type Receipt } from "../billing/receipts/receipt.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { type Command } from "./command.ts";
+import type { Command } from "./command.ts";
 import { integerOption, languageOption, uuidOption } from "./option-values.ts";
+import { column, numbers, tableOf } from "./table.ts";
 
 const MOST = 200;
 const DEFAULT_LIMIT = 50;
+
+const COLUMNS = [
+  column<Receipt>("receipt", ({ receiptId }) => receiptId),
+  column<Receipt>("number", numberText),
+  column<Receipt>("kind", ({ kind }) => kind),
+  column<Receipt>("dated", ({ datedAt }) => datedAt),
+  column<Receipt>("buyer", ({ buyer }) => buyer.name),
+  numbers<Receipt>("net", ({ net }) => formatMoney(idr(net))),
+  numbers<Receipt>("tax", ({ tax }) => formatMoney(idr(tax))),
+  numbers<Receipt>("rupiah", totalOf),
+];
 
 export const receiptCommands: readonly Command[] = [
   {
@@ -22,8 +34,7 @@ export const receiptCommands: readonly Command[] = [
         pageSize: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: MOST }),
         pageToken: "",
       });
-      const text = items.map((each) => `${each.receiptId}  ${numberText(each)}  Rp ${totalOf(each)}`).join("\n");
-      return { json: { receipts: items.map(toJson) }, text };
+      return { json: { receipts: items.map(toJson) }, text: tableOf(items, COLUMNS, "The account has no receipt.") };
     },
   },
   {
@@ -31,8 +42,13 @@ export const receiptCommands: readonly Command[] = [
     about: "Shows a receipt, and with --file writes it as a PDF.",
     options: {
       receipt: { required: true, value: "ID", about: "the receipt" },
-      file: { required: false, value: "PATH", about: "where the PDF is written" },
-      language: { required: false, value: "L", about: "the language of the PDF, id or en; default id" },
+      file: { required: false, value: "FILE", about: "where the PDF is written" },
+      language: {
+        required: false,
+        value: "L",
+        about: "the language of the PDF, id or en; default id",
+        choices: ["id", "en"],
+      },
     },
     async run(values, { database }) {
       const { pool } = await database();

@@ -35,7 +35,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 it("bash completes the first word of a command, and the words behind it", () => {
   expect(offered("acc")).toEqual(["account"]);
-  expect(offered("")).toEqual([...new Set(usages.map(({ name }) => name.split(" ")[0]))].toSorted());
+  expect(offered("")).toEqual([...new Set(usages.map(({ name }) => name.split(" ")[0] ?? ""))].toSorted());
   expect(offered("account", "")).toEqual(["create", "credit", "freeze", "limit", "recount", "show", "unfreeze"]);
   expect(offered("payout", "journal", "f")).toEqual(["forget"]);
   // A command that is the beginning of another one.

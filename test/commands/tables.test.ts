@@ -92,6 +92,7 @@ const MEMBERS: readonly (readonly [words: string, members: readonly string[]])[]
   ["audit --hurry", ["ok", "violations", "hasMore", "kind"]],
   ["completion bash", ["shell", "script"]],
   ["key list", ["keys"]],
+  ["receipt list", ["receipts"]],
   ["margin", ["from", "to", "by", "lines", "total"]],
   ["member list", ["members"]],
   ["merchant default-limit", ["limits"]],
@@ -108,7 +109,7 @@ const MEMBERS: readonly (readonly [words: string, members: readonly string[]])[]
 ];
 
 it.each(MEMBERS)("%s prints one object with its members for --json, and a text without", async (words, members) => {
-  const ofAccount = /^(?:account|key|member|usage) /.test(words) ? ["--account", customer.accountId] : [];
+  const ofAccount = /^(?:account|key|member|receipt|usage) /.test(words) ? ["--account", customer.accountId] : [];
   const all = [...words.split(" "), ...ofAccount, ...(words === "margin" ? DAYS : [])];
   const printed = await runSaldo([...all, "--json"], settings);
   expect(printed).toMatchObject({ code: 0, stderr: "" });
