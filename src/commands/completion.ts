@@ -148,7 +148,7 @@ complete -F _saldo saldo
 
 /** An option with its meaning, as zsh's `_describe` takes it. */
 function described(name: string, about: string): string {
-  return quoted(`${name}:${about.replaceAll(":", "\\:")}`);
+  return quoted(`${name}:${about}`);
 }
 
 function zshScript(usages: readonly CommandUsage[]): string {
