@@ -39,6 +39,23 @@ export async function customerOf(pool: Pool, accountId: string): Promise<Custome
   return customer === null ? null : fromRow(customer);
 }
 
+const NAMED_BY_ID = `SELECT account_id AS "accountId", email FROM customer WHERE account_id = ANY ($1::uuid[])`;
+const NAMED_BY_EMAIL = `
+SELECT account_id AS "accountId", email FROM customer WHERE lower(email) = ANY (SELECT lower(address) FROM unnest($1::text[]) address)`;
+
+/** The customers of accounts or of whole addresses, each once. Unknown ones are left out. */
+export async function nameCustomers(
+  pool: Pool,
+  { accountIds, emails }: { accountIds: readonly string[]; emails: readonly string[] },
+): Promise<Pick<Customer, "accountId" | "email">[]> {
+  type Named = Pick<Customer, "accountId" | "email">;
+  const found = await Promise.all([
+    accountIds.length === 0 ? [] : (await pool.query<Named>(NAMED_BY_ID, [accountIds])).rows,
+    emails.length === 0 ? [] : (await pool.query<Named>(NAMED_BY_EMAIL, [emails])).rows,
+  ]);
+  return [...new Map(found.flat().map((named) => [named.accountId, named])).values()];
+}
+
 /** Customers whose address has the text in it, newest first, with ids before `beforeId`. An empty text finds all. */
 export async function findCustomers(
   pool: Pool,

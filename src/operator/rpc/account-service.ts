@@ -1,7 +1,7 @@
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
-import { type Customer, customerOf, findCustomers } from "../../identity/store.ts";
+import { type Customer, customerOf, findCustomers, nameCustomers } from "../../identity/store.ts";
 import { selectLastRequest } from "../../billing/usage/store.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid, timeOfUuidv7 } from "../../kernel/ids.ts";
@@ -67,6 +67,11 @@ export function createAccountService({
         ({ accountId }) => accountId,
       );
       return { accounts: await summarise(page.items), nextPageToken: page.nextPageToken };
+    },
+
+    async nameAccounts(request) {
+      const named = await nameCustomers(pool, request);
+      return { accounts: named.map(({ accountId, email }) => ({ id: accountId, email })) };
     },
 
     async getAccount({ accountId }) {

@@ -3,10 +3,12 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
 import { type DoneAction, listActions } from "../audit-log/operator-actions.ts";
 import { type BillingSettings, readBillingSettings } from "../../billing/settings.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { type AdmissionStop, readAdmissionStop } from "../../ledger/admission-switch.ts";
 import { startAdmissions, stopAdmissions } from "../commands/admission.ts";
 import { readPage } from "../../kernel/paging.ts";
+import { readOverview } from "./proto-overview.ts";
 import { fromRupiah, given, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
 import { updateSettings } from "../commands/settings.ts";
 
@@ -16,6 +18,8 @@ export function createSystemService({
   operatorContext,
 }: Pick<Parts, "database" | "operatorContext">): ServiceImpl<typeof SystemService> {
   return {
+    getOverview: () => readOverview({ pool }, systemClock.now()),
+
     async getSettings() {
       return { settings: toProtoSettings(await readBillingSettings(pool)) };
     },

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/account.proto.
  */
 export const file_saldo_operator_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9hY2NvdW50LnByb3RvEhFzYWxkby5vcGVyYXRvci52MSLMAQoOQWNjb3VudFN1bW1hcnkSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoHYmFsYW5jZRgEIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZRItCglmcm96ZW5fYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtpbmdfa2V5cxgGIAEoDSJwCg1BY2NvdW50TGltaXRzEi0KCWZyb3plbl9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRbWF4X29wZW5fcmVxdWVzdHMYAiABKA0SFQoNb3Blbl9yZXF1ZXN0cxgDIAEoDSJGCg1NYW51YWxQb3N0aW5nEhIKCnBvc3RpbmdfaWQYASABKAkSEQoJYXZhaWxhYmxlGAIgASgJEg4KBmlzX25ldxgDIAEoCCJpChNMaXN0QWNjb3VudHNSZXF1ZXN0EhcKBXF1ZXJ5GAEgASgJQgi6SAVyAxjAAhIbCglwYWdlX3NpemUYAiABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGMgBImQKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjEKEUdldEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBIuQBChJHZXRBY2NvdW50UmVzcG9uc2USMgoHYWNjb3VudBgBIAEoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRTdW1tYXJ5EjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMSMQoNbGFzdF91c2FnZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoJbWVyY2hhbnRzGAQgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuTWVyY2hhbnRTdW1tYXJ5IrIBChRDcmVkaXRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARI8CgZhbW91bnQYAiABKAlCLLpIKXInMiVeKDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJnChVDcmVkaXRBY2NvdW50UmVzcG9uc2USMQoHcG9zdGluZxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLk1hbnVhbFBvc3RpbmcSGwoTcGVuZGluZ19hcHByb3ZhbF9pZBgCIAEoCSK0AQoUQWRqdXN0QWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQESPgoGYW1vdW50GAIgASgJQi66SCtyKTInXi0/KDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJnChVBZGp1c3RBY2NvdW50UmVzcG9uc2USMQoHcG9zdGluZxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLk1hbnVhbFBvc3RpbmcSGwoTcGVuZGluZ19hcHByb3ZhbF9pZBgCIAEoCSJQChRGcmVlemVBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIaCgZyZWFzb24YAiABKAlCCrpIB3IFEAEY9AMiSQoVRnJlZXplQWNjb3VudFJlc3BvbnNlEjAKBmxpbWl0cxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMiUAoWVW5mcmVlemVBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIksKF1VuZnJlZXplQWNjb3VudFJlc3BvbnNlEjAKBmxpbWl0cxgBIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMidgoWU2V0QWNjb3VudExpbWl0UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIkChFtYXhfb3Blbl9yZXF1ZXN0cxgCIAEoDUIJukgGKgQYwIQ9EhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMiSwoXU2V0QWNjb3VudExpbWl0UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJPChVSZWNvdW50QWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AyJXChZSZWNvdW50QWNjb3VudFJlc3BvbnNlEgsKA3dhcxgBIAEoDRIwCgZsaW1pdHMYAiABKAsyIC5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50TGltaXRzIqYBChJDcmVkaXRVc2FnZVJlcXVlc3QSHAoKcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQESPwoGYW1vdW50GAIgASgJQi+6SCxyKjIoXigoMHxbMS05XVswLTldezAsMTJ9KShcLlswLTldezEsNn0pPyk/JBIaCgZyZWFzb24YAyABKAlCCrpIB3IFEAEY9AMSFQoEbmFtZRgEIAEoCUIHukgEcgIYZCKaAQoTQ3JlZGl0VXNhZ2VSZXNwb25zZRISCgpwb3N0aW5nX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGYW1vdW50GAMgASgJEhAKCGNyZWRpdGVkGAQgASgJEgwKBGxlZnQYBSABKAkSDgoGaXNfbmV3GAYgASgIEhsKE3BlbmRpbmdfYXBwcm92YWxfaWQYByABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_balance, file_saldo_operator_v1_merchant]);
+  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9hY2NvdW50LnByb3RvEhFzYWxkby5vcGVyYXRvci52MSLMAQoOQWNjb3VudFN1bW1hcnkSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoHYmFsYW5jZRgEIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZRItCglmcm96ZW5fYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtpbmdfa2V5cxgGIAEoDSJwCg1BY2NvdW50TGltaXRzEi0KCWZyb3plbl9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRbWF4X29wZW5fcmVxdWVzdHMYAiABKA0SFQoNb3Blbl9yZXF1ZXN0cxgDIAEoDSJGCg1NYW51YWxQb3N0aW5nEhIKCnBvc3RpbmdfaWQYASABKAkSEQoJYXZhaWxhYmxlGAIgASgJEg4KBmlzX25ldxgDIAEoCCJpChNMaXN0QWNjb3VudHNSZXF1ZXN0EhcKBXF1ZXJ5GAEgASgJQgi6SAVyAxjAAhIbCglwYWdlX3NpemUYAiABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGMgBImQKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlwKE05hbWVBY2NvdW50c1JlcXVlc3QSJAoLYWNjb3VudF9pZHMYASADKAlCD7pIDJIBCRBkIgVyA7ABARIfCgZlbWFpbHMYAiADKAlCD7pIDJIBCRAUIgVyAxjAAiIpCgxOYW1lZEFjY291bnQSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkiSQoUTmFtZUFjY291bnRzUmVzcG9uc2USMQoIYWNjb3VudHMYASADKAsyHy5zYWxkby5vcGVyYXRvci52MS5OYW1lZEFjY291bnQiMQoRR2V0QWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQEi5AEKEkdldEFjY291bnRSZXNwb25zZRIyCgdhY2NvdW50GAEgASgLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSMAoGbGltaXRzGAIgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cxIxCg1sYXN0X3VzYWdlX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI1CgltZXJjaGFudHMYBCADKAsyIi5zYWxkby5vcGVyYXRvci52MS5NZXJjaGFudFN1bW1hcnkisgEKFENyZWRpdEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEjwKBmFtb3VudBgCIAEoCUIsukgpcicyJV4oMHxbMS05XVswLTldezAsMTJ9KShcLlswLTldezEsNn0pPyQSGgoGcmVhc29uGAMgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgEIAEoCUIJukgGcgQQARhkImcKFUNyZWRpdEFjY291bnRSZXNwb25zZRIxCgdwb3N0aW5nGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuTWFudWFsUG9zdGluZxIbChNwZW5kaW5nX2FwcHJvdmFsX2lkGAIgASgJIrQBChRBZGp1c3RBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARI+CgZhbW91bnQYAiABKAlCLrpIK3IpMideLT8oMHxbMS05XVswLTldezAsMTJ9KShcLlswLTldezEsNn0pPyQSGgoGcmVhc29uGAMgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgEIAEoCUIJukgGcgQQARhkImcKFUFkanVzdEFjY291bnRSZXNwb25zZRIxCgdwb3N0aW5nGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuTWFudWFsUG9zdGluZxIbChNwZW5kaW5nX2FwcHJvdmFsX2lkGAIgASgJIlAKFEZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJJChVGcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJQChZVbmZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiSwoXVW5mcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJ2ChZTZXRBY2NvdW50TGltaXRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEiQKEW1heF9vcGVuX3JlcXVlc3RzGAIgASgNQgm6SAYqBBjAhD0SGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyJLChdTZXRBY2NvdW50TGltaXRSZXNwb25zZRIwCgZsaW1pdHMYASABKAsyIC5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50TGltaXRzIk8KFVJlY291bnRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIlcKFlJlY291bnRBY2NvdW50UmVzcG9uc2USCwoDd2FzGAEgASgNEjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMipgEKEkNyZWRpdFVzYWdlUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABARI/CgZhbW91bnQYAiABKAlCL7pILHIqMiheKCgwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIVCgRuYW1lGAQgASgJQge6SARyAhhkIpoBChNDcmVkaXRVc2FnZVJlc3BvbnNlEhIKCnBvc3RpbmdfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAkSEAoIY3JlZGl0ZWQYBCABKAkSDAoEbGVmdBgFIAEoCRIOCgZpc19uZXcYBiABKAgSGwoTcGVuZGluZ19hcHByb3ZhbF9pZBgHIAEoCWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_balance, file_saldo_operator_v1_merchant]);
 
 /**
  * An account in a list.
@@ -211,6 +211,83 @@ export const ListAccountsResponseSchema: GenMessage<ListAccountsResponse> = /*@_
   messageDesc(file_saldo_operator_v1_account, 4);
 
 /**
+ * A request for the names of accounts. Ids and addresses may be mixed.
+ *
+ * @generated from message saldo.operator.v1.NameAccountsRequest
+ */
+export type NameAccountsRequest = Message<"saldo.operator.v1.NameAccountsRequest"> & {
+  /**
+   * Ids of accounts.
+   *
+   * @generated from field: repeated string account_ids = 1;
+   */
+  accountIds: string[];
+
+  /**
+   * Whole e-mail addresses of owners, in any case of their letters.
+   *
+   * @generated from field: repeated string emails = 2;
+   */
+  emails: string[];
+};
+
+/**
+ * Describes the message saldo.operator.v1.NameAccountsRequest.
+ * Use `create(NameAccountsRequestSchema)` to create a new message.
+ */
+export const NameAccountsRequestSchema: GenMessage<NameAccountsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_account, 5);
+
+/**
+ * An account's id and the e-mail address of its owner.
+ *
+ * @generated from message saldo.operator.v1.NamedAccount
+ */
+export type NamedAccount = Message<"saldo.operator.v1.NamedAccount"> & {
+  /**
+   * The account's id, a UUID.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The e-mail address of its owner.
+   *
+   * @generated from field: string email = 2;
+   */
+  email: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.NamedAccount.
+ * Use `create(NamedAccountSchema)` to create a new message.
+ */
+export const NamedAccountSchema: GenMessage<NamedAccount> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_account, 6);
+
+/**
+ * The accounts of the request that exist.
+ *
+ * @generated from message saldo.operator.v1.NameAccountsResponse
+ */
+export type NameAccountsResponse = Message<"saldo.operator.v1.NameAccountsResponse"> & {
+  /**
+   * In any order, each once.
+   *
+   * @generated from field: repeated saldo.operator.v1.NamedAccount accounts = 1;
+   */
+  accounts: NamedAccount[];
+};
+
+/**
+ * Describes the message saldo.operator.v1.NameAccountsResponse.
+ * Use `create(NameAccountsResponseSchema)` to create a new message.
+ */
+export const NameAccountsResponseSchema: GenMessage<NameAccountsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_account, 7);
+
+/**
  * A request for one account.
  *
  * @generated from message saldo.operator.v1.GetAccountRequest
@@ -229,7 +306,7 @@ export type GetAccountRequest = Message<"saldo.operator.v1.GetAccountRequest"> &
  * Use `create(GetAccountRequestSchema)` to create a new message.
  */
 export const GetAccountRequestSchema: GenMessage<GetAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 5);
+  messageDesc(file_saldo_operator_v1_account, 8);
 
 /**
  * One account.
@@ -271,7 +348,7 @@ export type GetAccountResponse = Message<"saldo.operator.v1.GetAccountResponse">
  * Use `create(GetAccountResponseSchema)` to create a new message.
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 6);
+  messageDesc(file_saldo_operator_v1_account, 9);
 
 /**
  * Credits rupiah to an account.
@@ -313,7 +390,7 @@ export type CreditAccountRequest = Message<"saldo.operator.v1.CreditAccountReque
  * Use `create(CreditAccountRequestSchema)` to create a new message.
  */
 export const CreditAccountRequestSchema: GenMessage<CreditAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 7);
+  messageDesc(file_saldo_operator_v1_account, 10);
 
 /**
  * What was credited.
@@ -341,7 +418,7 @@ export type CreditAccountResponse = Message<"saldo.operator.v1.CreditAccountResp
  * Use `create(CreditAccountResponseSchema)` to create a new message.
  */
 export const CreditAccountResponseSchema: GenMessage<CreditAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 8);
+  messageDesc(file_saldo_operator_v1_account, 11);
 
 /**
  * Corrects an account.
@@ -383,7 +460,7 @@ export type AdjustAccountRequest = Message<"saldo.operator.v1.AdjustAccountReque
  * Use `create(AdjustAccountRequestSchema)` to create a new message.
  */
 export const AdjustAccountRequestSchema: GenMessage<AdjustAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 9);
+  messageDesc(file_saldo_operator_v1_account, 12);
 
 /**
  * What was corrected.
@@ -411,7 +488,7 @@ export type AdjustAccountResponse = Message<"saldo.operator.v1.AdjustAccountResp
  * Use `create(AdjustAccountResponseSchema)` to create a new message.
  */
 export const AdjustAccountResponseSchema: GenMessage<AdjustAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 10);
+  messageDesc(file_saldo_operator_v1_account, 13);
 
 /**
  * Freezes an account.
@@ -439,7 +516,7 @@ export type FreezeAccountRequest = Message<"saldo.operator.v1.FreezeAccountReque
  * Use `create(FreezeAccountRequestSchema)` to create a new message.
  */
 export const FreezeAccountRequestSchema: GenMessage<FreezeAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 11);
+  messageDesc(file_saldo_operator_v1_account, 14);
 
 /**
  * The frozen account.
@@ -460,7 +537,7 @@ export type FreezeAccountResponse = Message<"saldo.operator.v1.FreezeAccountResp
  * Use `create(FreezeAccountResponseSchema)` to create a new message.
  */
 export const FreezeAccountResponseSchema: GenMessage<FreezeAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 12);
+  messageDesc(file_saldo_operator_v1_account, 15);
 
 /**
  * Unfreezes an account.
@@ -488,7 +565,7 @@ export type UnfreezeAccountRequest = Message<"saldo.operator.v1.UnfreezeAccountR
  * Use `create(UnfreezeAccountRequestSchema)` to create a new message.
  */
 export const UnfreezeAccountRequestSchema: GenMessage<UnfreezeAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 13);
+  messageDesc(file_saldo_operator_v1_account, 16);
 
 /**
  * The account.
@@ -509,7 +586,7 @@ export type UnfreezeAccountResponse = Message<"saldo.operator.v1.UnfreezeAccount
  * Use `create(UnfreezeAccountResponseSchema)` to create a new message.
  */
 export const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 14);
+  messageDesc(file_saldo_operator_v1_account, 17);
 
 /**
  * Bounds an account.
@@ -544,7 +621,7 @@ export type SetAccountLimitRequest = Message<"saldo.operator.v1.SetAccountLimitR
  * Use `create(SetAccountLimitRequestSchema)` to create a new message.
  */
 export const SetAccountLimitRequestSchema: GenMessage<SetAccountLimitRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 15);
+  messageDesc(file_saldo_operator_v1_account, 18);
 
 /**
  * The account.
@@ -565,7 +642,7 @@ export type SetAccountLimitResponse = Message<"saldo.operator.v1.SetAccountLimit
  * Use `create(SetAccountLimitResponseSchema)` to create a new message.
  */
 export const SetAccountLimitResponseSchema: GenMessage<SetAccountLimitResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 16);
+  messageDesc(file_saldo_operator_v1_account, 19);
 
 /**
  * Recounts an account's open requests.
@@ -593,7 +670,7 @@ export type RecountAccountRequest = Message<"saldo.operator.v1.RecountAccountReq
  * Use `create(RecountAccountRequestSchema)` to create a new message.
  */
 export const RecountAccountRequestSchema: GenMessage<RecountAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 17);
+  messageDesc(file_saldo_operator_v1_account, 20);
 
 /**
  * What the count came to.
@@ -621,7 +698,7 @@ export type RecountAccountResponse = Message<"saldo.operator.v1.RecountAccountRe
  * Use `create(RecountAccountResponseSchema)` to create a new message.
  */
 export const RecountAccountResponseSchema: GenMessage<RecountAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 18);
+  messageDesc(file_saldo_operator_v1_account, 21);
 
 /**
  * Gives back what a request was charged.
@@ -663,7 +740,7 @@ export type CreditUsageRequest = Message<"saldo.operator.v1.CreditUsageRequest">
  * Use `create(CreditUsageRequestSchema)` to create a new message.
  */
 export const CreditUsageRequestSchema: GenMessage<CreditUsageRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 19);
+  messageDesc(file_saldo_operator_v1_account, 22);
 
 /**
  * What was given back. Amounts are rupiah, decimal strings.
@@ -726,5 +803,5 @@ export type CreditUsageResponse = Message<"saldo.operator.v1.CreditUsageResponse
  * Use `create(CreditUsageResponseSchema)` to create a new message.
  */
 export const CreditUsageResponseSchema: GenMessage<CreditUsageResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 20);
+  messageDesc(file_saldo_operator_v1_account, 23);
 

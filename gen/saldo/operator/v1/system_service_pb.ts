@@ -8,6 +8,8 @@ import type { GetAdmissionRequestSchema, GetAdmissionResponseSchema, StartAdmiss
 import { file_saldo_operator_v1_admission } from "./admission_pb.ts";
 import type { ListOperatorActionsRequestSchema, ListOperatorActionsResponseSchema } from "./operator_action_pb.ts";
 import { file_saldo_operator_v1_operator_action } from "./operator_action_pb.ts";
+import type { GetOverviewRequestSchema, GetOverviewResponseSchema } from "./overview_pb.ts";
+import { file_saldo_operator_v1_overview } from "./overview_pb.ts";
 import type { GetSettingsRequestSchema, GetSettingsResponseSchema, UpdateSettingsRequestSchema, UpdateSettingsResponseSchema } from "./settings_pb.ts";
 import { file_saldo_operator_v1_settings } from "./settings_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
@@ -16,7 +18,7 @@ import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
  * Describes the file saldo/operator/v1/system_service.proto.
  */
 export const file_saldo_operator_v1_system_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZzYWxkby9vcGVyYXRvci92MS9zeXN0ZW1fc2VydmljZS5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEy6QUKDVN5c3RlbVNlcnZpY2USZgoLR2V0U2V0dGluZ3MSJS5zYWxkby5vcGVyYXRvci52MS5HZXRTZXR0aW5nc1JlcXVlc3QaJi5zYWxkby5vcGVyYXRvci52MS5HZXRTZXR0aW5nc1Jlc3BvbnNlIgiQAgGquxgBBhKSAQoOVXBkYXRlU2V0dGluZ3MSKC5zYWxkby5vcGVyYXRvci52MS5VcGRhdGVTZXR0aW5nc1JlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5VcGRhdGVTZXR0aW5nc1Jlc3BvbnNlIiuquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYDmxpbWl0X2V4Y2VlZGVkEmkKDEdldEFkbWlzc2lvbhImLnNhbGRvLm9wZXJhdG9yLnYxLkdldEFkbWlzc2lvblJlcXVlc3QaJy5zYWxkby5vcGVyYXRvci52MS5HZXRBZG1pc3Npb25SZXNwb25zZSIIkAIBqrsYAQYSbQoNU3RvcEFkbWlzc2lvbhInLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BBZG1pc3Npb25SZXF1ZXN0Giguc2FsZG8ub3BlcmF0b3IudjEuU3RvcEFkbWlzc2lvblJlc3BvbnNlIgmquxgBBvC7GAISbAoOU3RhcnRBZG1pc3Npb24SKC5zYWxkby5vcGVyYXRvci52MS5TdGFydEFkbWlzc2lvblJlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5TdGFydEFkbWlzc2lvblJlc3BvbnNlIgWquxgBBhKSAQoTTGlzdE9wZXJhdG9yQWN0aW9ucxItLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvckFjdGlvbnNSZXF1ZXN0Gi4uc2FsZG8ub3BlcmF0b3IudjEuTGlzdE9wZXJhdG9yQWN0aW9uc1Jlc3BvbnNlIhyQAgGquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yYgZwcm90bzM", [file_saldo_operator_v1_admission, file_saldo_operator_v1_operator_action, file_saldo_operator_v1_settings, file_saldo_options_v1_options]);
+  fileDesc("CiZzYWxkby9vcGVyYXRvci92MS9zeXN0ZW1fc2VydmljZS5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEy4gYKDVN5c3RlbVNlcnZpY2USdwoLR2V0T3ZlcnZpZXcSJS5zYWxkby5vcGVyYXRvci52MS5HZXRPdmVydmlld1JlcXVlc3QaJi5zYWxkby5vcGVyYXRvci52MS5HZXRPdmVydmlld1Jlc3BvbnNlIhmQAgGquxgBBqK8GA11cHN0cmVhbV9idXN5EmYKC0dldFNldHRpbmdzEiUuc2FsZG8ub3BlcmF0b3IudjEuR2V0U2V0dGluZ3NSZXF1ZXN0GiYuc2FsZG8ub3BlcmF0b3IudjEuR2V0U2V0dGluZ3NSZXNwb25zZSIIkAIBqrsYAQYSkgEKDlVwZGF0ZVNldHRpbmdzEiguc2FsZG8ub3BlcmF0b3IudjEuVXBkYXRlU2V0dGluZ3NSZXF1ZXN0Gikuc2FsZG8ub3BlcmF0b3IudjEuVXBkYXRlU2V0dGluZ3NSZXNwb25zZSIrqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvcqK8GA5saW1pdF9leGNlZWRlZBJpCgxHZXRBZG1pc3Npb24SJi5zYWxkby5vcGVyYXRvci52MS5HZXRBZG1pc3Npb25SZXF1ZXN0Gicuc2FsZG8ub3BlcmF0b3IudjEuR2V0QWRtaXNzaW9uUmVzcG9uc2UiCJACAaq7GAEGEm0KDVN0b3BBZG1pc3Npb24SJy5zYWxkby5vcGVyYXRvci52MS5TdG9wQWRtaXNzaW9uUmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BBZG1pc3Npb25SZXNwb25zZSIJqrsYAQbwuxgCEmwKDlN0YXJ0QWRtaXNzaW9uEiguc2FsZG8ub3BlcmF0b3IudjEuU3RhcnRBZG1pc3Npb25SZXF1ZXN0Gikuc2FsZG8ub3BlcmF0b3IudjEuU3RhcnRBZG1pc3Npb25SZXNwb25zZSIFqrsYAQYSkgEKE0xpc3RPcGVyYXRvckFjdGlvbnMSLS5zYWxkby5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JBY3Rpb25zUmVxdWVzdBouLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvckFjdGlvbnNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvcmIGcHJvdG8z", [file_saldo_operator_v1_admission, file_saldo_operator_v1_operator_action, file_saldo_operator_v1_overview, file_saldo_operator_v1_settings, file_saldo_options_v1_options]);
 
 /**
  * Settings, admission of requests, and the record of what operators did. In every service of this package a method that
@@ -26,6 +28,18 @@ export const file_saldo_operator_v1_system_service: GenFile = /*@__PURE__*/
  * @generated from service saldo.operator.v1.SystemService
  */
 export const SystemService: GenService<{
+  /**
+   * Returns money in and out, open holds, and what waits for a decision.
+   *
+   * Errors: upstream_busy when it takes too long.
+   *
+   * @generated from rpc saldo.operator.v1.SystemService.GetOverview
+   */
+  getOverview: {
+    methodKind: "unary";
+    input: typeof GetOverviewRequestSchema;
+    output: typeof GetOverviewResponseSchema;
+  },
   /**
    * Shows the settings that hold for all accounts.
    *
