@@ -49,6 +49,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "ledger/accounts.ts",
       "ledger/admission-switch.ts",
       "ledger/audit/run.ts",
+      "ledger/money-flows.ts",
       "merchant/payouts/audit-payouts.ts",
       "merchant/transfers/audit-transfers.ts",
       "merchant/transfers/audit-pages.ts",

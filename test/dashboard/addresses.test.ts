@@ -40,6 +40,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "/billing": ["topUp"],
   "/transfers/sandbox": ["status"],
   "/transfers/sandbox/callbacks": ["delivery"],
+  "/operator": [],
   "/operator/catalog": ["view", "q", "model", "version"],
   "/operator/upstreams": ["upstream"],
   "/operator/accounts": ["q"],

@@ -28,6 +28,7 @@ const dialog = (path: string, ...first: readonly Step[]): PageToLookAt => ({ pat
 /** Grouped by the areas of the test files. */
 export const OPERATOR_PAGES = {
   catalog: [
+    { path: "/operator", shows: /^Dompet yang berhenti sendiri$/ },
     { path: "/operator/catalog" },
     dialog("/operator/catalog?model=demo%2Flarge"),
     { path: "/operator/catalog?view=draft" },

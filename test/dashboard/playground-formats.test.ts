@@ -85,7 +85,10 @@ describe("the playground, in each format", () => {
     expect(called).toContain("CreateEmbeddings");
     await page.getByRole("button", { name: "View code" }).click();
     await expect.poll(code).toContain("/v1/embeddings");
-    expect(await code()).toContain('"input":"Good morning"');
+    expect(await code()).toContain('"input":["Good morning"]');
+    await page.getByText("Python", { exact: true }).click();
+    await expect.poll(code).toContain("client.embeddings.create(");
+    expect(await code()).toContain('    input=["Good morning"],');
     await page.keyboard.press("Escape");
   });
 

@@ -3,6 +3,7 @@ import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
 import { chatCurl, chatNode, chatPython } from "../../src/dashboard/snippets/chat-code.ts";
 import { exportLine, shellWord } from "../../src/dashboard/snippets/code.ts";
+import { EMBEDDINGS_FORMAT } from "../../src/dashboard/snippets/embeddings-code.ts";
 import { geminiCurl, geminiNode, geminiPython } from "../../src/dashboard/snippets/gemini-code.ts";
 import { messagesNode } from "../../src/dashboard/snippets/messages-code.ts";
 import { FORMATS } from "../../src/dashboard/snippets/programs.ts";
@@ -99,7 +100,7 @@ describe("code to copy", () => {
     expect(geminiNode({ model: "m", messages: request.messages }, place)).not.toContain("config:");
   });
 
-  describe.each(FORMATS)("in the format $id", ({ code }) => {
+  describe.each([...FORMATS, EMBEDDINGS_FORMAT])("in the format $id", ({ code }) => {
     it.each([true, false])(
       "parses, reads the key from the environment and holds the question, streamed: %s",
       (stream) => {

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 import { OutdatedBanner } from "./outdated-banner.tsx";
+import { setPageTitle } from "./page-title.ts";
 
 type PageProps = {
   readonly title: string;
@@ -10,9 +11,7 @@ type PageProps = {
 
 /** The layout of a page: its title, which is also the window's, its actions, and its content. */
 export function Page({ title, about, actions, children }: PageProps) {
-  useEffect(() => {
-    document.title = `${title} · Saldo`;
-  }, [title]);
+  useEffect(() => setPageTitle(title), [title]);
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 p-4 sm:p-6">
       <OutdatedBanner />

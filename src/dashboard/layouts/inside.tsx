@@ -11,6 +11,7 @@ import { useFormats } from "../i18n/format.ts";
 import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Badge } from "../components/badge.tsx";
 import { buttonClass, IconButton } from "../components/button.tsx";
+import { usePageTitle } from "../components/page-title.ts";
 import { AccountSwitcher } from "./account-switcher.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
@@ -181,19 +182,34 @@ function Navigation({ reader: { isOperator, email, role }, onChoose }: Navigatio
 function Whereabouts({ pathname }: { readonly pathname: string }) {
   const messages = useMessages(MESSAGES);
   const names = useMessages(PLACE_MESSAGES);
+  const title = usePageTitle();
   const here = GROUPS.flatMap(({ name, places }) => places.map((place) => ({ group: name, ...place }))).find(({ to }) =>
     to === "/" ? pathname === "/" : pathname.startsWith(to),
   );
   if (here === undefined) return null;
+  const isDeeper = pathname !== here.to && title !== "" && title !== names[here.name];
   return (
     <nav aria-label={messages.breadcrumb} className="min-w-0 text-[0.8125rem] text-muted max-sm:hidden">
       <ol className="flex items-center gap-1.5">
         {here.group === null || here.group === here.name ? null : (
           <li className="after:ml-1.5 after:content-['/']">{names[here.group]}</li>
         )}
-        <li aria-current="page" className="truncate text-ink">
-          {names[here.name]}
-        </li>
+        {isDeeper ? (
+          <>
+            <li className="after:ml-1.5 after:content-['/']">
+              <Link to={here.to} className="hover:text-ink hover:underline">
+                {names[here.name]}
+              </Link>
+            </li>
+            <li aria-current="page" className="truncate text-ink">
+              {title}
+            </li>
+          </>
+        ) : (
+          <li aria-current="page" className="truncate text-ink">
+            {names[here.name]}
+          </li>
+        )}
       </ol>
     </nav>
   );

@@ -1,6 +1,6 @@
 // The pages of operators and their paths.
 
-import { createRoute, redirect } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { lazyPage } from "../layouts/lazy-page.ts";
 import { inside } from "./frame.ts";
 import { texts } from "./search.ts";
@@ -13,9 +13,7 @@ const operator = createRoute({
 const operatorHome = createRoute({
   getParentRoute: () => operator,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/operator/catalog" });
-  },
+  component: lazyPage(() => import("../pages/operator/home/operator-home-page.tsx"), "OperatorHomePage"),
 });
 const operatorCatalog = createRoute({
   getParentRoute: () => operator,

@@ -29,11 +29,6 @@ export function exportLine(secret: string | null): string {
   return `export ${KEY_VARIABLE}=${shellWord(secret ?? "gw_…")}`;
 }
 
-/** A request for the vector of a text. */
-export function embeddingsCode(model: string, place: SnippetPlace, input = "Selamat pagi"): string {
-  return postCode(`${apiUrlOf(place.origin)}/embeddings`, { model, input }, place);
-}
-
 /** A command that posts a body, with more headers where a format has them. */
 export function postCode(url: string, body: object, { secret }: SnippetPlace, headers: readonly string[] = []): string {
   const all = [`Authorization: Bearer ${secret ?? `$${KEY_VARIABLE}`}`, ...headers, "Content-Type: application/json"];

@@ -2,6 +2,7 @@
 
 import { chatCurl, chatNode, chatPython } from "./chat-code.ts";
 import type { SnippetPlace, SnippetRequest } from "./code.ts";
+import { EMBEDDINGS_FORMAT } from "./embeddings-code.ts";
 import { geminiCurl, geminiNode, geminiPython } from "./gemini-code.ts";
 import { messagesCurl, messagesNode, messagesPython } from "./messages-code.ts";
 import { responsesCurl, responsesNode, responsesPython } from "./responses-code.ts";
@@ -40,6 +41,11 @@ export const FORMATS: readonly [SnippetFormat, ...SnippetFormat[]] = [
   },
   { id: "gemini", name: "Google Gemini", code: { curl: geminiCurl, node: geminiNode, python: geminiPython } },
 ];
+
+/** The format of an id, of embeddings too; an unknown one is the first. */
+export function formatOf(id: string): SnippetFormat {
+  return [...FORMATS, EMBEDDINGS_FORMAT].find((format) => format.id === id) ?? FORMATS[0];
+}
 
 /** A program by its format and language. */
 export type Program = { readonly format: string; readonly language: Language };

@@ -7,7 +7,7 @@ import { CodeBlock } from "../components/copy.tsx";
 import { SelectField } from "../components/field.tsx";
 import { agentsCommand, baseUrlOf, CODING_AGENTS, type CodingAgent } from "./agents.ts";
 import { apiUrlOf, exportLine, KEY_VARIABLE, type SnippetPlace, type SnippetRequest } from "./code.ts";
-import { FIRST_PROGRAM, FORMATS, LANGUAGES, type Program } from "./programs.ts";
+import { FIRST_PROGRAM, FORMATS, formatOf, LANGUAGES, type Program } from "./programs.ts";
 import { SNIPPET_MESSAGES } from "./snippet-messages.ts";
 
 const OTHER = "other";
@@ -87,7 +87,7 @@ export function ProgramCode({
   readonly place: SnippetPlace;
 }) {
   const messages = useMessages(SNIPPET_MESSAGES);
-  const { name, code } = FORMATS.find(({ id }) => id === program.format) ?? FORMATS[0];
+  const { name, code } = formatOf(program.format);
   const isCommand = program.language === "curl";
   // A command contains the key and runs as it is; a program is saved, and must not contain the key.
   const isWhole = isCommand && place.secret !== null;

@@ -8,14 +8,14 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
-import { CodeBlock, CopyIconButton } from "../../components/copy.tsx";
+import { CopyIconButton } from "../../components/copy.tsx";
 import { Fact } from "../../components/facts.tsx";
 import { Page } from "../../components/page.tsx";
 import { OtherPriceFacts } from "../../components/price-facts.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
-import { embeddingsCode } from "../../snippets/code.ts";
+import { EMBEDDINGS_FORMAT, exampleOfEmbeddings } from "../../snippets/embeddings-code.ts";
 import { FORMATS } from "../../snippets/programs.ts";
-import { Snippets } from "../../snippets/snippets.tsx";
+import { ProgramCode, Snippets } from "../../snippets/snippets.tsx";
 import { isEmbeddings } from "./first-model.ts";
 import { CachePrice, Modalities } from "./model-columns.tsx";
 import { MODELS_MESSAGES } from "./models-messages.ts";
@@ -127,9 +127,10 @@ export function ModelUse({ model }: { readonly model: Model }) {
       <section aria-label={messages.use} className="flex min-w-0 flex-col gap-3">
         <h2 className="font-medium">{messages.use}</h2>
         {makesVectors ? (
-          <CodeBlock
-            what={messages.use}
-            code={embeddingsCode(model.id, { origin: window.location.origin, secret: null })}
+          <ProgramCode
+            program={{ format: EMBEDDINGS_FORMAT.id, language: "curl" }}
+            request={exampleOfEmbeddings(model.id)}
+            place={{ origin: window.location.origin, secret: null }}
           />
         ) : (
           <Snippets model={model} />

@@ -13,6 +13,7 @@ import { OPERATOR_MESSAGES } from "./operator-messages.ts";
 type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof typeof OPERATOR_MESSAGES.id };
 
 const SECTIONS: readonly Section[] = [
+  { to: "/operator", name: "overview" },
   { to: "/operator/catalog", name: "catalog" },
   { to: "/operator/upstreams", name: "upstreams" },
   { to: "/operator/accounts", name: "accounts" },
@@ -51,7 +52,8 @@ export function OperatorFrame() {
             <li key={to}>
               <Link
                 to={to}
-                className="-mb-px flex min-h-10 items-center border-b-2 border-transparent px-2 text-[0.8125rem] font-medium text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
+                activeOptions={{ exact: to === "/operator" }}
+                className="-mb-px flex min-h-10 items-center border-b-2 border-transparent px-1.5 text-[0.8125rem] font-medium text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
               >
                 {messages[name]}
               </Link>

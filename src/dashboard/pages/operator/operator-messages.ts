@@ -5,6 +5,7 @@ import type { Messages } from "../../i18n/language.tsx";
 export const OPERATOR_MESSAGES = {
   id: {
     sections: "Bagian operator",
+    overview: "Ringkasan",
     catalog: "Katalog",
     upstreams: "Upstream",
     accounts: "Akun",
@@ -38,6 +39,9 @@ export const OPERATOR_MESSAGES = {
     waitsAbout: "Perintah ini belum berlaku. Lihat di halaman Persetujuan.",
     newCommand: "Mulai perintah baru",
     account: "Akun",
+    accountFilter: "Akun (e-mail atau ID)",
+    noSuchAccount: "Tidak ada akun dengan e-mail ini",
+    noSuchAccountAbout: "Periksa ejaannya, atau cari di halaman Akun.",
     time: "Waktu",
     from: "Dari",
     until: "Sampai",
@@ -49,6 +53,7 @@ export const OPERATOR_MESSAGES = {
   },
   en: {
     sections: "Operator sections",
+    overview: "Overview",
     catalog: "Catalog",
     upstreams: "Upstreams",
     accounts: "Accounts",
@@ -82,6 +87,9 @@ export const OPERATOR_MESSAGES = {
     waitsAbout: "The command has not taken effect. See it on the Approvals page.",
     newCommand: "Begin a new command",
     account: "Account",
+    accountFilter: "Account (e-mail or id)",
+    noSuchAccount: "No account has this e-mail",
+    noSuchAccountAbout: "Check the spelling, or search on the Accounts page.",
     time: "Time",
     from: "From",
     until: "Until",

@@ -1,16 +1,13 @@
 import { useState } from "react";
 import { useMessages } from "../../i18n/language.tsx";
 import { LinkButton } from "../../components/button.tsx";
-import { CodeBlock } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Segments } from "../../components/segments.tsx";
-import { embeddingsCode } from "../../snippets/code.ts";
 import { FIRST_PROGRAM, LANGUAGES } from "../../snippets/programs.ts";
 import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
 import { ProgramCode } from "../../snippets/snippets.tsx";
 import type { ShownRequest } from "./conversation.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
-import { EMBEDDINGS } from "./piece.ts";
 
 type CodeDialogProps = { readonly shown: ShownRequest; readonly onClose: () => void };
 
@@ -22,30 +19,21 @@ export function CodeDialog({ shown: { kind, format, request }, onClose }: CodeDi
   const { client } = useMessages(SNIPPET_MESSAGES);
   const [language, setLanguage] = useState(FIRST_PROGRAM.language);
   const place = { origin: window.location.origin, secret: null };
-  const isVector = format === EMBEDDINGS;
   return (
     <Dialog open wide onClose={onClose} title={messages.code} about={messages[ABOUT[kind]]}>
       <div className="flex flex-wrap items-end justify-between gap-3">
-        {isVector ? (
-          <span />
-        ) : (
-          <Segments
-            label={client}
-            value={language}
-            choices={LANGUAGES.map(({ id, name }) => ({ value: id, label: name }))}
-            onChange={setLanguage}
-          />
-        )}
+        <Segments
+          label={client}
+          value={language}
+          choices={LANGUAGES.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={setLanguage}
+        />
         <LinkButton to="/keys" search={{ create: true }}>
           {messages.makeKey}
         </LinkButton>
       </div>
       <div className="flex min-w-0 flex-col gap-4">
-        {isVector ? (
-          <CodeBlock what="curl" code={embeddingsCode(request.model, place, request.messages[0]?.content)} />
-        ) : (
-          <ProgramCode program={{ format, language }} request={request} place={place} />
-        )}
+        <ProgramCode program={{ format, language }} request={request} place={place} />
       </div>
     </Dialog>
   );

@@ -2,17 +2,21 @@
 
 import { useState } from "react";
 import { ApprovalService } from "#gen/saldo/operator/v1/approval_service_pb.ts";
-import { ApprovalState, type Approval } from "#gen/saldo/operator/v1/approval_pb.ts";
+import { type Approval, ApprovalCommand, ApprovalState } from "#gen/saldo/operator/v1/approval_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { CodeBlock } from "../../../components/copy.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
+import { AccountWithId } from "../components/account-name.tsx";
 import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { commandTexts, ReasonDialog, useNotifyOutcome, useCommand } from "../components/command.tsx";
 import { Review } from "../components/review.tsx";
 import { APPROVALS_MESSAGES, nameOfCommand } from "./approvals-messages.ts";
+
+/** Commands whose subject is an account. */
+const ON_ACCOUNTS: readonly ApprovalCommand[] = [ApprovalCommand.ACCOUNT_CREDIT, ApprovalCommand.ACCOUNT_ADJUST];
 
 type Decision = "approve" | "refuse";
 type ApprovalSheetProps = { readonly approval: Approval; readonly onDecided: () => void };
@@ -69,9 +73,13 @@ function ApprovalFacts({ approval }: { readonly approval: Approval }) {
     <>
       <Fact name={messages.command}>{messages[nameOfCommand(approval.command)]}</Fact>
       <Fact name={messages.subject}>
-        <span className="break-all">
-          <Mono>{approval.subject}</Mono>
-        </span>
+        {ON_ACCOUNTS.includes(approval.command) ? (
+          <AccountWithId id={approval.subject} />
+        ) : (
+          <span className="break-all">
+            <Mono>{approval.subject}</Mono>
+          </span>
+        )}
       </Fact>
       {approval.amount === "" ? null : (
         <Fact name={messages.amount}>

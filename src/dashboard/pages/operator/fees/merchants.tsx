@@ -1,7 +1,6 @@
 // Every merchant, and crediting incoming coins to a balance.
 
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { MerchantSummary } from "#gen/saldo/operator/v1/merchant_pb.ts";
 import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
@@ -11,6 +10,7 @@ import { Card } from "../../../components/card.tsx";
 import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
 import { Mono } from "../../../components/facts.tsx";
+import { AccountLink, AccountName } from "../components/account-name.tsx";
 import { Environment } from "../components/environment.tsx";
 import { later } from "../components/later.tsx";
 import { useCommandKey } from "../components/command-key.tsx";
@@ -35,9 +35,12 @@ export function Merchants() {
     {
       key: "merchant",
       head: messages.merchant,
-      cell: ({ id, environment }) => (
+      cell: ({ id, accountId, environment }) => (
         <>
           <Mono>{id}</Mono>
+          <span className="block text-xs text-muted md:hidden">
+            <AccountName id={accountId} />
+          </span>
           <span className="mt-1 block md:hidden">
             <Environment environment={environment} />
           </span>
@@ -54,11 +57,7 @@ export function Merchants() {
       key: "account",
       head: messages.account,
       wide: true,
-      cell: ({ accountId }) => (
-        <Link to="/operator/accounts/$accountId" params={{ accountId }} className="underline">
-          <Mono>{accountId}</Mono>
-        </Link>
-      ),
+      cell: ({ accountId }) => <AccountLink id={accountId} />,
     },
     {
       key: "credit",

@@ -1,7 +1,6 @@
 // All postings of one event, in a sheet at the right.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LedgerAccount, Posting } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
@@ -12,6 +11,7 @@ import { CopyButton } from "../../../components/copy.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
 import { Empty, SkeletonLines } from "../../../components/states.tsx";
 import { CreditNoteDialog } from "../accounts/credit-note.tsx";
+import { AccountWithId } from "../components/account-name.tsx";
 import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { NotLoaded } from "../components/rows.tsx";
@@ -91,17 +91,14 @@ function OnePosting({ posting }: { readonly posting: Posting }) {
 /** A link from a customer's funds to the customer's account. */
 function Side({ account }: { readonly account: LedgerAccount | undefined }) {
   if (account === undefined) return null;
-  const id = <span className="font-mono text-xs break-all">{account.id}</span>;
   return (
     <>
       <ClassName name={account.class} />
       <br />
       {account.class === "customer_funds" ? (
-        <Link to="/operator/accounts/$accountId" params={{ accountId: account.id }} className="underline">
-          {id}
-        </Link>
+        <AccountWithId id={account.id} />
       ) : (
-        id
+        <span className="font-mono text-xs break-all">{account.id}</span>
       )}
     </>
   );

@@ -11,6 +11,8 @@ import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
+import { AccountFilter, behindAccount, NoSuchAccount } from "../components/account-name.tsx";
+import { useNamedAccount } from "../components/account-names.ts";
 import { useAssetAmount, useWhen, UUID_PATTERN } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
@@ -30,8 +32,9 @@ export function Postings() {
   const messages = useMessages(LEDGER_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/ledger" });
+  const account = useNamedAccount(search.account);
   const filter = {
-    accountId: search.account ?? "",
+    accountId: account.accountId,
     reason: search.reason ?? "",
     reference: search.reference ?? "",
     groupId: search.group ?? "",
@@ -41,7 +44,11 @@ export function Postings() {
   const query = useInfiniteQuery(
     LedgerService.method.listPostings,
     { filter, pageSize: PAGE_SIZE, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      enabled: account.isReady,
+    },
   );
   return (
     <>
@@ -49,13 +56,18 @@ export function Postings() {
       <p className="text-xs text-muted">{messages.withoutUsage}</p>
       <Card flush>
         <Rows
-          query={query}
-          rows={query.data?.pages.flatMap((page) => page.postings)}
+          {...behindAccount(
+            account,
+            query,
+            query.data?.pages.flatMap((page) => page.postings),
+          )}
           label={messages.postings}
           columns={usePostingColumns()}
           keyOf={({ id }) => id}
           onOpen={({ groupId }) => change({ open: groupId })}
-          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
+          empty={
+            account.isUnknown ? <NoSuchAccount /> : <Empty title={messages.nothing}>{messages.nothingAbout}</Empty>
+          }
         />
       </Card>
       <PostingGroup
@@ -74,7 +86,7 @@ function PostingFilters({ search }: { readonly search: LedgerSearch }) {
   const { account, reason, reference, group, asset, from, to } = search;
   return (
     <Filters values={{ account, reason, reference, group, asset, from, to }}>
-      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <AccountFilter />
       <TextField name="reason" label={messages.reason} maxLength={64} autoCapitalize="off" />
       <TextField name="reference" label={messages.reference} maxLength={200} autoCapitalize="off" />
       <TextField name="group" label={messages.group} pattern={UUID_PATTERN} className="w-full sm:w-80" />

@@ -13,7 +13,8 @@ import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
-import { useWhen } from "../components/amounts.ts";
+import { AccountName, AccountWithId } from "../components/account-name.tsx";
+import { useWhen, UUID_PATTERN } from "../components/amounts.ts";
 import { DayFields } from "../components/day-fields.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
@@ -23,6 +24,7 @@ import { Rows } from "../components/rows.tsx";
 import { LOG_MESSAGES } from "./log-messages.ts";
 
 const PAGE_SIZE = 50;
+const UUID = new RegExp(`^${UUID_PATTERN}$`);
 
 /** The actions of operators, the newest first. */
 export function LogPage() {
@@ -101,7 +103,7 @@ function useColumns(): readonly Column<OperatorAction>[] {
       wide: true,
       cell: ({ operator }) => <span className="break-words">{operator}</span>,
     },
-    { key: "subject", head: messages.subject, wide: true, cell: ({ subject }) => <Mono>{subject}</Mono> },
+    { key: "subject", head: messages.subject, wide: true, cell: (action) => <Subject action={action} /> },
     {
       key: "reason",
       head: messages.reason,
@@ -123,20 +125,32 @@ function Entry({ action }: { readonly action: OperatorAction }) {
         <Fact name={messages.action}>
           <Mono>{action.action}</Mono>
         </Fact>
-        <Fact name={messages.subject}>{action.subject === "" ? UNKNOWN : <Mono>{action.subject}</Mono>}</Fact>
+        <Fact name={messages.subject}>
+          {isOnAccount(action) ? <AccountWithId id={action.subject} /> : <Subject action={action} />}
+        </Fact>
         <Fact name={messages.reason}>{action.reason === "" ? UNKNOWN : action.reason}</Fact>
         <Fact name={messages.id}>
           <Mono>{action.id}</Mono>
         </Fact>
       </Facts>
       <CodeBlock code={readable(action.facts)} what={messages.facts} />
-      {action.action.startsWith("account ") && action.subject !== "" ? (
+      {isOnAccount(action) ? (
         <LinkButton to="/operator/accounts/$accountId" params={{ accountId: action.subject }}>
           {messages.openAccount}
         </LinkButton>
       ) : null}
     </div>
   );
+}
+
+/** Whether the subject of an action is an account. */
+function isOnAccount({ action, subject }: OperatorAction): boolean {
+  return action.startsWith("account ") && UUID.test(subject);
+}
+
+function Subject({ action }: { readonly action: OperatorAction }) {
+  if (action.subject === "") return UNKNOWN;
+  return isOnAccount(action) ? <AccountName id={action.subject} /> : <Mono>{action.subject}</Mono>;
 }
 
 /** JSON over several lines; other text is shown unchanged. */

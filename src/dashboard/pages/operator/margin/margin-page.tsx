@@ -18,6 +18,7 @@ import { inOrder } from "../../../components/order.ts";
 import { type Column, type Sort, Table } from "../../../components/table.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
+import { AccountName } from "../components/account-name.tsx";
 import { DayFields } from "../components/day-fields.tsx";
 import { Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
@@ -144,7 +145,14 @@ function useColumns(by: Group): readonly Column<MarginLine>[] {
       key: "key",
       head: messages[by],
       value: ({ key }) => key,
-      cell: ({ key }) => (key === "" ? <span className="text-muted">{messages.noUpstream}</span> : <Mono>{key}</Mono>),
+      cell: ({ key }) =>
+        key === "" ? (
+          <span className="text-muted">{messages.noUpstream}</span>
+        ) : by === "account" ? (
+          <AccountName id={key} />
+        ) : (
+          <Mono>{key}</Mono>
+        ),
     },
     {
       key: "requests",

@@ -6,6 +6,7 @@ import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
 import { Fact, Facts, Mono, ShortId } from "../../../components/facts.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
+import { AccountWithId } from "../components/account-name.tsx";
 import { useWhen } from "../components/amounts.ts";
 import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 import { kindNameOf, outcomeNameOf, UUID } from "./security-search.ts";
@@ -59,7 +60,6 @@ export function EventDetails({ event }: Event) {
   const { outcome, accountId, personId, emailHash, network, subject, times } = event;
   const outcomeName = outcomeNameOf(outcome);
   const rows = [
-    { name: shared.account, text: accountId },
     { name: messages.personId, text: personId },
     { name: messages.emailHash, text: emailHash },
     { name: messages.network, text: network },
@@ -74,6 +74,7 @@ export function EventDetails({ event }: Event) {
         <Fact name={messages.kind}>{nameOf(event.kind)}</Fact>
         <Fact name={messages.outcome}>{outcomeName === undefined ? UNKNOWN : messages[outcomeName]}</Fact>
         <Fact name={messages.count}>{formats.count(times)}</Fact>
+        <Fact name={shared.account}>{accountId === "" ? UNKNOWN : <AccountWithId id={accountId} />}</Fact>
         {rows.map(({ name, text }) => (
           <Fact key={name} name={name}>
             {text === "" ? UNKNOWN : <Mono>{text}</Mono>}

@@ -14,7 +14,8 @@ import type { Column } from "../../../components/table.tsx";
 import { When } from "../../../components/when.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
-import { UUID_PATTERN } from "../components/amounts.ts";
+import { AccountFilter, AccountName, behindAccount, NoSuchAccount } from "../components/account-name.tsx";
+import { useNamedAccount } from "../components/account-names.ts";
 import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
 import { Filters } from "../components/filters.tsx";
 import { RowSheet } from "../components/row-sheet.tsx";
@@ -32,10 +33,15 @@ export function SecurityPage() {
   const messages = useMessages(SECURITY_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/security" });
+  const account = useNamedAccount(search.account);
   const query = useInfiniteQuery(
     AccountsService.method.listSecurityEvents,
-    { ...filterOf(search), pageSize: PAGE_SIZE, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+    { ...filterOf({ ...search, account: account.accountId }), pageSize: PAGE_SIZE, pageToken: "" },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      enabled: account.isReady,
+    },
   );
   const events = query.data?.pages.flatMap((page) => page.events);
   return (
@@ -43,13 +49,14 @@ export function SecurityPage() {
       <SecurityFilters />
       <Card flush>
         <Rows
-          query={query}
-          rows={events}
+          {...behindAccount(account, query, events)}
           label={messages.list}
           columns={useColumns()}
           keyOf={({ id }) => id}
           onOpen={({ id }) => change({ event: id })}
-          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
+          empty={
+            account.isUnknown ? <NoSuchAccount /> : <Empty title={messages.nothing}>{messages.nothingAbout}</Empty>
+          }
         />
       </Card>
       <RowSheet
@@ -79,7 +86,7 @@ function SecurityFilters() {
         autoCapitalize="off"
         className="w-full sm:w-64"
       />
-      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-64" />
+      <AccountFilter className="w-full sm:w-64" />
       <ChoiceFilter name="kind" label={messages.kind} choices={Object.entries(kinds)} className="w-full sm:w-48" />
       <ChoiceFilter name="outcome" label={messages.outcome} choices={OUTCOMES.map((each) => [each, messages[each]])} />
       <SwitchFilter name="reads">{messages.reads}</SwitchFilter>
@@ -131,11 +138,11 @@ function OutcomeBadge({ outcome }: { readonly outcome: SecurityOutcome }) {
   return <Badge tone="bad">{messages.refused}</Badge>;
 }
 
-/** The account where the person has one; otherwise the little that is recorded. The log holds no e-mail address. */
+/** The account where the person has one; otherwise the little that is recorded. The log holds no e-mail address; accounts have one. */
 function Who({ event: { accountId, personId, emailHash } }: { readonly event: SecurityEvent }) {
   const messages = useMessages(SECURITY_MESSAGES);
-  const id = accountId || personId;
-  if (id !== "") return <ShortId id={id} />;
+  if (accountId !== "") return <AccountName id={accountId} />;
+  if (personId !== "") return <ShortId id={personId} />;
   if (emailHash === "") return <span className="text-muted">{messages.unknownPerson}</span>;
   return (
     <span className="text-muted">

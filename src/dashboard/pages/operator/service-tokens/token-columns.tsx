@@ -6,8 +6,8 @@ import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { IconButton } from "../../../components/button.tsx";
-import { ShortId } from "../../../components/facts.tsx";
 import type { Column } from "../../../components/table.tsx";
+import { AccountLink } from "../components/account-name.tsx";
 import { scopeNamesOf } from "./scopes.ts";
 import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 import { stateOf, type TokenState } from "./token-state.ts";
@@ -87,13 +87,5 @@ function Scopes({ token }: { readonly token: ServiceToken }) {
 function Account({ token: { accountId } }: { readonly token: ServiceToken }) {
   const messages = useMessages(TOKENS_MESSAGES);
   if (accountId === "") return messages.allAccounts;
-  return (
-    <Link
-      to="/operator/accounts/$accountId"
-      params={{ accountId }}
-      className="inline-flex min-h-6 items-center underline underline-offset-2"
-    >
-      <ShortId id={accountId} />
-    </Link>
-  );
+  return <AccountLink id={accountId} />;
 }

@@ -1,7 +1,6 @@
 // One top-up with its provider's data, and asking the provider again.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import {
@@ -20,6 +19,7 @@ import { useNotify } from "../../../components/notices.tsx";
 import { Empty, SkeletonLines } from "../../../components/states.tsx";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
+import { AccountWithId } from "../components/account-name.tsx";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { commandTexts, ReasonDialog, useCommand } from "../components/command.tsx";
@@ -81,9 +81,7 @@ function TopUpFacts({
           <Mono>{topUp.id}</Mono>
         </Fact>
         <Fact name={shared.account}>
-          <Link to="/operator/accounts/$accountId" params={{ accountId }} className="underline">
-            <Mono>{accountId}</Mono>
-          </Link>
+          <AccountWithId id={accountId} />
         </Fact>
         <Fact name={messages.amount}>
           <strong className="font-semibold">{formats.exactRupiah(topUp.amount)}</strong>

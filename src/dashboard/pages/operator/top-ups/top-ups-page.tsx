@@ -7,7 +7,6 @@ import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
-import { TextField } from "../../../components/field.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
@@ -15,7 +14,9 @@ import { TOP_UP_STATE_MESSAGES } from "../../billing/billing-messages.ts";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
-import { useWhen, UUID_PATTERN } from "../components/amounts.ts";
+import { AccountFilter, AccountName, behindAccount, NoSuchAccount } from "../components/account-name.tsx";
+import { useNamedAccount } from "../components/account-names.ts";
+import { useWhen } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
 import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
 import { Filters } from "../components/filters.tsx";
@@ -46,30 +47,37 @@ export function TopUpsPage() {
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/top-ups" });
   const states: Readonly<Record<string, TopUpState>> = STATES;
+  const account = useNamedAccount(search.account);
   const query = useInfiniteQuery(
     TopUpService.method.listTopUps,
     {
-      accountId: search.account ?? "",
+      accountId: account.accountId,
       provider: search.provider ?? "",
       state: states[search.state ?? ""] ?? TopUpState.UNSPECIFIED,
       onlyProblems: search.problems !== undefined,
       pageSize: PAGE_SIZE,
       pageToken: "",
     },
-    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      enabled: account.isReady,
+    },
   );
+  const topUps = query.data?.pages.flatMap((page) => page.topUps);
   return (
     <Page title={messages.title} about={messages.about}>
       <TopUpFilters />
       <Card flush>
         <Rows
-          query={query}
-          rows={query.data?.pages.flatMap((page) => page.topUps)}
+          {...behindAccount(account, query, topUps)}
           label={messages.list}
           columns={useColumns()}
           keyOf={({ topUp }) => topUp?.id ?? ""}
           onOpen={({ topUp }) => change({ topUp: topUp?.id })}
-          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
+          empty={
+            account.isUnknown ? <NoSuchAccount /> : <Empty title={messages.nothing}>{messages.nothingAbout}</Empty>
+          }
         />
       </Card>
       <TopUpSheet topUpId={search.topUp} onClose={() => change({ topUp: undefined })} />
@@ -84,7 +92,7 @@ function TopUpFilters() {
   const names = Object.keys(STATES) as (keyof typeof STATES)[];
   return (
     <Filters values={{ account, provider, state, problems }}>
-      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <AccountFilter />
       <ChoiceFilter name="provider" label={messages.provider} choices={PROVIDERS.map((each) => [each, each])} />
       <ChoiceFilter name="state" label={messages.state} choices={names.map((each) => [each, states[each]])} />
       <SwitchFilter name="problems">{messages.onlyProblems}</SwitchFilter>
@@ -101,9 +109,16 @@ function useColumns(): readonly Column<AccountTopUp>[] {
     {
       key: "time",
       head: shared.time,
-      cell: ({ topUp }) => <span className="text-muted md:whitespace-nowrap">{when(topUp?.createdAt)}</span>,
+      cell: ({ topUp, accountId }) => (
+        <>
+          <span className="text-muted md:whitespace-nowrap">{when(topUp?.createdAt)}</span>
+          <span className="block text-xs md:hidden">
+            <AccountName id={accountId} />
+          </span>
+        </>
+      ),
     },
-    { key: "account", head: shared.account, wide: true, cell: ({ accountId }) => <Mono>{accountId}</Mono> },
+    { key: "account", head: shared.account, wide: true, cell: ({ accountId }) => <AccountName id={accountId} /> },
     { key: "provider", head: messages.provider, wide: true, cell: ({ topUp }) => <Mono>{topUp?.provider}</Mono> },
     {
       key: "amount",

@@ -1,7 +1,6 @@
 // One transfer with all its data, and the commands that end its waiting.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
@@ -19,6 +18,7 @@ import { Timeline } from "../../transfers/timeline.tsx";
 import { TransferFacts } from "../../transfers/transfer-facts.tsx";
 import { isOpen, mayBeCanceled } from "../../transfers/transfer-status.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
+import { AccountWithId } from "../components/account-name.tsx";
 import { NotLoaded } from "../components/rows.tsx";
 import { type Decision, DecisionDialog } from "./decision-dialog.tsx";
 import { TransferBadges } from "./transfer-badges.tsx";
@@ -118,9 +118,7 @@ function Heading({
       </div>
       <Facts>
         <Fact name={shared.account}>
-          <Link to="/operator/accounts/$accountId" params={{ accountId }} className="underline">
-            <Mono>{accountId}</Mono>
-          </Link>
+          <AccountWithId id={accountId} />
         </Fact>
         <Fact name={messages.merchant}>
           <Mono>{merchantId}</Mono>

@@ -6,7 +6,6 @@ import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Card } from "../../../components/card.tsx";
-import { Mono } from "../../../components/facts.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
@@ -17,7 +16,8 @@ import { ENVIRONMENT_OF } from "../../transfers/environments.tsx";
 import { MERCHANT_MESSAGES } from "../../transfers/merchant-messages.ts";
 import { isOpen, isStatus, STATUSES } from "../../transfers/transfer-status.tsx";
 import { useChangeAddress } from "../components/address.ts";
-import { UUID_PATTERN } from "../components/amounts.ts";
+import { AccountFilter, AccountName, behindAccount, NoSuchAccount } from "../components/account-name.tsx";
+import { useNamedAccount } from "../components/account-names.ts";
 import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
 import { Filters } from "../components/filters.tsx";
 import { later } from "../components/later.tsx";
@@ -43,10 +43,11 @@ export function TransfersPage() {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/transfers" });
+  const account = useNamedAccount(search.account);
   const query = useInfiniteQuery(
     TransferService.method.listTransfers,
     {
-      accountId: search.account ?? "",
+      accountId: account.accountId,
       environment: environmentOf(search.environment),
       status: isStatus(search.status) ? search.status : "",
       onlyAwaitingApproval: search.approval !== undefined,
@@ -57,6 +58,7 @@ export function TransfersPage() {
     {
       pageParamKey: "pageToken",
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      enabled: account.isReady,
       refetchInterval: ({ state }) =>
         state.data?.pages.some((page) => page.transfers.some(isUnderWay)) === true ? FOLLOWED_EVERY_MS : false,
     },
@@ -66,13 +68,18 @@ export function TransfersPage() {
       <TransferFilters />
       <Card flush title={messages.list}>
         <Rows
-          query={query}
-          rows={query.data?.pages.flatMap((page) => page.transfers)}
+          {...behindAccount(
+            account,
+            query,
+            query.data?.pages.flatMap((page) => page.transfers),
+          )}
           label={messages.list}
           columns={useColumns()}
           keyOf={({ transfer }) => transfer?.id ?? ""}
           onOpen={({ transfer }) => change({ transfer: transfer?.id })}
-          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
+          empty={
+            account.isUnknown ? <NoSuchAccount /> : <Empty title={messages.nothing}>{messages.nothingAbout}</Empty>
+          }
         />
       </Card>
       <WalletsCard />
@@ -99,7 +106,7 @@ function TransferFilters() {
   return (
     <Filters values={{ name, account, environment, status, approval }}>
       <TextField name="name" label={messages.name} maxLength={LONGEST_NAME} className="w-full sm:w-80" />
-      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <AccountFilter />
       <ChoiceFilter
         name="environment"
         label={messages.environment}
@@ -130,7 +137,7 @@ function useColumns(): readonly Column<AccountTransfer>[] {
           </>
         ),
     },
-    { key: "owner", head: messages.owner, wide: true, cell: ({ accountId }) => <Mono>{accountId}</Mono> },
+    { key: "owner", head: messages.owner, wide: true, cell: ({ accountId }) => <AccountName id={accountId} /> },
     {
       key: "received",
       head: messages.received,
