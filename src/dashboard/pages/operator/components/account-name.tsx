@@ -78,7 +78,7 @@ export function behindAccount<Query extends Paged, Row>(
   return { query: { ...query, error, refetch, hasNextPage: false }, rows: account.isUnknown ? [] : undefined };
 }
 
-/** What an empty list says where no account has the address. */
+/** The empty list of an address that no account has. */
 export function NoSuchAccount() {
   const messages = useMessages(OPERATOR_MESSAGES);
   return <Empty title={messages.noSuchAccount}>{messages.noSuchAccountAbout}</Empty>;
