@@ -49,11 +49,10 @@ export async function nameCustomers(
   { accountIds, emails }: { accountIds: readonly string[]; emails: readonly string[] },
 ): Promise<Pick<Customer, "accountId" | "email">[]> {
   type Named = Pick<Customer, "accountId" | "email">;
-  const found = await Promise.all([
-    accountIds.length === 0 ? [] : (await pool.query<Named>(NAMED_BY_ID, [accountIds])).rows,
-    emails.length === 0 ? [] : (await pool.query<Named>(NAMED_BY_EMAIL, [emails])).rows,
-  ]);
-  return [...new Map(found.flat().map((named) => [named.accountId, named])).values()];
+  const found: Named[] = [];
+  if (accountIds.length > 0) found.push(...(await pool.query<Named>(NAMED_BY_ID, [accountIds])).rows);
+  if (emails.length > 0) found.push(...(await pool.query<Named>(NAMED_BY_EMAIL, [emails])).rows);
+  return [...new Map(found.map((named) => [named.accountId, named])).values()];
 }
 
 /** Customers whose address has the text in it, newest first, with ids before `beforeId`. An empty text finds all. */

@@ -42,11 +42,12 @@ test("accounts are named by their ids and by their addresses in any case, each o
     emails: ["ANI@names.example", "BUDI@names.example", "names.example", "%"],
   };
   const { accounts } = await operator.nameAccounts(asked);
-  expect(accounts.map(({ id, email }) => [id, email]).toSorted()).toEqual(
-    [
+  expect(accounts).toHaveLength(2);
+  expect(new Map(accounts.map(({ id, email }) => [id, email]))).toEqual(
+    new Map([
       [first, "Ani@Names.example"],
       [second, "budi@names.example"],
-    ].toSorted(),
+    ]),
   );
   expect((await operator.nameAccounts({})).accounts).toEqual([]);
   expect((await refusal(operator.nameAccounts({ accountIds: Array.from({ length: 101 }, () => first) }))).code).toBe(
@@ -95,8 +96,9 @@ test("money in and out comes to the clearing accounts of the trial balance, toda
   expect((await read(now + 60_000, now + 60_000)).flows).toEqual([]);
   const cut = await read(0, 0, 1);
   expect(cut.isComplete).toBe(false);
-  // Of too many, the newest are read.
-  expect(cut.flows.find(({ asset }) => asset === IDR)?.weekIn).toBe(parseMoney("10000", IDR).units);
+  // One posting of each side is read; two of one millisecond have any order.
+  const oneOfBoth = ["10000", "150000.25"].map((amount) => parseMoney(amount, IDR).units);
+  expect(oneOfBoth).toContain(cut.flows.find(({ asset }) => asset === IDR)?.weekIn);
 });
 
 test("what waits for a decision is counted as its lists have it", async () => {

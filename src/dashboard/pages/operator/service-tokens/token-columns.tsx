@@ -1,5 +1,4 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { Link } from "@tanstack/react-router";
 import { Ban } from "lucide-react";
 import type { ServiceToken } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
