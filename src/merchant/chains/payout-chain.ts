@@ -14,6 +14,15 @@ export type FeeOffer = { readonly most: bigint; readonly priority: bigint };
 /** A signed transaction: the bytes to broadcast, and the hash by which it is found after any answer to the broadcast. */
 export type SignedTransaction = { readonly raw: string; readonly hash: string };
 
+/** What signed bytes do: they move so many of a coin's smallest units to an address. `isToken`: by the contract of a token. */
+export type SignedContents = {
+  readonly hash: string;
+  readonly nonce: number;
+  readonly to: string;
+  readonly units: bigint;
+  readonly isToken: boolean;
+};
+
 /** The chain's height. Blocks up to `final` are not replaced any more; -1: none is final yet. */
 export type ChainHead = { readonly latest: number; readonly final: number };
 

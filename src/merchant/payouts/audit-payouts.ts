@@ -5,6 +5,7 @@ import { missingConstraints } from "../../database/schema-checks.ts";
 import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import type { AuditPlugin, Checks } from "../../ledger/audit/plugin.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
+import { wrongBytes } from "./audit-signed-bytes.ts";
 import { auditPages, lastOfPage, pagesOfTransfers } from "../transfers/audit-pages.ts";
 
 /** How many of a wallet's last nonces an incremental run counts. */
@@ -91,7 +92,7 @@ export const payoutAudit: AuditPlugin = {
     const { look, findings, full } = run;
     findings.add(await look<Violation>(GAPS, [full ? null : LAST_NONCES]));
     await auditPages(run, [
-      pagesOfTransfers(full, [wrongPayouts, wrongTransfers]),
+      pagesOfTransfers(full, [wrongPayouts, wrongTransfers, wrongBytes(full)]),
       { lastOfPage: lastOfPage("posting", FEES), wrong: [WRONG_FEES] },
     ]);
   },

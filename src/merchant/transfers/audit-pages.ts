@@ -1,5 +1,6 @@
 // How this room's audits read all rows: page by page, in the order of ids, each page in a short statement.
 
+import type { Look } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import type { Violation } from "../../ledger/audit/findings.ts";
 import type { AuditCheck } from "../../ledger/audit/plugin.ts";
@@ -8,12 +9,15 @@ const ROWS_PER_PAGE = 1_000;
 /** Every incremental run repeats this much: rows become visible with their commit, a while after their ids. */
 const LATELY = `SELECT uuid_floor(clock_timestamp() - interval '2 hours') AS id`;
 
-/** The pages to read, and the queries that must return nothing for any of them. */
+/** A check that no statement can do: it reads rows between two ids and returns what is wrong. */
+export type PageCheck = (look: Look, page: readonly [after: string, last: string]) => Promise<readonly Violation[]>;
+
+/** The pages to read, and the checks that must return nothing for any of them. A text is a query of violations. */
 type AuditPages = {
   /** $1 the id to begin after: returns the page's last id. */
   readonly lastOfPage: string;
   /** $1 the id after which a page begins, $2 its last one. */
-  readonly wrong: readonly string[];
+  readonly wrong: readonly (string | PageCheck)[];
 };
 
 /** The `lastOfPage` of a table, or of its rows that match `condition`. */
@@ -27,7 +31,7 @@ ORDER BY id DESC LIMIT 1`;
  * Pages of transfers: of all, or of those with recent events, in their current state. `wrong` makes statements of the
  * query that returns the ids of a page's transfers.
  */
-export function pagesOfTransfers(full: boolean, wrong: readonly ((which: string) => string)[]): AuditPages {
+export function pagesOfTransfers(full: boolean, wrong: readonly ((which: string) => string | PageCheck)[]): AuditPages {
   const inPage = "id > $1::uuid AND id <= $2::uuid";
   const [table, which] = full
     ? ["transfer", `SELECT id FROM transfer WHERE ${inPage}`]
@@ -45,7 +49,9 @@ export async function auditPages(
     for (let after = lately?.id ?? BEFORE_ALL_IDS; ;) {
       const [last] = await look<{ id: string }>(subject.lastOfPage, [after]);
       if (last === undefined) break;
-      for (const wrong of subject.wrong) findings.add(await look<Violation>(wrong, [after, last.id]));
+      const page = [after, last.id] as const;
+      for (const wrong of subject.wrong)
+        findings.add(await (typeof wrong === "string" ? look<Violation>(wrong, page) : wrong(look, page)));
       after = last.id;
     }
   }

@@ -14,6 +14,19 @@ const payout = (state: string): string => `(SELECT id FROM payout WHERE state = 
 const transfer = (state: string): string => `(SELECT transfer_id FROM payout WHERE state = '${state}')`;
 const FREE = ["payout", "payout_attempt", "transfer"].map((table) => `ALTER TABLE ${table} DISABLE TRIGGER USER`);
 
+/** Bytes of the sandbox that pay something else, with their own hash wherever the books have it. */
+const forged = (own: string, other: string): readonly string[] => [
+  ...FREE,
+  `CREATE TEMPORARY TABLE forged ON COMMIT DROP AS
+   SELECT a.payout_id, a.number, a.hash AS old, f.raw, '0x' || encode(sha256(convert_to(f.raw, 'UTF8')), 'hex') AS hash
+   FROM payout_attempt a CROSS JOIN LATERAL (
+     SELECT encode(convert_to(replace(convert_from(decode(a.raw, 'hex'), 'UTF8'), '${own}', '${other}'), 'UTF8'), 'hex') AS raw) f
+   WHERE a.payout_id = ${payout("confirmed")}`,
+  `UPDATE payout_attempt a SET raw = f.raw, hash = f.hash FROM forged f WHERE (a.payout_id, a.number) = (f.payout_id, f.number)`,
+  `UPDATE payout p SET final_hash = f.hash FROM forged f WHERE p.final_hash = f.old`,
+  `UPDATE transfer t SET transaction_hash = f.hash FROM forged f WHERE t.transaction_hash = f.old`,
+];
+
 const DAMAGES: readonly (readonly [check: string, what: string, ...damage: string[]])[] = [
   ["the nonces of a wallet have no gap", "a nonce that was skipped", "UPDATE wallet SET next_nonce = next_nonce + 1"],
   [
@@ -67,6 +80,15 @@ const DAMAGES: readonly (readonly [check: string, what: string, ...damage: strin
     "a signed transaction that is gone",
     ...FREE,
     `DELETE FROM payout_attempt WHERE payout_id = ${payout("broadcast")}`,
+  ],
+  ["what was signed pays its transfer", "bytes that pay somebody else", ...forged("TReceiver", "TStranger")],
+  ["what was signed pays its transfer", "bytes that pay more", ...forged(`"units":"1000000"`, `"units":"9000000"`)],
+  ["what was signed pays its transfer", "bytes of another nonce", ...forged(`"nonce":0`, `"nonce":9`)],
+  [
+    "what was signed pays its transfer",
+    "a hash that the bytes do not have",
+    ...FREE,
+    `UPDATE payout_attempt SET hash = '0xother' WHERE payout_id = ${payout("broadcast")}`,
   ],
   [
     "what was signed cannot be changed",

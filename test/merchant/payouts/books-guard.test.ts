@@ -4,6 +4,7 @@ import { appendFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { BooksGuard } from "../../../src/merchant/payouts/books-guard.ts";
+import { findCoin } from "../../../src/merchant/chains/currencies.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
 import { EvmSetup, FINAL_AFTER, UNITS } from "./evm-setup.ts";
 import { helpersOf, paymentsTo, testing } from "./lost-books.ts";
@@ -79,9 +80,18 @@ describe("books that lack what a journal has", () => {
     const [first] = await setup.pooled();
     await lose(() => setup.engine({ policy: { stuckAfterMs: NEVER_MS } }).round());
     const guardOfLost = setup.guard();
+    const earlier = await journaled(guardOfLost);
+    const fee = { most: BigInt(earlier.feeMost) * 2n, priority: BigInt(earlier.feePriority) * 2n };
+    const payment = { coin: findCoin("USDT", "ethereum"), to, units: UNITS };
+    const raised = await setup.chain().sign({ nonce: earlier.nonce, payment, fee });
     await lose(async () => {
-      const raised = { ...(await journaled(guardOfLost)), number: 2, hash: `0x${"1".repeat(64)}` };
-      await guardOfLost.journal.add(raised);
+      await guardOfLost.journal.add({
+        ...earlier,
+        ...raised,
+        number: 2,
+        feeMost: String(fee.most),
+        feePriority: String(fee.priority),
+      });
     });
     await changeTimeline();
     const engine = setup.engine();
@@ -89,7 +99,7 @@ describe("books that lack what a journal has", () => {
     await expect(resume()).rejects.toThrow(`is signed for transfer ${transferId}: resume with --adopt`);
     await resume({ adopts: true });
     const [payout] = await setup.merchant.history(transferId);
-    expect(payout?.attempts.map(({ hash }) => hash)).toEqual([first, `0x${"1".repeat(64)}`]);
+    expect(payout?.attempts.map(({ hash }) => hash)).toEqual([first, raised.hash]);
     await setup.runToEnd(engine, [transferId]);
     await setup.expectPaidOnce(transferId, to, before);
   });

@@ -124,7 +124,8 @@ describe.each(testBackends())("a race of engines on the %s server", (backend) =>
     expect(await markFilling(database.pool, payoutId, "no")).toBe(true);
     const late = { ...signed, payoutId, number: 1, kind: "payment", fee } as const;
     expect(await storeAttempt(database.pool, late)).toBe(false);
-    expect(await storeAttempt(database.pool, { ...late, kind: "filler" })).toBe(true);
+    const filler = await sandbox().sign({ nonce, payment: null, fee });
+    expect(await storeAttempt(database.pool, { ...filler, payoutId, number: 1, kind: "filler", fee })).toBe(true);
   });
 
   it("of two settlements ends a payout once, with one debit", async () => {

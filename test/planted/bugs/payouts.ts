@@ -9,6 +9,7 @@ const payouts = (file: string, find: string, replace: string): Edit => ({
 });
 const test = (file: string, name: string) => ({ file: `test/merchant/payouts/${file}.test.ts`, test: name });
 const rule = (name: string) => ({ file: "src/merchant/payouts/next-step.test.ts", test: name });
+const bytes = (name: string) => ({ file: "src/merchant/payouts/audit-signed-bytes.test.ts", test: name });
 
 /** Those whose tests need neither a database nor a node. */
 export const PAYOUT_RULES: readonly PlantedBug[] = [
@@ -44,6 +45,16 @@ export const PAYOUT_RULES: readonly PlantedBug[] = [
       payouts("next-step.ts", "attempt.kind === kind || attempt.wasSeen", "attempt.hash !== kind || attempt.wasSeen"),
     ],
     noticedBy: rule("outbids the highest offer that the network may hold"),
+  },
+  {
+    name: "the audit takes the recipient of signed bytes from the books",
+    edits: [payouts("audit-signed-bytes.ts", "!isSameAddress(contents.to, due.to)", "!isSameAddress(due.to, due.to)")],
+    noticedBy: bytes("finds another recipient, amount, currency, nonce, hash and key"),
+  },
+  {
+    name: "the audit takes a stranger's signature",
+    edits: [payouts("audit-signed-bytes.ts", "signer !== null && isSameAddress(signer, wallet)", "signer !== null")],
+    noticedBy: bytes("finds another recipient, amount, currency, nonce, hash and key"),
   },
 ];
 

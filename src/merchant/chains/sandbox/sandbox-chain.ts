@@ -13,6 +13,7 @@ import {
   type PayoutChain,
   replacingFee,
   type SeenTransaction,
+  type SignedContents,
   UnsignablePayment,
 } from "../payout-chain.ts";
 import { outcomeOf } from "./outcomes.ts";
@@ -129,6 +130,16 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
       if (signed.outcome === "unanswered") throw new Error("the sandbox accepted the transaction without an answer");
     },
   };
+}
+
+/** What signed bytes do. Null: they are not bytes of the sandbox. A filler pays nothing to the wallet. */
+export function readSandboxBytes(raw: string): SignedContents | null {
+  try {
+    const { nonce, to, units } = JSON.parse(Buffer.from(raw, "hex").toString()) as Signed;
+    return { hash: hashOf(raw), nonce, to: to ?? WALLET, units: BigInt(units), isToken: false };
+  } catch {
+    return null;
+  }
 }
 
 function signedOf(
