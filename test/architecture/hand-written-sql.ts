@@ -51,6 +51,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "ledger/audit/run.ts",
       "ledger/money-flows.ts",
       "merchant/payouts/audit-payouts.ts",
+      "merchant/payouts/audit-signed-bytes.ts",
       "merchant/transfers/audit-transfers.ts",
       "merchant/transfers/audit-pages.ts",
       "billing/top-ups/audit-top-ups.ts",

@@ -1,4 +1,4 @@
-// What the audit finds in bytes that were really signed: each is signed here by a key, and stored beside books that say something else.
+// What the audit finds in bytes that were really signed: each is signed here by a key, and stored beside books of another payment.
 
 import { encodeFunctionData, type Hex, keccak256 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";

@@ -1,5 +1,5 @@
 // The audit of what was signed: the bytes of each attempt pay the recipient and the amount of their transfer, from their wallet, with the
-// nonce and the hash that the books have. The amounts of the books alone would not show a payment to somebody else.
+// nonce and the hash that the books have. The amounts of the books alone would not show a payment to another address.
 
 import { setImmediate } from "node:timers/promises";
 import type { Violation } from "../../ledger/audit/findings.ts";
