@@ -12,11 +12,39 @@ test("the growth of a long life is that of its last 90 minutes", () => {
     slopeMinutes: 90,
     megabytesPerHour: expect.closeTo(0, 6),
     handlesPerHour: expect.closeTo(0, 6),
-    lastMegabytes: 490,
+    lowestMegabytes: 490,
+    highestMegabytes: 490,
     lastHandles: 40,
   });
   const leaks = growthOf(life(120, (minute) => ({ megabytes: 200 + minute / 60, handles: 40 + minute / 30 })));
   expect(leaks).toMatchObject({ megabytesPerHour: expect.closeTo(1, 6), handlesPerHour: expect.closeTo(2, 6) });
+});
+
+test("what a process collects is no growth, wherever its last readings are", () => {
+  // It grows by 100 MB in eleven minutes and falls to what is left; the last readings are at the top.
+  const saw = (left: (minute: number) => number) => (minute: number) => ({
+    megabytes: left(minute) + ((minute % 11) / 11) * 100,
+    handles: 40,
+  });
+  expect(
+    growthOf(
+      life(
+        120,
+        saw(() => 200),
+      ),
+    ),
+  ).toMatchObject({
+    megabytesPerHour: expect.closeTo(0, 6),
+    lowestMegabytes: 200,
+  });
+  expect(
+    growthOf(
+      life(
+        120,
+        saw((minute) => 200 + minute),
+      ),
+    )?.megabytesPerHour,
+  ).toBeCloseTo(60, -1);
 });
 
 test("a short life has the growth behind its first minute, and too short a one has none", () => {

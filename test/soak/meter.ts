@@ -11,9 +11,11 @@ export type Growth = {
   readonly minutes: number;
   /** How many of the last minutes the slopes are of. */
   readonly slopeMinutes: number;
+  /** Of what collections leave: the line through the lowest reading of each sixth of that time. */
   readonly megabytesPerHour: number;
   readonly handlesPerHour: number;
-  readonly lastMegabytes: number;
+  readonly lowestMegabytes: number;
+  readonly highestMegabytes: number;
   readonly lastHandles: number;
 };
 
@@ -22,6 +24,11 @@ const WARM_UP_MS = 60_000;
 /** The slopes are of what is behind: caches of a service under load fill for half an hour. */
 const SLOPE_MS = 90 * 60_000;
 const LEAST_READINGS = 6;
+/**
+ * Between two collections of its old objects a process grows by a hundred megabytes and falls again, a few times an hour under little load.
+ * A line through all readings shows at which of these moments it began and ended. So each part is as long as a few collections.
+ */
+const PARTS = 6;
 
 export class GrowthMeter {
   readonly #lives = new Map<number, Reading[]>();
@@ -51,11 +58,21 @@ export function growthOf(readings: readonly Reading[]): Growth | null {
   return {
     minutes: (last.atMs - first.atMs) / 60_000,
     slopeMinutes: (last.atMs - (measured[0] ?? first).atMs) / 60_000,
-    megabytesPerHour: slopePerHour(measured, ({ megabytes }) => megabytes),
+    megabytesPerHour: slopePerHour(lowestOfParts(measured), ({ megabytes }) => megabytes),
     handlesPerHour: slopePerHour(measured, ({ handles }) => handles),
-    lastMegabytes: last.megabytes,
+    lowestMegabytes: Math.min(...measured.map(({ megabytes }) => megabytes)),
+    highestMegabytes: Math.max(...measured.map(({ megabytes }) => megabytes)),
     lastHandles: last.handles,
   };
+}
+
+function lowestOfParts(measured: readonly Reading[]): Reading[] {
+  const each = measured.length / PARTS;
+  return Array.from({ length: PARTS }, (_, part) =>
+    measured.slice(Math.floor(part * each), Math.floor((part + 1) * each)),
+  )
+    .filter((readings) => readings.length > 0)
+    .map((readings) => readings.reduce((low, reading) => (reading.megabytes < low.megabytes ? reading : low)));
 }
 
 function readProcess(pid: number, atMs: number): Reading | null {

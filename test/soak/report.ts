@@ -61,7 +61,7 @@ export function reportText(report: SoakReport): string {
     growth === null
       ? "No gateway lived long enough to show whether it grows."
       : `A gateway that lived ${growth.minutes.toFixed(1)} minutes: ${signed(growth.megabytesPerHour)} MB and ${signed(growth.handlesPerHour)} handles per hour ` +
-        `over its last ${growth.slopeMinutes.toFixed(1)} minutes, at the end ${growth.lastMegabytes.toFixed(0)} MB and ${growth.lastHandles} handles.`,
+        `over its last ${growth.slopeMinutes.toFixed(1)} minutes, between ${growth.lowestMegabytes.toFixed(0)} and ${growth.highestMegabytes.toFixed(0)} MB, at the end ${growth.lastHandles} handles.`,
     "",
     `Violations: ${report.violations.length}`,
     ...report.violations.map((violation) => `  ${violation}`),
