@@ -5,16 +5,16 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import type { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import type { Database } from "../database/database.ts";
+import type { CallbackSettings } from "../callbacks/callback-settings.ts";
+import type { CallbackPlaces } from "../callbacks/callback-url.ts";
+import type { Delivery, DeliveryState } from "../callbacks/delivery-log.ts";
+import type { AttemptFacts } from "../callbacks/delivery-store.ts";
 import {
-  type CallbackSettings,
   getCallbackSettings,
   listDeliveries,
   resendCallback,
   updateCallbackSettings,
 } from "./callbacks/callback-settings.ts";
-import type { Delivery, DeliveryState } from "./callbacks/log-store.ts";
-import type { CallbackPlaces } from "./callbacks/callback-url.ts";
-import type { AttemptFacts } from "./callbacks/store.ts";
 import { requireMerchantOf } from "./merchants/store.ts";
 
 export type CallbackServiceSources = CallbackPlaces & {
@@ -73,12 +73,12 @@ function toProtoSettings({ url, tokenLastFour, secretLastFour, updatedAt, stoppe
 }
 
 function toProtoDelivery(delivery: Delivery, settingsUrl: string) {
-  const { eventId, transferId, status, state, nextAttemptAt, eventAt, note, attempts } = delivery;
+  const { eventId, subjectId, about, state, nextAttemptAt, eventAt, note, attempts } = delivery;
   return {
     id: eventId,
     eventId,
-    transferId,
-    status,
+    transferId: subjectId,
+    status: about,
     url: attempts.at(-1)?.url ?? settingsUrl,
     state: protoState[state],
     createdAt: timestampFromDate(eventAt),

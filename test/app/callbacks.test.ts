@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
-import { sendCallback } from "../../src/merchant/callbacks/send-callback.ts";
+import { sendCallback } from "../../src/callbacks/send-callback.ts";
 import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { CallbackReceiver, eventIdOf } from "../merchant/callback-receiver.ts";
 import { newMerchant } from "../merchant/merchant-accounts.ts";
@@ -144,7 +144,7 @@ describe("the receiver of the guide to transfers", () => {
 
   const call = async (with_: { secret?: string; nowMs?: number } = {}) => {
     const body = '{"data":{"status":"PENDING"},"meta":{"message":"OK","statusCode":200}}';
-    const callback = { url, eventId: "e", token: "t", secret, body, nowMs: Date.now(), allowLoopback: true };
+    const callback = { url, eventId: "e", token: "t", secret, body, nowMs: Date.now(), allowLoopback: true, takesAnySuccess: false };
     return sendCallback({ ...callback, ...with_ }, {});
   };
 

@@ -7,7 +7,7 @@ import { rotateSecrets } from "../../src/database/secrets/rotate-secrets.ts";
 import { signingSecret } from "../../src/identity/signing-secret.ts";
 import { openText, sealedPrefix, sealText, useSecretsKeys } from "../../src/kernel/sealed-text.ts";
 import { updateCallbackSettings } from "../../src/merchant/callbacks/callback-settings.ts";
-import { readSettings } from "../../src/merchant/callbacks/store.ts";
+import { MERCHANT_CALLBACKS } from "../../src/merchant/callbacks/store.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -43,7 +43,7 @@ const setCallback = (keys: string, merchantId = merchants[0] ?? "", renewSecret 
 /** The secret that signs callbacks, as a process with these keys reads it. */
 const secretOf = async (keys: string, merchantId = merchants[0] ?? ""): Promise<string | undefined> => {
   useKeys(keys);
-  return (await readSettings(own.database.pool, merchantId))?.secret;
+  return (await MERCHANT_CALLBACKS.settings.read(own.database.pool, merchantId))?.secret;
 };
 /** The rows of the database, as a reader of a backup sees them. */
 const stored = async (): Promise<string[]> => {

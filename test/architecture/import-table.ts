@@ -40,11 +40,11 @@ export const tiers: Readonly<Record<string, readonly string[]>> = {
   ],
   topics,
   ledger: ["ledger"],
-  platform: ["database", "outbound", "workers", "kernel"],
+  platform: ["callbacks", "database", "outbound", "workers", "kernel"],
 };
 
 /** What commands and the composition may import: every topic and all below, but nothing of how background work is run. */
-const belowTransport = ["kernel", "database", "ledger", ...topics] as const;
+const belowTransport = ["kernel", "database", "callbacks", "ledger", ...topics] as const;
 
 /**
  * For each room what it may import, or read by a path, besides its own files: a room, or one file of a room. Packages are not
@@ -127,6 +127,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     "operator/audit-log",
     "kernel",
     "database",
+    "callbacks",
     "ledger",
     "identity",
     "catalog",
@@ -144,8 +145,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   status: ["kernel"],
   // The jobs of a topic are background work, which workers/ runs.
   gateway: ["kernel", "database", "outbound", "workers", "ledger", "catalog", "keys", "billing"],
-  merchant: ["kernel", "database", "outbound", "workers", "ledger", "identity/principal.ts"],
-  billing: ["kernel", "database", "workers", "ledger", "catalog"],
+  merchant: ["kernel", "database", "outbound", "callbacks", "workers", "ledger", "identity/principal.ts"],
+  billing: ["kernel", "database", "callbacks", "workers", "ledger", "catalog"],
   identity: ["kernel", "database", "workers", "operator/audit-log"],
   catalog: ["kernel", "database", "outbound"],
   // Keys are counted behind the lock of their account.
@@ -154,6 +155,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: ["kernel", "database", "workers"],
   database: ["kernel"],
   outbound: ["kernel"],
+  // Deliveries are rows, and what they are about and to whom is the business of topics.
+  callbacks: ["kernel", "database", "outbound"],
   workers: ["kernel"],
   kernel: [],
 };
@@ -174,7 +177,7 @@ export const wireFiles: Readonly<Record<string, string>> = {
   "src/identity/passwords/breached-passwords.ts": "calls the list of breached passwords",
   "src/identity/sign-in/auth-answer.ts": "reads better-auth, which answers in HTTP",
   "src/identity/sign-in/sign-in.ts": "adds cookies to what better-auth answers",
-  "src/merchant/callbacks/send-callback.ts": "calls merchants",
+  "src/callbacks/send-callback.ts": "calls receivers of callbacks",
 };
 /** Rooms whose work is a wire: transports, and programs that call Saldo over HTTP. */
 export const wireRooms: readonly string[] = ["transport", "dashboard", "client", "agents"];

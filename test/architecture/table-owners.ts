@@ -254,6 +254,9 @@ export const grants: readonly Grant[] = [
 /** Files whose statements get the name of a table from elsewhere, and from where. */
 export const insertedTables: Readonly<Record<string, string>> = {
   "app/demo/seed/write-history.ts": "rows of several tables are written by one statement",
+  "callbacks/delivery-log.ts": "the tables of a kind of receivers, which its topic names",
+  "callbacks/delivery-store.ts": "the same",
+  "callbacks/settings-store.ts": "the same",
   "billing/proof/seal-store.ts": "the last seal of each account, by the statement of one",
   "database/secrets/secret-columns.ts": "columns that the rooms of their tables describe",
   "identity/expired-rows.ts": "a list of tables with their key and moment",

@@ -4,8 +4,10 @@ import { afterAll, beforeAll } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { updateCallbackSettings } from "../../src/merchant/callbacks/callback-settings.ts";
-import { CallbackDeliverer, type DelivererOptions } from "../../src/merchant/callbacks/deliver-callbacks.ts";
-import { type Delivery, readDeliveries } from "../../src/merchant/callbacks/log-store.ts";
+import { createMerchantDeliverer, type MerchantDelivererOptions } from "../../src/merchant/callbacks/transfer-messages.ts";
+import type { CallbackDeliverer } from "../../src/callbacks/deliver-callbacks.ts";
+import type { Delivery } from "../../src/callbacks/delivery-log.ts";
+import { MERCHANT_CALLBACKS } from "../../src/merchant/callbacks/store.ts";
 import type { TransferStatus } from "../../src/merchant/transfers/transfer.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -46,8 +48,8 @@ export class CallbackSetup {
   }
 
   /** The deliverer. Retries wait as long as they may. */
-  deliverer(options: Partial<DelivererOptions> = {}): CallbackDeliverer {
-    const deliverer = new CallbackDeliverer({
+  deliverer(options: Partial<MerchantDelivererOptions> = {}): CallbackDeliverer {
+    const deliverer = createMerchantDeliverer({
       database: this.database,
       allowLoopback: true,
       writeBody: (transfer, history) =>
@@ -109,7 +111,7 @@ export class CallbackSetup {
 
   /** The deliveries of a merchant, oldest first. */
   async deliveries(merchantId: string): Promise<Delivery[]> {
-    const page = { merchantId, transferId: null, before: null, limit: 1_000 };
-    return (await readDeliveries(this.database.pool, page)).toReversed();
+    const page = { receiverId: merchantId, subjectId: null, before: null, limit: 1_000 };
+    return (await MERCHANT_CALLBACKS.log.readPage(this.database.pool, page)).toReversed();
   }
 }

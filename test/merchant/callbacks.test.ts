@@ -45,7 +45,7 @@ describe("every status of a transfer", () => {
       expect(Math.abs(Date.now() / 1_000 - Number(time))).toBeLessThan(60);
     }
     const deliveries = await setup.deliveries(merchant.merchantId);
-    expect(deliveries.map(({ state, status, attempts }) => [state, status, attempts.length])).toEqual([
+    expect(deliveries.map(({ state, about, attempts }) => [state, about, attempts.length])).toEqual([
       ["delivered", "PENDING", 1],
       ["delivered", "SUBMITTED", 1],
       ["delivered", "CONFIRMED", 1],
@@ -142,10 +142,10 @@ describe("a merchant", () => {
     const page = { merchantId: merchant.merchantId, transferId: "", pageSize: 2, pageToken: "" };
     const first = await listDeliveries(setup.database, page);
     const second = await listDeliveries(setup.database, { ...page, pageToken: first.nextPageToken });
-    expect([...first.items, ...second.items].map(({ transferId }) => transferId)).toEqual(transfers.toReversed());
+    expect([...first.items, ...second.items].map(({ subjectId }) => subjectId)).toEqual(transfers.toReversed());
     expect(second.nextPageToken).toBe("");
     const ofOne = await listDeliveries(setup.database, { ...page, transferId: transfers[1] ?? "" });
-    expect(ofOne.items.map(({ transferId }) => transferId)).toEqual([transfers[1]]);
+    expect(ofOne.items.map(({ subjectId }) => subjectId)).toEqual([transfers[1]]);
     await expect(listDeliveries(setup.database, { ...page, pageToken: "x" })).rejects.toThrow(ValidationError);
   });
 });

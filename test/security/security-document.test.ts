@@ -68,10 +68,10 @@ describe("cryptography", () => {
   test("chance that can be foreseen decides only when and where to look, and what is traced", () => {
     expect(filesWith(/Math\.random/)).toEqual([
       "src/app/observability/traces.ts",
+      "src/callbacks/deliver-callbacks.ts",
       "src/database/schema/apply.ts",
       "src/database/transactions.ts",
       "src/gateway/metering/estimate.ts",
-      "src/merchant/callbacks/deliver-callbacks.ts",
     ]);
   });
 });

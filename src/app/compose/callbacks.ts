@@ -4,8 +4,9 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { writeTransferBody } from "../../transport/rest/transfer-body.ts";
-import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
-import { CallbackDeliverer } from "../../merchant/callbacks/deliver-callbacks.ts";
+import type { CallbackPlaces } from "../../callbacks/callback-url.ts";
+import type { CallbackDeliverer } from "../../callbacks/deliver-callbacks.ts";
+import { createMerchantDeliverer } from "../../merchant/callbacks/transfer-messages.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 
 type CallbackConfig = Pick<Config, "callbacksToLoopback" | "callbackHosts">;
@@ -20,7 +21,7 @@ export function createCallbackDeliverer(
   database: Pick<Database, "pool">,
   { config, logger }: { config: CallbackConfig; logger: Pick<EventLogger, "warn" | "error"> },
 ): CallbackDeliverer {
-  return new CallbackDeliverer({
+  return createMerchantDeliverer({
     database,
     ...callbackPlaces(config),
     writeBody: writeTransferBody,

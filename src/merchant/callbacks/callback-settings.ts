@@ -1,57 +1,26 @@
-// The address of a merchant's callbacks and the proof that they are ours: a token that it may choose, and a secret of ours that signs.
+// The settings and deliveries of a merchant's callbacks: what `callbacks/` does, for merchants that exist.
 
 import type { PoolClient } from "pg";
+import * as callbacks from "../../callbacks/callback-settings.ts";
+import type { CallbackPlaces } from "../../callbacks/callback-url.ts";
+import type { Delivery } from "../../callbacks/delivery-log.ts";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
-import { NotFound, ValidationError } from "../../kernel/errors.ts";
-import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
-import { newSecretToken } from "../../kernel/secret-token.ts";
+import type { Page, PageRequest } from "../../kernel/paging.ts";
 import { requireMerchant } from "../merchants/store.ts";
-import { type CallbackPlaces, checkCallbackUrl } from "./callback-url.ts";
-import { type Delivery, makeDue, readDeliveries, readDelivery } from "./log-store.ts";
-import { failPending, lockSettings, readSettings, type StoredSettings, writeSettings } from "./store.ts";
+import { MERCHANT_CALLBACKS } from "./store.ts";
 
-/** Settings as they can be shown again. Absent texts are empty. */
-export type CallbackSettings = {
-  readonly url: string;
-  readonly tokenLastFour: string;
-  readonly secretLastFour: string;
-  readonly updatedAt: Date | null;
-  /** When we stopped calling, because nothing had come through for days. */
-  readonly stoppedAt: Date | null;
-};
+type ChangedSettings = callbacks.ChangedSettings;
 
-/** New settings; the token and the secret are seen here and nowhere else, and only where they were made just now. */
-export type ChangedSettings = { readonly settings: CallbackSettings; readonly token: string; readonly secret: string };
-
-export type SettingsChange = {
-  readonly merchantId: string;
-  /** Empty: the merchant is not called. */
-  readonly url: string;
-  /** Empty: the one there is stays; the first is made. */
-  readonly token: string;
-  readonly renewSecret: boolean;
-};
-
-/** The characters of a header: a token must be sendable in one. */
-const TOKEN_FORM = /^[\x21-\x7e]{8,200}$/;
-const SHOWN_CHARACTERS = 4;
-const NO_SETTINGS: CallbackSettings = {
-  url: "",
-  tokenLastFour: "",
-  secretLastFour: "",
-  updatedAt: null,
-  stoppedAt: null,
-};
+export type SettingsChange = Omit<callbacks.SettingsChange, "receiverId"> & { readonly merchantId: string };
 
 /** A merchant's settings. Errors: NotFound. */
 export async function getCallbackSettings(
-  { pool }: Pick<Database, "pool">,
+  database: Pick<Database, "pool">,
   merchantId: string,
-): Promise<CallbackSettings> {
-  await requireMerchant(pool, merchantId);
-  const stored = await readSettings(pool, merchantId);
-  return stored === undefined ? NO_SETTINGS : showSettings(stored);
+): Promise<callbacks.CallbackSettings> {
+  await requireMerchant(database.pool, merchantId);
+  return callbacks.readCallbackSettings(MERCHANT_CALLBACKS, database, merchantId);
 }
 
 /** A change of the settings. */
@@ -71,70 +40,27 @@ export function updateCallbackSettings(sources: SettingsSources, change: Setting
 export async function changeCallbackSettings(
   client: PoolClient,
   places: CallbackPlaces,
-  { merchantId, url, token, renewSecret }: SettingsChange,
+  { merchantId, ...change }: SettingsChange,
 ): Promise<ChangedSettings> {
-  if (token !== "" && !TOKEN_FORM.test(token)) {
-    const message = "must be 8 to 200 letters, digits and signs, without spaces";
-    throw new ValidationError([{ field: "token", rule: "token.form", message }]);
-  }
-  const environment = await requireMerchant(client, merchantId);
-  const checked = url === "" ? null : checkCallbackUrl(url, { ...places, environment }).href;
-  const known = await lockSettings(client, merchantId);
-  const madeToken = token === "" && known === undefined ? newSecretToken("ct_") : "";
-  const madeSecret = renewSecret || known === undefined ? newSecretToken("cs_") : "";
-  const written = await writeSettings(client, {
-    merchantId,
-    url: checked,
-    token: token || madeToken || (known?.token ?? ""),
-    secret: madeSecret || (known?.secret ?? ""),
-  });
-  if (checked === null) await failPending(client, merchantId, "Callbacks were turned off.");
-  return { settings: showSettings(written), token: madeToken, secret: madeSecret };
-}
-
-function showSettings({ url, token, secret, stoppedAt, updatedAt }: StoredSettings): CallbackSettings {
-  return {
-    url: url ?? "",
-    tokenLastFour: token.slice(-SHOWN_CHARACTERS),
-    secretLastFour: secret.slice(-SHOWN_CHARACTERS),
-    stoppedAt,
-    updatedAt,
-  };
+  callbacks.requireToken(change.token);
+  const rules = { ...places, environment: await requireMerchant(client, merchantId) };
+  return callbacks.changeSettings(client, MERCHANT_CALLBACKS, { ...change, receiverId: merchantId, rules });
 }
 
 /** The callbacks of a merchant's transfers, newest first. Errors: NotFound, ValidationError. */
 export async function listDeliveries(
-  { pool }: Pick<Database, "pool">,
-  { merchantId, transferId: givenTransferId, ...page }: { merchantId: string; transferId: string } & PageRequest,
+  database: Pick<Database, "pool">,
+  { merchantId, transferId, ...page }: { merchantId: string; transferId: string } & PageRequest,
 ): Promise<Page<Delivery>> {
-  await requireMerchant(pool, merchantId);
-  const transferId = givenTransferId === "" ? null : givenTransferId;
-  return readPage(
-    page,
-    ({ beforeId, limit }) => readDeliveries(pool, { merchantId, transferId, before: beforeId, limit }),
-    ({ eventId }) => eventId,
-  );
+  await requireMerchant(database.pool, merchantId);
+  const subjectId = transferId === "" ? null : transferId;
+  return callbacks.listDeliveries(MERCHANT_CALLBACKS, database, { ...page, receiverId: merchantId, subjectId });
 }
 
-/**
- * Delivers an event once more, now. An attempt that runs at this moment is left to run. An order of the merchant
- * itself, so it may come after later events. Errors: NotFound, ValidationError while the merchant is not called.
- */
+/** Delivers an event once more, now. Errors: NotFound, ValidationError while the merchant is not called. */
 export function resendCallback(
   database: Pick<Database, "pool">,
-  asked: { merchantId: string; eventId: string },
+  { merchantId, eventId }: { merchantId: string; eventId: string },
 ): Promise<Delivery> {
-  return withRetry(() =>
-    withTransaction(database, async (client) => {
-      const settings = await lockSettings(client, asked.merchantId);
-      const known = settings && (await readDelivery(client, asked));
-      if (settings === undefined || known === undefined) throw new NotFound("There is no such delivery.");
-      if (settings.url === null || settings.stoppedAt !== null) {
-        const message = "cannot be repeated while callbacks are turned off";
-        throw new ValidationError([{ field: "deliveryId", rule: "callbacks.off", message }]);
-      }
-      await makeDue(client, asked);
-      return (await readDelivery(client, asked)) ?? known;
-    }),
-  );
+  return callbacks.resend(MERCHANT_CALLBACKS, database, { receiverId: merchantId, eventId });
 }

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { CallbackDeliverer } from "../callbacks/deliver-callbacks.ts";
+import type { CallbackDeliverer } from "../../callbacks/deliver-callbacks.ts";
 import { forgetCallbacks } from "../callbacks/forget-callbacks.ts";
 import type { Tick } from "../../workers/tick.ts";
 

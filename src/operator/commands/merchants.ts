@@ -1,13 +1,10 @@
 // What operators do to merchants: creating one, crediting its funds, its callbacks, and the fees of transfers.
 
-import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
+import type { ChangedSettings } from "../../callbacks/callback-settings.ts";
+import type { CallbackPlaces } from "../../callbacks/callback-url.ts";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
-import {
-  type ChangedSettings,
-  changeCallbackSettings,
-  type SettingsChange,
-} from "../../merchant/callbacks/callback-settings.ts";
+import { changeCallbackSettings, type SettingsChange } from "../../merchant/callbacks/callback-settings.ts";
 import type { IssuedPair } from "../../merchant/merchants/credentials.ts";
 import { FEE_DECIMALS, type FeeRow } from "../../merchant/merchants/fee-schedule.ts";
 import {

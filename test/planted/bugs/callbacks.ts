@@ -44,26 +44,26 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "whoever takes a delivery has it for no time",
-    edits: [merchant("callbacks/store.ts", `const LEASE = "60 seconds";`, `const LEASE = "0 seconds";`)],
+    edits: [source("callbacks/delivery-store.ts", `const LEASE = "60 seconds";`, `const LEASE = "0 seconds";`)],
     noticedBy: ofMerchant("callback-faults", "attempt an event one at a time"),
   },
   {
     name: "what is written down late undoes what others have done",
     edits: [
-      merchant("callbacks/store.ts", "AND attempts = $2 AND is_leased RETURNING", "AND attempts >= $2 RETURNING"),
+      source("callbacks/delivery-store.ts", "AND attempts = $2 AND is_leased RETURNING", "AND attempts >= $2 RETURNING"),
     ],
     noticedBy: ofMerchant("callback-faults", "does not undo later changes of others"),
   },
   {
     name: "an older status is told after a newer one",
     edits: [
-      merchant("callbacks/store.ts", `await client.query(DROP_OLDER, [eventId, "A later status was delivered."]);`, ""),
+      source("callbacks/delivery-store.ts", `await client.query(this.#sql.dropOlder, [eventId, "A later status was delivered."]);`, ""),
     ],
     noticedBy: ofMerchant("callback-order", "which is not sent after a later one"),
   },
   {
     name: "any answer with 2xx is taken for OK",
-    edits: [merchant("callbacks/send-callback.ts", " && isWhole && saysOk(text)", "")],
+    edits: [source("callbacks/send-callback.ts", "takesAnySuccess || (isWhole && saysOk(text))", "text !== null")],
     noticedBy: ofMerchant("callback-receivers", "answers something else"),
   },
   {

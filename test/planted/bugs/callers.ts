@@ -39,13 +39,13 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     name: "merchants may have any host called that ends like a listed one",
     edits: [
       {
-        file: "src/merchant/callbacks/callback-url.ts",
+        file: "src/callbacks/callback-url.ts",
         find: "host.endsWith(pattern.slice(1))",
         replace: "host.endsWith(pattern.slice(2))",
       },
     ],
     noticedBy: {
-      file: "src/merchant/callbacks/callback-url.test.ts",
+      file: "src/callbacks/callback-url.test.ts",
       test: "is on a host of the list, where there is one",
     },
   },

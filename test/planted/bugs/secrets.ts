@@ -46,9 +46,9 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
     name: "a secret is bound to no row",
     edits: [
       {
-        file: "src/merchant/callbacks/store.ts",
-        find: "nameOf: (column, merchantId) => `callback_settings.${column}/${merchantId}`,",
-        replace: "nameOf: (column) => `callback_settings.${column}`,",
+        file: "src/callbacks/settings-store.ts",
+        find: "nameOf: (column, receiverId) => `${settings}.${column}/${receiverId}`,",
+        replace: "nameOf: (column) => `${settings}.${column}`,",
       },
     ],
     noticedBy: atRest("a secret is nothing in another row"),
@@ -57,9 +57,9 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
     name: "a secret is bound to no column",
     edits: [
       {
-        file: "src/merchant/callbacks/store.ts",
-        find: "nameOf: (column, merchantId) => `callback_settings.${column}/${merchantId}`,",
-        replace: "nameOf: (_column, merchantId) => `callback_settings/${merchantId}`,",
+        file: "src/callbacks/settings-store.ts",
+        find: "nameOf: (column, receiverId) => `${settings}.${column}/${receiverId}`,",
+        replace: "nameOf: (_column, receiverId) => `${settings}/${receiverId}`,",
       },
     ],
     noticedBy: atRest("a secret is nothing in another row"),

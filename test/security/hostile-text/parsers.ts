@@ -44,7 +44,7 @@ import { kindOfHost } from "../../../src/outbound/public-address.ts";
 import { isSecretToken } from "../../../src/kernel/secret-token.ts";
 import { checkAddress } from "../../../src/merchant/addresses/addresses.ts";
 import { readAmountText } from "../../../src/merchant/transfers/amount.ts";
-import { checkCallbackUrl } from "../../../src/merchant/callbacks/callback-url.ts";
+import { checkCallbackUrl } from "../../../src/callbacks/callback-url.ts";
 import { encodeGrpcMessage } from "../../../src/transport/grpc/grpc-message.ts";
 import { readIdempotencyKey } from "../../../src/transport/calls/idempotency-header.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";

@@ -3,10 +3,10 @@
 
 import { createHmac } from "node:crypto";
 import { Client } from "undici";
-import { createDnsLookup } from "../../outbound/dns-lookup.ts";
-import { publicConnector, type OutsideRules } from "../../outbound/public-connector.ts";
-import { failpoint } from "../../kernel/failpoint.ts";
-import { errorCode } from "../../database/system-error.ts";
+import { createDnsLookup } from "../outbound/dns-lookup.ts";
+import { publicConnector, type OutsideRules } from "../outbound/public-connector.ts";
+import { failpoint } from "../kernel/failpoint.ts";
+import { errorCode } from "../database/system-error.ts";
 
 const resolveName = createDnsLookup();
 const CONNECT_WITHIN_MS = 5_000;
@@ -14,7 +14,7 @@ const CONNECT_WITHIN_MS = 5_000;
 export const ATTEMPT_WITHIN_MS = 10_000;
 const MAX_ANSWER_BYTES = 4_096;
 const MAX_HEADER_BYTES = 16 * 1_024;
-/** How much of a wrong answer is shown to the merchant. */
+/** How much of a wrong answer is shown to the receiver's owner. */
 const SHOWN_CHARACTERS = 100;
 /** Answers of a receiver that is away, from it or from a proxy before it. */
 const AWAY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
@@ -22,8 +22,11 @@ const AWAY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 export type Callback = {
   readonly url: URL;
   readonly eventId: string;
+  /** Empty: the receiver has none. */
   readonly token: string;
   readonly secret: string;
+  /** Whether any answer of 2xx accepts it. Else only `{"message":"OK"}` does. */
+  readonly takesAnySuccess: boolean;
   /** The JSON that is sent and signed. */
   readonly body: string;
   /** When it is signed, in milliseconds of Unix time. */
@@ -85,7 +88,7 @@ function headersOf({ body, secret, nowMs, token, eventId }: Callback): Record<st
   return {
     "content-type": "application/json",
     "user-agent": "saldo",
-    "x-callback-token": token,
+    ...(token === "" ? {} : { "x-callback-token": token }),
     "x-saldo-signature": signatureOf(body, { secret, unixSeconds: Math.floor(nowMs / 1_000) }),
     "x-saldo-event-id": eventId,
   };
@@ -107,16 +110,18 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; i
 function judge(
   httpStatus: number,
   { text, isWhole }: { text: string; isWhole: boolean },
-  { token, secret }: Callback,
+  { token, secret, takesAnySuccess }: Callback,
 ): CallbackAnswer {
-  if (httpStatus >= 200 && httpStatus < 300 && isWhole && saysOk(text)) {
-    return { httpStatus, problem: null, isAway: false };
-  }
+  const isAccepted = takesAnySuccess || (isWhole && saysOk(text));
+  if (httpStatus >= 200 && httpStatus < 300 && isAccepted) return { httpStatus, problem: null, isAway: false };
   // A receiver may answer with what it was sent.
-  const start = text.replaceAll(token, "[token]").replaceAll(secret, "[secret]").slice(0, SHOWN_CHARACTERS);
+  const shown = token === "" ? text : text.replaceAll(token, "[token]");
+  const start = shown.replaceAll(secret, "[secret]").slice(0, SHOWN_CHARACTERS);
+  const isAway = AWAY.has(httpStatus);
+  if (takesAnySuccess) return { httpStatus, problem: `answered ${httpStatus}: ${JSON.stringify(start)}`, isAway };
   const what = isWhole ? "without" : "with more than is read instead of";
   const problem = `answered ${httpStatus} ${what} {"message":"OK"}: ${JSON.stringify(start)}`;
-  return { httpStatus, problem, isAway: AWAY.has(httpStatus) };
+  return { httpStatus, problem, isAway };
 }
 
 function saysOk(text: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ValidationError } from "../../kernel/errors.ts";
+import { ValidationError } from "../kernel/errors.ts";
 import { checkCallbackUrl, type CallbackUrlRules } from "./callback-url.ts";
 import { retryAfterMs } from "./deliver-callbacks.ts";
 import { signatureOf } from "./send-callback.ts";

@@ -1,36 +1,20 @@
-// Sends merchants the statuses of their transfers. Deliveries are rows; a process leases one for a while, so a process that dies in
+// Sends receivers the events that concern them. Deliveries are rows; a process leases one for a while, so a process that dies in
 // the middle loses nothing: the same event is sent again, under the same id. Only the receiver can know by that id whether it was
 // sent twice.
 
-import type { Database } from "../../database/database.ts";
-import { withRetry, withTransaction } from "../../database/transactions.ts";
-import { DomainError } from "../../kernel/errors.ts";
-import { invariant } from "../../kernel/invariant.ts";
-import { type Transfer, transferAt, type TransferEvent } from "../transfers/transfer.ts";
-import { readEvents, readTransfer } from "../transfers/transfer-store.ts";
-import { type CallbackPlaces, checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
+import type { Database } from "../database/database.ts";
+import { withRetry, withTransaction } from "../database/transactions.ts";
+import { DomainError } from "../kernel/errors.ts";
+import type { CallbackKind } from "./callback-kind.ts";
+import { type CallbackPlaces, type CallbackUrlRules, checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
+import type { AttemptFacts, ClaimedDelivery, WaitingReceiver } from "./delivery-store.ts";
 import { type CallbackAnswer, sendCallback, type SendOptions } from "./send-callback.ts";
-import {
-  type AttemptFacts,
-  claimDue,
-  type ClaimedDelivery,
-  failPending,
-  insertAttempt,
-  lockSettings,
-  markDelivered,
-  markTried,
-  readSettings,
-  readWaitingMerchants,
-  stopIfHopeless,
-  tryLockSettings,
-  type WaitingMerchant,
-} from "./store.ts";
 
-/** Attempts of one merchant that run at once, over all nodes: a slow receiver keeps no more than these. */
-const MOST_PER_MERCHANT = 4;
-/** The same for a merchant whose last callback was not accepted: one attempt shows whether it is back. */
+/** Attempts of one receiver that run at once, over all nodes: a slow receiver keeps no more than these. */
+const MOST_PER_RECEIVER = 4;
+/** The same for a receiver whose last callback was not accepted: one attempt shows whether it is back. */
 const MOST_PER_FAILING = 1;
-/** Attempts that run at once in this process, and up to where merchants that fail may fill them. */
+/** Attempts that run at once in this process, and up to where receivers that fail may fill them. */
 const MOST_RUNNING = 128;
 const MOST_RUNNING_FAILING = 64;
 const FIRST_RETRY_MS = 15_000;
@@ -40,12 +24,18 @@ const ANSWERS_BEFORE_PASSABLE = 5;
 /** How long a stop waits for attempts that run; those that run longer are repeated by another process. */
 const STOP_WITHIN_MS = 2_000;
 
+/** The JSON text of an event, and the environment that decides which addresses may be called. */
+export type CallbackMessage = { readonly body: string } & Pick<CallbackUrlRules, "environment">;
+
 export type DelivererOptions = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
-  /** The JSON text of a transfer as it was, with its history until then. */
-  readonly writeBody: (transfer: Transfer, history: readonly TransferEvent[]) => string;
-  /** Called when a merchant is not called any more. */
-  readonly onStopped: (merchantId: string) => void;
+  readonly kind: CallbackKind;
+  /** What is sent of an event. */
+  readonly messageOf: (claimed: ClaimedDelivery) => Promise<CallbackMessage>;
+  /** Whether any answer of 2xx accepts a callback. Left out: only `{"message":"OK"}` does. */
+  readonly takesAnySuccess?: boolean;
+  /** Called when a receiver is not called any more. */
+  readonly onStopped: (receiverId: string) => void;
   /** Called with the error that kept an attempt from being made or recorded. */
   readonly onError: (error: unknown) => void;
   readonly random?: () => number;
@@ -64,10 +54,10 @@ export class CallbackDeliverer {
 
   /** Starts attempts for what is due. It returns when they are started, not when they have ended. */
   async round(signal?: AbortSignal): Promise<void> {
-    const { database } = this.#options;
+    const { database, kind } = this.#options;
     const free = (most: number): number => (signal?.aborted === true ? 0 : most - this.#running.size);
     if (free(MOST_RUNNING) <= 0) return;
-    for (const waiting of await readWaitingMerchants(database.pool, free(MOST_RUNNING))) {
+    for (const waiting of await kind.deliveries.readWaiting(database.pool, free(MOST_RUNNING))) {
       const atMost = free(waiting.isFailing ? MOST_RUNNING_FAILING : MOST_RUNNING);
       if (atMost <= 0) return;
       for (const claimed of await this.#claim(waiting, atMost)) this.#start(claimed);
@@ -86,16 +76,18 @@ export class CallbackDeliverer {
     clearTimeout(timer);
   }
 
-  #claim({ merchantId, isFailing }: WaitingMerchant, atMost: number): Promise<ClaimedDelivery[]> {
-    return withTransaction(this.#options.database, async (client) => {
-      const settings = await tryLockSettings(client, merchantId);
-      // Another process takes this merchant's just now.
+  #claim({ receiverId, isFailing }: WaitingReceiver, atMost: number): Promise<ClaimedDelivery[]> {
+    const { database, kind } = this.#options;
+    return withTransaction(database, async (client) => {
+      const settings = await kind.settings.tryLock(client, receiverId);
+      // Another process takes this receiver's just now.
       if (settings === undefined) return [];
       if (settings.url === null || settings.stoppedAt !== null) {
-        await failPending(client, merchantId, "Callbacks were turned off.");
+        await kind.deliveries.failPending(client, receiverId, "Callbacks were turned off.");
         return [];
       }
-      return claimDue(client, { merchantId, perMerchant: isFailing ? MOST_PER_FAILING : MOST_PER_MERCHANT, atMost });
+      const perReceiver = isFailing ? MOST_PER_FAILING : MOST_PER_RECEIVER;
+      return kind.deliveries.claimDue(client, { receiverId, perReceiver, atMost });
     });
   }
 
@@ -106,8 +98,9 @@ export class CallbackDeliverer {
   }
 
   async #attempt(claimed: ClaimedDelivery): Promise<void> {
+    const { database, kind } = this.#options;
     const startedAt = new Date();
-    const settings = await readSettings(this.#options.database.pool, claimed.merchantId);
+    const settings = await kind.settings.read(database.pool, claimed.receiverId);
     const { url, token, secret } = settings ?? {};
     // Turned off since it was claimed: the next claim finds that out and gives it up.
     if (url === undefined || url === null || token === undefined || secret === undefined) return;
@@ -118,20 +111,24 @@ export class CallbackDeliverer {
   }
 
   async #send(
-    { eventId, transferId }: ClaimedDelivery,
+    claimed: ClaimedDelivery,
     settings: { url: string; token: string; secret: string },
   ): Promise<CallbackAnswer> {
-    const { database, allowLoopback, hosts = [], writeBody, sending } = this.#options;
-    const transfer = await readTransfer(database.pool, transferId);
-    const events = await readEvents(database.pool, transferId);
-    const at = events.findIndex((event) => event.eventId === eventId);
-    const event = events[at];
-    invariant(transfer !== undefined && event !== undefined, "a delivery reports an event of its transfer");
-    const rules = { environment: transfer.environment, allowLoopback, hosts };
+    const { allowLoopback, hosts = [], messageOf, takesAnySuccess = false, sending } = this.#options;
+    const { eventId } = claimed;
+    const { body, environment } = await messageOf(claimed);
+    const rules = { environment, allowLoopback, hosts };
     try {
       const url = checkCallbackUrl(settings.url, rules);
-      const body = writeBody(transferAt(transfer, event), events.slice(0, at + 1));
-      const callback = { ...settings, url, eventId, body, nowMs: Date.now(), allowLoopback: mayCallLoopback(rules) };
+      const callback = {
+        ...settings,
+        url,
+        eventId,
+        body,
+        takesAnySuccess,
+        nowMs: Date.now(),
+        allowLoopback: mayCallLoopback(rules),
+      };
       return await sendCallback(callback, { ...sending, signal: this.#stopping.signal });
     } catch (error) {
       // An address that was good when it was set, and is not by the rules of today.
@@ -142,21 +139,22 @@ export class CallbackDeliverer {
 
   /** Writes down how it went, in one transaction with what follows from it. */
   async #record(claimed: ClaimedDelivery, answer: CallbackAnswer, facts: AttemptFacts): Promise<void> {
-    const { database, random = Math.random, onStopped } = this.#options;
-    const { merchantId, attempt } = claimed;
+    const { database, kind, random = Math.random, onStopped } = this.#options;
+    const { settings, deliveries } = kind;
+    const { receiverId, attempt } = claimed;
     const isPassable = !answer.isAway && attempt >= ANSWERS_BEFORE_PASSABLE;
     const record = (): Promise<boolean> =>
       withTransaction(database, async (client) => {
-        await lockSettings(client, merchantId);
-        await insertAttempt(client, claimed.eventId, facts);
+        await settings.lock(client, receiverId);
+        await deliveries.insertAttempt(client, claimed.eventId, facts);
         if (answer.problem === null) {
-          await markDelivered(client, claimed);
+          await deliveries.markDelivered(client, claimed);
           return false;
         }
-        await markTried(client, claimed, { retryAfterMs: retryAfterMs(attempt, random), isPassable });
-        return stopIfHopeless(client, merchantId);
+        await deliveries.markTried(client, claimed, { retryAfterMs: retryAfterMs(attempt, random), isPassable });
+        return deliveries.stopIfHopeless(client, receiverId);
       });
-    if (await withRetry(record)) onStopped(merchantId);
+    if (await withRetry(record)) onStopped(receiverId);
   }
 }
 

@@ -1,18 +1,18 @@
-// Which addresses of merchants may be called. The address behind a name is checked again at each call.
+// Which addresses of receivers may be called. The address behind a name is checked again at each call.
 
-import type { Environment } from "../../identity/principal.ts";
-import { ValidationError } from "../../kernel/errors.ts";
-import { isLoopbackHost, kindOfHost } from "../../outbound/public-address.ts";
+import { ValidationError } from "../kernel/errors.ts";
+import { isLoopbackHost, kindOfHost } from "../outbound/public-address.ts";
 
 /** The addresses that the operator of this service allows. */
 export type CallbackPlaces = {
-  /** Whether sandbox merchants may have this machine called, for trials. */
+  /** Whether receivers of the sandbox may be on this machine, for trials. */
   readonly allowLoopback: boolean;
   /** The hosts that may be called; `*.` before a name means all names below it. Empty or left out: any of the public internet. */
   readonly hosts?: readonly string[];
 };
 
-export type CallbackUrlRules = CallbackPlaces & { readonly environment: Environment };
+/** In the sandbox no real money depends on a call. */
+export type CallbackUrlRules = CallbackPlaces & { readonly environment: "sandbox" | "production" };
 
 /** Checks an address that shall be called. Errors: ValidationError, whose details name what is wrong. */
 export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
@@ -42,12 +42,12 @@ function isListed(host: string, patterns: readonly string[]): boolean {
   return patterns.length === 0 || patterns.some(isOn);
 }
 
-/** Below 1024 listen mail servers, remote shells and the like, which must not be called by us for a merchant. Empty: the default. */
+/** Below 1024 listen mail servers, remote shells and the like, which must not be called by us for others. Empty: the default. */
 function isCallablePort(port: string): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
-/** Whether this machine may be called for a merchant of the environment. */
+/** Whether this machine may be called in the environment. */
 export function mayCallLoopback({ environment, allowLoopback }: CallbackUrlRules): boolean {
   return allowLoopback && environment === "sandbox";
 }
