@@ -2,9 +2,8 @@
 // it. The balance is the posted one less what is owed, which cannot be spent; what is held for a running request comes back in a
 // moment, and a mail for it would be a false alarm.
 //
-// A mail is owed from the moment a fall is seen, in a row of the database. The sending process first claims the row for a while
-// and afterwards marks it as sent. A process that dies in between has the mail sent again by another, so a customer may get
-// it twice, and never more often than MAX_ATTEMPTS. A balance that rises before the mail was sent takes it back.
+// A mail is owed from the moment a fall is seen, in a row of the database; owed-mails.ts sends it. A balance that rises before the mail
+// was sent takes it back. The same statement makes the alert for the account's webhook (alerts/), which is not taken back.
 
 import type { Pool } from "pg";
 import { DecimalError } from "../kernel/decimal.ts";
@@ -12,6 +11,8 @@ import { ValidationError } from "../kernel/errors.ts";
 import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
 import { createLook } from "../database/throttled-reader.ts";
+import { MAKE_ALERTS } from "./alerts/make-alerts.ts";
+import { claimUntil, MAILS_PER_CLAIM, type OwedMails } from "./owed-mails.ts";
 
 /** The alert of an account. The threshold is micro-rupiah. */
 export type LowBalanceAlert = {
@@ -24,10 +25,7 @@ export type LowBalanceAlert = {
 /** A mail to be sent; money is micro-rupiah. */
 export type LowBalanceNotice = { readonly accountId: string; readonly threshold: bigint; readonly balance: bigint };
 
-/** How often a mail is tried, at most: a mail server that sends a mail and reports a failure must not send it without end. */
-export const MAX_ATTEMPTS = 5;
 const ALERTS_PER_PAGE = 500;
-const NOTICES_PER_CLAIM = 20;
 const MAX_THRESHOLD = 10n ** 12n * 10n ** 6n;
 
 const BALANCE = "greatest(0, a.posted - a.owed)";
@@ -43,24 +41,27 @@ WHERE l.threshold <> excluded.threshold`;
 // $1 the account to begin behind. A balance that fell owes a mail; one that rose owes none any more.
 const LOOK = `
 WITH page AS (
-  SELECT l.account_id, ${BALANCE} < l.threshold AS is_below
+  SELECT l.account_id, ${BALANCE} < l.threshold AS is_below, ${BALANCE} AS balance
   FROM (SELECT account_id, threshold FROM low_balance_alert WHERE account_id > $1::uuid ORDER BY account_id LIMIT ${ALERTS_PER_PAGE}) l
   JOIN account a ON a.id = l.account_id
 ), moved AS (
   UPDATE low_balance_alert l
   SET is_below = p.is_below, attempts = 0, next_attempt_at = CASE WHEN p.is_below THEN clock_timestamp() END
   FROM page p WHERE l.account_id = p.account_id AND l.is_below <> p.is_below
-)
+  RETURNING l.account_id, l.threshold, l.is_below, p.balance
+), found AS (
+  SELECT account_id, 'balance.low' AS type, 'balance.low:' || extract(epoch FROM clock_timestamp()) AS crossing, 0 AS percent,
+    jsonb_build_object('threshold', threshold::text, 'balance', balance::text) AS data
+  FROM moved WHERE is_below
+), ${MAKE_ALERTS}
 SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
 
-// A claim lasts for a while that doubles: if the process dies, another one claims the mail later.
 const CLAIM = `
 UPDATE low_balance_alert l
-SET attempts = l.attempts + 1,
-    next_attempt_at = CASE WHEN l.attempts + 1 < ${MAX_ATTEMPTS} THEN clock_timestamp() + interval '5 minutes' * 2 ^ l.attempts END
+SET attempts = l.attempts + 1, next_attempt_at = ${claimUntil("l.attempts")}
 FROM (
   SELECT account_id FROM low_balance_alert WHERE next_attempt_at <= clock_timestamp()
-  ORDER BY next_attempt_at LIMIT ${NOTICES_PER_CLAIM} FOR NO KEY UPDATE SKIP LOCKED
+  ORDER BY next_attempt_at LIMIT ${MAILS_PER_CLAIM} FOR NO KEY UPDATE SKIP LOCKED
 ) due
 JOIN account a ON a.id = due.account_id
 WHERE l.account_id = due.account_id
@@ -105,26 +106,9 @@ export async function lookAtLowBalances(pool: Pool, signal?: AbortSignal): Promi
   }
 }
 
-/** Sends the mails that are owed. `send` throws where it could not: the mail is tried again later. */
-export async function sendLowBalanceNotices(
-  pool: Pool,
-  send: (notice: LowBalanceNotice) => Promise<void>,
-  signal?: AbortSignal,
-): Promise<{ sent: number; failures: readonly unknown[] }> {
-  const look = createLook(pool, { share: 1, ...(signal && { signal }) });
-  const failures: unknown[] = [];
-  let sent = 0;
-  for (;;) {
-    const owed = await look<LowBalanceNotice>(CLAIM);
-    for (const notice of owed) {
-      try {
-        await send(notice);
-        await pool.query(SENT, [notice.accountId]);
-        sent += 1;
-      } catch (error) {
-        failures.push(error); // reported by the caller; the row comes due again
-      }
-    }
-    if (owed.length < NOTICES_PER_CLAIM) return { sent, failures };
-  }
-}
+/** The mails that falls owe. */
+export const LOW_BALANCE_MAILS: OwedMails<LowBalanceNotice> = {
+  claim: CLAIM,
+  sent: SENT,
+  idOf: ({ accountId }) => accountId,
+};

@@ -82,6 +82,11 @@ const settings = createRoute({
   path: "/settings",
   component: lazyPage(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
 });
+const alerts = createRoute({
+  getParentRoute: () => inside,
+  path: "/alerts",
+  component: lazyPage(() => import("./pages/alerts/alerts-page.tsx"), "AlertsPage"),
+});
 const members = createRoute({
   getParentRoute: () => inside,
   path: "/members",
@@ -137,6 +142,7 @@ const tree = root.addChildren([
     transfers,
     transferPages,
     settings,
+    alerts,
     members,
     invite,
     secondFactor,

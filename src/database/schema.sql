@@ -98,6 +98,39 @@ CREATE TABLE admission_switch (
 );
 GRANT SELECT, UPDATE ON admission_switch TO saldo_serve;
 
+CREATE TABLE alert_event (
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  type text NOT NULL,
+  crossing text NOT NULL,
+  percent integer NOT NULL DEFAULT 0,
+  data jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  mail_at timestamp with time zone,
+  mail_attempts integer NOT NULL DEFAULT 0,
+  mailed_at timestamp with time zone,
+  CONSTRAINT alert_event_type_check CHECK ((type = ANY (ARRAY['balance.low'::text, 'key.budget_reached'::text, 'usage.daily'::text, 'top_up.succeeded'::text]))),
+  CONSTRAINT alert_event_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT alert_event_pkey PRIMARY KEY (id),
+  CONSTRAINT alert_event_once UNIQUE (account_id, crossing, percent)
+) WITH (fillfactor=70);
+CREATE INDEX alert_event_mail ON public.alert_event USING btree (mail_at) WHERE (mail_at IS NOT NULL);
+GRANT INSERT, SELECT, UPDATE ON alert_event TO saldo_serve;
+
+CREATE TABLE alert_settings (
+  account_id uuid NOT NULL,
+  daily_spend bigint,
+  percents integer[] NOT NULL,
+  mail_types text[] NOT NULL,
+  webhook_types text[] NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT alert_settings_daily_spend_check CHECK ((daily_spend > 0)),
+  CONSTRAINT alert_settings_percents_check CHECK ((percents <@ ARRAY[50, 80, 100])),
+  CONSTRAINT alert_settings_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT alert_settings_pkey PRIMARY KEY (account_id)
+) WITH (fillfactor=70);
+GRANT INSERT, SELECT, UPDATE ON alert_settings TO saldo_serve;
+
 CREATE TABLE api_key (
   account_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1281,6 +1314,58 @@ CREATE TABLE wallet_day (
   CONSTRAINT wallet_day_pkey PRIMARY KEY (wallet_id, asset)
 ) WITH (fillfactor=50);
 GRANT INSERT, SELECT, UPDATE ON wallet_day TO saldo_serve;
+
+CREATE TABLE webhook_attempt (
+  id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  url text NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  http_status integer,
+  problem text,
+  CONSTRAINT webhook_attempt_duration_ms_check CHECK ((duration_ms >= 0)),
+  CONSTRAINT webhook_attempt_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_delivery(event_id),
+  CONSTRAINT webhook_attempt_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_attempt_of ON public.webhook_attempt USING btree (event_id, id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.webhook_attempt FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.webhook_attempt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON webhook_attempt TO saldo_serve;
+
+CREATE TABLE webhook_delivery (
+  event_id uuid NOT NULL,
+  event_at timestamp with time zone NOT NULL,
+  account_id uuid NOT NULL,
+  state text NOT NULL DEFAULT 'pending'::text,
+  attempts integer NOT NULL DEFAULT 0,
+  is_leased boolean NOT NULL DEFAULT false,
+  is_passable boolean NOT NULL DEFAULT false,
+  next_attempt_at timestamp with time zone,
+  give_up_at timestamp with time zone NOT NULL,
+  note text,
+  CONSTRAINT webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  CONSTRAINT webhook_due CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+  CONSTRAINT webhook_lease CHECK (((NOT is_leased) OR (state = 'pending'::text))),
+  CONSTRAINT webhook_delivery_account_id_fkey FOREIGN KEY (account_id) REFERENCES webhook_settings(account_id),
+  CONSTRAINT webhook_delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES alert_event(id),
+  CONSTRAINT webhook_delivery_pkey PRIMARY KEY (event_id)
+) WITH (fillfactor=70);
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (account_id, next_attempt_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_delivery_leased ON public.webhook_delivery USING btree (account_id) WHERE is_leased;
+CREATE INDEX webhook_delivery_of_account ON public.webhook_delivery USING btree (account_id, event_id DESC);
+GRANT INSERT, SELECT, UPDATE ON webhook_delivery TO saldo_serve;
+
+CREATE TABLE webhook_settings (
+  account_id uuid NOT NULL,
+  url text,
+  secret text NOT NULL,
+  failing_since timestamp with time zone,
+  stopped_at timestamp with time zone,
+  updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT webhook_settings_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT webhook_settings_pkey PRIMARY KEY (account_id)
+) WITH (fillfactor=70);
+GRANT INSERT, SELECT, UPDATE ON webhook_settings TO saldo_serve;
 
 CREATE TABLE auth.credential (
   id uuid NOT NULL,

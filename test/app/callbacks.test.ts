@@ -144,7 +144,16 @@ describe("the receiver of the guide to transfers", () => {
 
   const call = async (with_: { secret?: string; nowMs?: number } = {}) => {
     const body = '{"data":{"status":"PENDING"},"meta":{"message":"OK","statusCode":200}}';
-    const callback = { url, eventId: "e", token: "t", secret, body, nowMs: Date.now(), allowLoopback: true, takesAnySuccess: false };
+    const callback = {
+      url,
+      eventId: "e",
+      token: "t",
+      secret,
+      body,
+      nowMs: Date.now(),
+      allowLoopback: true,
+      takesAnySuccess: false,
+    };
     return sendCallback({ ...callback, ...with_ }, {});
   };
 

@@ -130,6 +130,10 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   ],
   "Claims, leases and approvals: row locks, SKIP LOCKED, and moments of the database's clock.": [
     "merchant/callbacks/forget-callbacks.ts",
+    "billing/alerts/alert-store.ts",
+    "billing/alerts/decide-alerts.ts",
+    "billing/alerts/make-alerts.ts",
+    "billing/owed-mails.ts",
     "callbacks/delivery-log.ts",
     "callbacks/delivery-store.ts",
     "callbacks/settings-store.ts",

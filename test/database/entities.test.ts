@@ -13,17 +13,17 @@ import type { TestDatabase } from "../setup/test-database.ts";
 const SET_ASIDE = {
   // The ORM would compare the text of a condition, which PostgreSQL rewrites.
   partial: [
-    "account_owed api_key_playground auth.person_unverified auth.security_event_email",
+    "account_owed alert_event_mail api_key_playground auth.person_unverified auth.security_event_email",
     "auth.security_event_person callback_delivery_due callback_delivery_leased low_balance_alert_due",
     "operator_order_pending payout_attempt_final payout_living payout_lost payout_open payout_recheck",
     "posting_credit posting_debit posting_late posting_reference receivable_open receivable_owed",
     "sandbox_transaction_holder sandbox_transaction_mempool top_up_attention top_up_due top_up_unreceipted transfer_open",
-    "usage_record_late",
+    "usage_record_late webhook_delivery_due webhook_delivery_leased",
   ].flatMap((names) => names.split(" ")),
   // An index on an expression has no property.
   expression: ["customer_email", "fee_schedule_version"],
   // Entities know no order of an index.
-  descending: ["callback_delivery_of_merchant", "transfer_of_merchant"],
+  descending: ["callback_delivery_of_merchant", "transfer_of_merchant", "webhook_delivery_of_account"],
   // The ORM reads a BRIN index as a B-tree.
   otherMethod: ["usage_record_request"],
 };

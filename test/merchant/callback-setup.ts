@@ -4,7 +4,10 @@ import { afterAll, beforeAll } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { updateCallbackSettings } from "../../src/merchant/callbacks/callback-settings.ts";
-import { createMerchantDeliverer, type MerchantDelivererOptions } from "../../src/merchant/callbacks/transfer-messages.ts";
+import {
+  createMerchantDeliverer,
+  type MerchantDelivererOptions,
+} from "../../src/merchant/callbacks/transfer-messages.ts";
 import type { CallbackDeliverer } from "../../src/callbacks/deliver-callbacks.ts";
 import type { Delivery } from "../../src/callbacks/delivery-log.ts";
 import { MERCHANT_CALLBACKS } from "../../src/merchant/callbacks/store.ts";

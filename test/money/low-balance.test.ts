@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_ATTEMPTS, readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
+import { readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
+import { MAX_ATTEMPTS } from "../../src/billing/owed-mails.ts";
 import { lowBalanceTick } from "../../src/billing/jobs/low-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { UsageSetup, chance, factsOf } from "./usage-setup.ts";

@@ -10,7 +10,7 @@ import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
 import { agentsPackage } from "../../agents/package.ts";
 import { baseUrlOf } from "./announcement.ts";
 import { addBackupMetric, receiveLog, type Receiving } from "./backup.ts";
-import { createCallbackDeliverer } from "./callbacks.ts";
+import { createAlertPoster, createCallbackDeliverer, webhookRules } from "./callbacks.ts";
 import { createGatewayEvents, lateLog } from "../observability/events.ts";
 import { merchantServices } from "./merchant.ts";
 import { callerLimits } from "./limits.ts";
@@ -33,6 +33,7 @@ import { traceFrom } from "./traces.ts";
 import { watchRequests } from "../observability/requests.ts";
 import { createReceiptParts } from "./receipts.ts";
 import { createTopUpParts } from "./top-ups.ts";
+import { createAlertService } from "../../billing/alert-service.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
 import { watchUpstreams } from "./upstreams.ts";
 import { createBillingService } from "../../billing/service.ts";
@@ -93,6 +94,7 @@ import { partitionTick } from "../../ledger/jobs/partitions.ts";
 import { retriesTick } from "../../gateway/jobs/retries.ts";
 import { signInTick } from "../../identity/jobs/expired-rows.ts";
 import { renewFactorsTick } from "../../identity/jobs/renew-factors.ts";
+import { postAlertsTick } from "../../billing/jobs/alerts.ts";
 import { usageTick } from "../../billing/jobs/usage.ts";
 import { figuresTick, forgetFiguresTick, learnedFactsTick } from "../../gateway/jobs/upstream-figures.ts";
 import { startTicks, type Tick } from "../../workers/tick.ts";
@@ -180,6 +182,8 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   stack.defer(() => payouts.stop());
   const callbacks = createCallbackDeliverer(database, options);
   stack.defer(() => callbacks.stop());
+  const alerts = createAlertPoster(database, options);
+  stack.defer(() => alerts.stop());
   const [marks, learned] = [new UpstreamMarks(), new LearnedModels()];
   const upstreams = createUpstreams({
     credential: config.variable,
@@ -204,6 +208,8 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
         : [
             watch.tick,
             people.lowBalanceTick,
+            people.alertTick,
+            postAlertsTick(alerts),
             receivableTick(database.pool),
             receipts.tick,
             callbackTick(callbacks),
@@ -298,6 +304,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
         ...createTopUpMethods({ topUps, accountOf }),
       },
       receipts: receipts.service,
+      alerts: createAlertService({ database, accountOf, rules: webhookRules(config) }),
       ...merchantServices(database, config, payouts),
       ...operatorServices(options, { topUps, payouts }),
     },

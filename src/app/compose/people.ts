@@ -18,6 +18,7 @@ import type { Database } from "../../database/database.ts";
 import { openAccount } from "../../ledger/accounts.ts";
 import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-credit.ts";
 import { readerOfAccount } from "../../identity/store.ts";
+import { alertTick } from "../../billing/jobs/alerts.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
 import { operatorOf, ownAccountOf, personOf, sessionOf } from "../../transport/calls/callers.ts";
@@ -38,6 +39,8 @@ export type AppPeople = {
   readonly mailer: Mailer;
   /** Sends people mails about their balance. */
   readonly lowBalanceTick: Tick;
+  /** Decides alerts, and sends their mails. */
+  readonly alertTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
   readonly accounts: ReturnType<typeof createAccountsService>;
   readonly members: ReturnType<typeof membersService>;
@@ -92,6 +95,17 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
       mailer,
       readerOf: (accountId) => readerOfAccount(pool, accountId),
       topUpUrl: () => `${baseUrl()}/billing`,
+    }),
+    alertTick: alertTick({
+      pool,
+      mailer,
+      readerOf: (accountId) => readerOfAccount(pool, accountId),
+      places: () => ({
+        alerts: `${baseUrl()}/alerts`,
+        keys: `${baseUrl()}/keys`,
+        usage: `${baseUrl()}/usage`,
+        billing: `${baseUrl()}/billing`,
+      }),
     }),
     people,
     signIn: recordSignIns(signIn, { recordSecurityEvent, verifySession: (cookies) => people.verifySession(cookies) }),

@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { WEBHOOK_SECRETS } from "../../billing/alerts/account-webhook.ts";
 import { SANDBOX_SECRETS } from "../../billing/payments/sandbox/store.ts";
 import type { Database } from "../../database/database.ts";
 import { DEMO_SECRETS } from "../../database/purpose.ts";
@@ -24,6 +25,7 @@ import { CALLBACK_SECRETS } from "../../merchant/callbacks/store.ts";
 /** Every column of the database with a secret that is read again. All others have digests. */
 export const SECRET_COLUMNS: readonly SecretColumns[] = [
   CALLBACK_SECRETS,
+  WEBHOOK_SECRETS,
   APP_SECRETS,
   SIGNING_SECRETS,
   SANDBOX_SECRETS,

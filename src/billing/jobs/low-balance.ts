@@ -1,7 +1,8 @@
 // The mail to a customer whose balance runs low. Billing decides which mails are owed; the caller finds the address.
 
 import type { Pool } from "pg";
-import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../low-balance-alert.ts";
+import { LOW_BALANCE_MAILS, lookAtLowBalances, type LowBalanceNotice } from "../low-balance-alert.ts";
+import { sendOwedMails } from "../owed-mails.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
@@ -30,7 +31,7 @@ export function lowBalanceTick({ pool, mailer, readerOf, topUpUrl }: LowBalanceW
     everyMs: MINUTE_MS,
     run: async (signal) => {
       await lookAtLowBalances(pool, signal);
-      const { failures } = await sendLowBalanceNotices(pool, send, signal);
+      const { failures } = await sendOwedMails(pool, LOW_BALANCE_MAILS, send, signal);
       if (failures.length > 0) throw new AggregateError(failures, `${failures.length} mails could not be sent`);
     },
   };

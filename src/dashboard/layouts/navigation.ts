@@ -2,6 +2,7 @@
 
 import {
   Activity,
+  Bell,
   BookOpen,
   ChartColumn,
   Cpu,
@@ -41,6 +42,7 @@ export const PLACE_MESSAGES = {
     playground: "Playground",
     keys: "Kunci API",
     billing: "Saldo & tagihan",
+    alerts: "Peringatan",
     transfers: "Transfer",
     docs: "Dokumentasi",
     settings: "Pengaturan",
@@ -59,6 +61,7 @@ export const PLACE_MESSAGES = {
     playground: "Playground",
     keys: "API keys",
     billing: "Balance & billing",
+    alerts: "Alerts",
     transfers: "Transfers",
     docs: "Documentation",
     settings: "Settings",
@@ -88,6 +91,7 @@ export const GROUPS: readonly Group[] = [
     name: "money",
     places: [
       { to: "/billing", name: "billing", icon: Wallet, needs: "readMoney" },
+      { to: "/alerts", name: "alerts", icon: Bell, needs: "readMoney" },
       { to: "/transfers", name: "transfers", icon: Send, needs: "read" },
     ],
   },

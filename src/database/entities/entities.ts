@@ -1,5 +1,6 @@
 // Every table of the service, as entities of the ORM. A test compares them with a fresh database.
 
+import * as alerts from "./alerts.ts";
 import * as billing from "./billing.ts";
 import * as catalog from "./catalog.ts";
 import * as identity from "./identity.ts";
@@ -18,6 +19,7 @@ export const entities = {
   ...keys,
   ...catalog,
   ...billing,
+  ...alerts,
   ...proof,
   ...identity,
   ...merchants,

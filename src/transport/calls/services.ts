@@ -3,6 +3,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { AlertService } from "#gen/saldo/billing/v1/alert_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
@@ -40,6 +41,7 @@ export const services = {
   keys: KeysService,
   billing: BillingService,
   receipts: ReceiptService,
+  alerts: AlertService,
   accounts: AccountsService,
   members: MembersService,
   merchantTransfer: MerchantTransferService,

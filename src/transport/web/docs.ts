@@ -21,6 +21,7 @@ export const DOC_PAGES = [
   "limits",
   "caching",
   "billing",
+  "alerts",
   "transfers",
 ] as const;
 type DocPage = (typeof DOC_PAGES)[number];

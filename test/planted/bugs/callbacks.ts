@@ -50,14 +50,22 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
   {
     name: "what is written down late undoes what others have done",
     edits: [
-      source("callbacks/delivery-store.ts", "AND attempts = $2 AND is_leased RETURNING", "AND attempts >= $2 RETURNING"),
+      source(
+        "callbacks/delivery-store.ts",
+        "AND attempts = $2 AND is_leased RETURNING",
+        "AND attempts >= $2 RETURNING",
+      ),
     ],
     noticedBy: ofMerchant("callback-faults", "does not undo later changes of others"),
   },
   {
     name: "an older status is told after a newer one",
     edits: [
-      source("callbacks/delivery-store.ts", `await client.query(this.#sql.dropOlder, [eventId, "A later status was delivered."]);`, ""),
+      source(
+        "callbacks/delivery-store.ts",
+        `await client.query(this.#sql.dropOlder, [eventId, "A later status was delivered."]);`,
+        "",
+      ),
     ],
     noticedBy: ofMerchant("callback-order", "which is not sent after a later one"),
   },

@@ -9,6 +9,7 @@ export const DOC_PAGES = [
   "limits",
   "caching",
   "billing",
+  "alerts",
   "transfers",
 ] as const;
 export type DocPageName = (typeof DOC_PAGES)[number];

@@ -53,6 +53,7 @@ export const DOC_NAMES = {
     limits: "Batas",
     caching: "Cache",
     billing: "Aturan tagihan",
+    alerts: "Peringatan & webhook",
     transfers: "Transfer",
   },
   en: {
@@ -65,6 +66,7 @@ export const DOC_NAMES = {
     limits: "Limits",
     caching: "Caching",
     billing: "What is billed",
+    alerts: "Alerts & webhooks",
     transfers: "Transfers",
   },
 } satisfies Messages<Record<DocPageName, string>>;

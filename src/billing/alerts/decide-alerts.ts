@@ -1,0 +1,93 @@
+// Which alerts are due, decided from committed rows in the background: no request waits for it, and none pays for it. The fall of a
+// balance is decided beside its mail (low-balance-alert.ts).
+
+import type { Pool } from "pg";
+import { createLook } from "../../database/throttled-reader.ts";
+import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { MAKE_ALERTS } from "./make-alerts.ts";
+
+/** The part of its time that the database works for it beside requests. */
+const SHARE = 0.2;
+const ACCOUNTS_PER_PAGE = 200;
+const TOP_UPS_PER_ROUND = 500;
+/** How far back top-ups are looked for: longer than no process works. */
+const TOP_UPS_OF = "3 days";
+const QUARTER_SECONDS = 900;
+
+/** The highest percent that is reached of a whole. */
+const reached = (percents: string, spent: string, whole: string): string =>
+  `(SELECT max(each.percent) FROM unnest(${percents}) AS each (percent) WHERE ${spent}::numeric * 100 >= ${whole}::numeric * each.percent)`;
+
+const page = (columns: string, condition: string): string => `
+page AS MATERIALIZED (
+  SELECT account_id, ${columns} FROM alert_settings
+  WHERE account_id > $1::uuid AND percents <> '{}' AND ${condition} ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}
+)`;
+const LAST = `SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
+
+// $1 the account to begin behind. What open requests hold is not spent yet.
+const BUDGETS = `
+WITH ${page("percents", "true")}, spent AS MATERIALIZED (
+  SELECT p.account_id, p.percents, k.id, k.name, k.budget, k.budget_period AS period,
+    budget_start_at(k.budget_period, k.budget_start, clock_timestamp()) AS start,
+    budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, clock_timestamp()) AS spent
+  FROM page p JOIN api_key k ON k.account_id = p.account_id
+  WHERE k.budget > 0 AND k.revoked_at IS NULL
+), found AS (
+  SELECT account_id, 'key.budget_reached' AS type,
+    format('key.budget_reached:%s:%s:%s:%s', id, period, budget, extract(epoch FROM start)) AS crossing, r.percent,
+    jsonb_build_object('keyId', id, 'keyName', name, 'period', period, 'percent', r.percent, 'budget', budget::text, 'spent', spent::text) AS data
+  FROM spent CROSS JOIN LATERAL (SELECT ${reached("percents", "spent", "budget")} AS percent) r WHERE r.percent IS NOT NULL
+), ${MAKE_ALERTS}
+${LAST}`;
+
+// $1 the account to begin behind. The quarters that are rolled up, and the records behind them, in one snapshot.
+const DAYS = `
+WITH now AS MATERIALIZED (SELECT date_trunc('day', clock_timestamp(), 'Asia/Jakarta') AS day_start),
+day AS MATERIALIZED (
+  SELECT (extract(epoch FROM day_start) / ${QUARTER_SECONDS})::int AS quarter, to_char(day_start AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM-DD') AS name
+  FROM now
+), ${page("percents, daily_spend", "daily_spend IS NOT NULL")}, spent AS MATERIALIZED (
+  SELECT p.*, d.name AS day, (
+    SELECT coalesce(sum(r.charge), 0) FROM usage_roll_up r
+    WHERE r.account_id = p.account_id AND r.quarter >= d.quarter AND r.quarter < b.before_quarter
+  ) + (
+    SELECT coalesce(sum(u.charge), 0) FROM usage_record u
+    WHERE u.account_id = p.account_id AND u.request_id >= quarter_floor(greatest(b.before_quarter, d.quarter))
+  ) AS spent
+  FROM page p CROSS JOIN day d CROSS JOIN LATERAL (
+    SELECT coalesce(max(before_quarter), 0) AS before_quarter FROM usage_rolled_up WHERE account_id = p.account_id) b
+), found AS (
+  SELECT account_id, 'usage.daily' AS type, format('usage.daily:%s:%s', day, daily_spend) AS crossing, r.percent,
+    jsonb_build_object('day', day, 'percent', r.percent, 'dailySpend', daily_spend::text, 'spent', trunc(spent)::text) AS data
+  FROM spent CROSS JOIN LATERAL (SELECT ${reached("percents", "spent", "daily_spend")} AS percent) r WHERE r.percent IS NOT NULL
+), ${MAKE_ALERTS}
+${LAST}`;
+
+const TOP_UPS = `
+WITH found AS MATERIALIZED (
+  SELECT t.account_id, 'top_up.succeeded' AS type, 'top_up.succeeded:' || t.id AS crossing, 0 AS percent,
+    jsonb_build_object('topUpId', t.id, 'amount', t.amount::text, 'paidAt', t.paid_at) AS data
+  FROM (SELECT * FROM top_up WHERE changed_at > clock_timestamp() - interval '${TOP_UPS_OF}' AND paid_at IS NOT NULL) t
+    JOIN alert_settings s ON s.account_id = t.account_id AND t.paid_at >= s.since
+  WHERE 'top_up.succeeded' = ANY (s.mail_types || s.webhook_types)
+    AND NOT EXISTS (SELECT FROM alert_event e WHERE e.account_id = t.account_id AND e.crossing = 'top_up.succeeded:' || t.id)
+  LIMIT ${TOP_UPS_PER_ROUND}
+), ${MAKE_ALERTS}
+SELECT count(*)::int AS seen FROM found`;
+
+/** Makes the alerts that are due. The same alert is made once, whichever processes look for it. */
+export async function decideAlerts(pool: Pool, signal?: AbortSignal): Promise<void> {
+  const look = createLook(pool, { share: SHARE, ...(signal && { signal }) });
+  for (const statement of [BUDGETS, DAYS]) {
+    for (let after = BEFORE_ALL_IDS; ;) {
+      const [last] = await look<{ last: string | null; seen: number }>(statement, [after]);
+      if (last?.last == null || last.seen < ACCOUNTS_PER_PAGE) break;
+      after = last.last;
+    }
+  }
+  for (;;) {
+    const [round] = await look<{ seen: number }>(TOP_UPS);
+    if ((round?.seen ?? 0) < TOP_UPS_PER_ROUND) return;
+  }
+}
