@@ -2,6 +2,7 @@
 
 import type { PlantedBug } from "../planted-bug.ts";
 import { ADMISSION_BUGS } from "./admission.ts";
+import { ALERT_BUGS } from "./alerts.ts";
 import { ANSWER_BUGS } from "./answers.ts";
 import { ATTEMPT_BUGS } from "./attempts.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
@@ -59,6 +60,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ANSWER_BUGS,
   ...ATTEMPT_BUGS,
   ...CALLBACK_BUGS,
+  ...ALERT_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
   ...RECEIPT_BUGS,

@@ -1,0 +1,77 @@
+// Guards of alerts: once for each crossing, to the right webhook, with a secret that is shown once.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const source = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
+const alerts = (test: string) => ({ file: "test/money/alerts.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const ALERT_BUGS: readonly PlantedBug[] = [
+  {
+    name: "every look makes an alert of its own",
+    edits: [
+      source(
+        "billing/alerts/make-alerts.ts",
+        "SELECT new_uuidv7(), account_id, type, crossing,",
+        "SELECT new_uuidv7(), account_id, type, crossing || txid_current(),",
+      ),
+    ],
+    noticedBy: alerts("come once at each percent, from several simultaneous processes"),
+  },
+  {
+    name: "a lower percent is notified after a higher one",
+    edits: [source("billing/alerts/make-alerts.ts", "e.percent >= f.percent", "e.percent = f.percent")],
+    noticedBy: alerts("and then at no lower one"),
+  },
+  {
+    name: "an alert is made without its post",
+    edits: [
+      source("billing/alerts/make-alerts.ts", "w.url IS NOT NULL AND w.stopped_at", "w.url IS NULL AND w.stopped_at"),
+    ],
+    noticedBy: alerts("are signed, and delivered by another process where the one that decided them is killed"),
+  },
+  {
+    name: "the spend of a former period counts in this one",
+    edits: [
+      source(
+        "billing/alerts/decide-alerts.ts",
+        "budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, clock_timestamp()) AS spent",
+        "k.budget_spent AS spent",
+      ),
+    ],
+    noticedBy: alerts("come again in the next period and for another budget"),
+  },
+  {
+    name: "yesterday's requests count in today's spend",
+    edits: [
+      source(
+        "billing/alerts/decide-alerts.ts",
+        "quarter_floor(greatest(b.before_quarter, d.quarter))",
+        "quarter_floor(b.before_quarter)",
+      ),
+    ],
+    noticedBy: alerts("come once at each percent, and count the day's requests"),
+  },
+  {
+    name: "an account has an alert of another one posted again",
+    edits: [
+      source(
+        "callbacks/delivery-log.ts",
+        "WHERE d.event_id = $1::uuid AND d.${receiver} = $2::uuid",
+        "WHERE d.event_id = $1::uuid AND $2::uuid IS NOT NULL",
+      ),
+    ],
+    noticedBy: alerts("and again when their owner orders it"),
+  },
+  {
+    name: "a secret is shown whenever a webhook is saved",
+    edits: [
+      source(
+        "callbacks/callback-settings.ts",
+        "token: madeToken, secret: madeSecret };",
+        'token: madeToken, secret: madeSecret || (known?.secret ?? "") };',
+      ),
+    ],
+    noticedBy: alerts("show the secret once, and sign with the new one from a rotation on"),
+  },
+];
