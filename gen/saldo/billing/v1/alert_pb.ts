@@ -115,7 +115,7 @@ export type AlertDelivery = Message<"saldo.billing.v1.AlertDelivery"> & {
   id: string;
 
   /**
-   * The type of the event, such as `balance.low`.
+   * The type of the event, such as `balance.low`. A string, because the webhook names it so.
    *
    * @generated from field: string type = 2;
    */
