@@ -132,7 +132,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/callbacks/forget-callbacks.ts",
     "billing/alerts/alert-store.ts",
     "billing/alerts/decide-alerts.ts",
-    "billing/alerts/make-alerts.ts",
     "billing/owed-mails.ts",
     "callbacks/delivery-log.ts",
     "callbacks/delivery-store.ts",

@@ -101,6 +101,8 @@ describe("a database of the last former migration", () => {
       "account_invite",
       "account_member",
       "account_seal",
+      "alert_event",
+      "alert_settings",
       "payout_journal",
       "payout_lost_attempt",
       "proof_root",
@@ -112,6 +114,9 @@ describe("a database of the last former migration", () => {
       "schema_change",
       "schema_function",
       "secret_state",
+      "webhook_attempt",
+      "webhook_delivery",
+      "webhook_settings",
     ]);
     for (const table of kept) expect(after.get(table), table).toEqual(before.get(table));
     expect(after.get("posting")).toHaveLength(285);

@@ -128,7 +128,7 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
     it("read the quarters that are rolled up from the roll-ups, and only the rest from records", async () => {
       const accountId = await setup.account(1_000n, { dailySpend: "100" });
       await setup.spend(accountId, await setup.money.key(accountId), 40);
-      // A roll-up that says more shows which of both was read.
+      // A roll-up with more in it shows which of both was read.
       await setup.money.asOwner(`
         INSERT INTO usage_rolled_up (account_id, before_quarter) SELECT '${accountId}', quarter_of(new_uuidv7()) + 1;
         INSERT INTO usage_roll_up (account_id, quarter, model, key_id, basis, requests, input_tokens_uncached, input_tokens_cached,

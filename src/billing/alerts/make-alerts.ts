@@ -1,5 +1,5 @@
-// The part of a statement that makes alerts. Whoever decides one makes its row and everything that is owed for it, the mail and the
-// delivery, in that statement: a process that dies behind it has lost nothing, and one that dies before it has done nothing.
+// The part of a statement that makes alerts. The statement that decides one writes its row and everything that is owed for it, the
+// mail and the delivery: a process that dies after it has lost nothing, and one that dies before it has done nothing.
 
 import { GIVE_UP_AFTER } from "../../callbacks/delivery-store.ts";
 

@@ -37,5 +37,5 @@ export const alertExamples = {
     data: { webhook, secret: "" },
   },
   ListAlertDeliveries: { parameters: { pageSize: 50 }, data: { deliveries: [delivery], nextPageToken: "" } },
-  ResendAlert: { parameters: { deliveryId: delivery.id }, body: {}, data: { delivery } },
+  ResendAlert: { parameters: { deliveryId: delivery.id }, data: { delivery } },
 };
