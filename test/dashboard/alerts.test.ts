@@ -52,7 +52,7 @@ describe("the page of alerts", () => {
       },
     ]);
     await page.reload();
-    await expect.poll(() => page.getByLabel("Pemakaian harian dalam rupiah").inputValue()).toBe("100000,25");
+    await expect.poll(() => page.getByLabel("Pemakaian harian dalam rupiah").inputValue()).toBe("100000.25");
     expect(await page.getByRole("checkbox", { name: "80 %" }).isChecked()).toBe(true);
     expect(await page.getByRole("checkbox", { name: "50 %" }).isChecked()).toBe(false);
   });
