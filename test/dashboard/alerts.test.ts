@@ -61,6 +61,7 @@ describe("the page of alerts", () => {
     await page.getByLabel("Alamat webhook").fill("https://10.0.0.1/hook");
     await page.getByRole("button", { name: "Simpan webhook" }).click();
     await page.getByText("harus alamat di internet publik").waitFor();
+    expect(await rows("SELECT FROM webhook_settings")).toEqual([]);
   });
 
   it("shows the secret once, and another one when it is renewed", async () => {

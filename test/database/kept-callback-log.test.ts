@@ -6,7 +6,7 @@ import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { sqlState, withTransaction } from "../../src/database/transactions.ts";
 import { updateCallbackSettings } from "../../src/merchant/callbacks/callback-settings.ts";
 import { forgetCallbacks, LEAST_CALLBACK_LOG_DAYS } from "../../src/merchant/callbacks/forget-callbacks.ts";
-import { insertAttempt } from "../../src/merchant/callbacks/store.ts";
+import { MERCHANT_CALLBACKS } from "../../src/merchant/callbacks/store.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
 import { merchantWith, orderTransfer } from "../merchant/merchant-accounts.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
@@ -63,7 +63,7 @@ describe.each(testBackends())("the log of callbacks, on the %s server,", (backen
       problem: null,
     };
     for (const { event_id: eventId } of rows)
-      await withTransaction(database, (client) => insertAttempt(client, eventId, facts));
+      await withTransaction(database, (client) => MERCHANT_CALLBACKS.deliveries.insertAttempt(client, eventId, facts));
     if (isOpen) await open(String(rows[0]?.event_id));
     return transferId;
   }

@@ -40,8 +40,9 @@ function textsOf(alert: Alert, places: AlertPlaces): Texts {
     case "usage.daily":
       return dailySpend(alert.data, places);
     case "top_up.succeeded":
-      return topUpSucceeded(alert.data, places);
+      break;
   }
+  return topUpSucceeded(alert.data, places);
 }
 
 type Facts<Type extends Alert["type"]> = Extract<Alert, { readonly type: Type }>["data"];

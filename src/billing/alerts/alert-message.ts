@@ -27,11 +27,11 @@ function factsOf(alert: Alert): object {
       const { dailySpend, spent, ...facts } = alert.data;
       return { currency, ...facts, dailySpend: rupiah(dailySpend), spent: rupiah(spent) };
     }
-    case "top_up.succeeded": {
-      const { topUpId, amount, paidAt } = alert.data;
-      return { currency, topUpId, amount: rupiah(amount), paidAt: new Date(paidAt).toISOString() };
-    }
+    case "top_up.succeeded":
+      break;
   }
+  const { topUpId, amount, paidAt } = alert.data;
+  return { currency, topUpId, amount: rupiah(amount), paidAt: new Date(paidAt).toISOString() };
 }
 
 function rupiah(micro: string): string {

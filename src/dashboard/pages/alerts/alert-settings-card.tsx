@@ -19,7 +19,7 @@ const TYPES = ["balance.low", "key.budget_reached", "usage.daily", "top_up.succe
 type AlertType = (typeof TYPES)[number];
 const PERCENTS = [50, 80, 100] as const;
 /** The maximum of the contract, in rupiah. */
-const MOST = 1_000_000_000_000;
+const MOST = 1_000_000_000_000n;
 
 /** The form. A role that may only read sees it disabled. */
 export function AlertSettingsCard({ settings }: { readonly settings: AlertSettings }) {
@@ -41,7 +41,6 @@ export function AlertSettingsCard({ settings }: { readonly settings: AlertSettin
       });
     },
   });
-  const isTooMuch = (amount: string): boolean => Number(amount) > MOST;
   const save = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -187,6 +186,10 @@ function TypesField({
       </tbody>
     </table>
   );
+}
+
+function isTooMuch(rupiah: string): boolean {
+  return BigInt(rupiah.split(".")[0] ?? "") >= MOST;
 }
 
 /** Whether one of several is chosen, once another or it itself was checked or not. */
