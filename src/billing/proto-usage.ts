@@ -48,7 +48,9 @@ export function fromProtoFilter(filter: ProtoFilter | undefined): UsageFilter {
 /** What the rows are grouped by; the contract lets no other value through. */
 export function fromProtoGrouping(grouping: ProtoGrouping): UsageGrouping {
   if (grouping === ProtoGrouping.KEY) return "key";
-  return grouping === ProtoGrouping.KEY_AND_DAY ? "key_and_day" : "model_and_day";
+  // Rows by person are made of those by key.
+  const isByKey = grouping === ProtoGrouping.KEY_AND_DAY || grouping === ProtoGrouping.PERSON_AND_DAY;
+  return isByKey ? "key_and_day" : "model_and_day";
 }
 
 function fromProtoBasis(proto: ProtoBasis, index: number): UsageBasis {
@@ -161,10 +163,11 @@ export function toProtoAsOf({ asOf }: { readonly asOf: Date | null }) {
 
 export function toProtoSummary({ rows, totals, timeZone }: UsageSummary) {
   return {
-    rows: rows.map(({ day, model, keyId, ...sum }) => ({
+    rows: rows.map(({ day, model, keyId, personId = "", ...sum }) => ({
       day,
       model,
       keyId,
+      personId,
       ...toProtoSum(sum),
       requests: Number(sum.requests),
     })),

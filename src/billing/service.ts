@@ -2,7 +2,7 @@
 
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { UsageFilter as ProtoUsageFilter } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { type UsageFilter as ProtoUsageFilter, UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import type { LaggingRead } from "../database/lagging-reads.ts";
@@ -23,7 +23,7 @@ import {
   toProtoSummary,
   toProtoUsage,
 } from "./proto-usage.ts";
-import { summarizeUsage } from "./usage/summary.ts";
+import { groupByPerson, summarizeUsage } from "./usage/summary.ts";
 import { DEFAULT_TIME_ZONE } from "./usage/time-zone.ts";
 import { exportUsage, type KeyNames } from "./usage/usage-export.ts";
 import { getUsageRecord, listUsage } from "./usage/usage.ts";
@@ -40,6 +40,8 @@ export type BillingServiceDependencies = {
   readonly isOperator?: (context: HandlerContext) => boolean;
   /** The names of an account's keys, for files. Left out: files have none. */
   readonly keyNames?: (accountId: string) => Promise<KeyNames>;
+  /** Who made each key of an account, as far as a person did. Left out: no person did. */
+  readonly keyMakers?: (accountId: string) => Promise<ReadonlyMap<string, string>>;
 };
 
 type Methods =
@@ -63,6 +65,7 @@ export function createBillingService({
   visibleKeysOf,
   isOperator = () => false,
   keyNames = async () => new Map(),
+  keyMakers = async () => new Map(),
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
   const { pool, reads } = database;
   /** A filter, narrowed to what the caller may see. */
@@ -84,9 +87,9 @@ export function createBillingService({
       };
     },
 
-    async listUsage({ filter, pageSize, pageToken }, context) {
+    async listUsage({ filter, pageSize, pageToken, orderBy }, context) {
       const accountId = accountOf(context);
-      const query = { accountId, filter: await visible(filter, context), pageSize, pageToken };
+      const query = { accountId, filter: await visible(filter, context), pageSize, pageToken, orderBy };
       const read = reads.beginRead();
       const { items, nextPageToken } = await listUsage(read, query);
       const forOperator = isOperator(context);
@@ -103,13 +106,16 @@ export function createBillingService({
 
     async summarizeUsage({ filter, timeZone, grouping }, context) {
       const read = reads.beginRead();
+      const accountId = accountOf(context);
       const summary = await summarizeUsage(read, {
-        accountId: accountOf(context),
+        accountId,
         filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         grouping: fromProtoGrouping(grouping),
       });
-      return { ...toProtoSummary(summary), ...toProtoAsOf(read) };
+      const shown =
+        grouping === UsageGrouping.PERSON_AND_DAY ? groupByPerson(summary, await keyMakers(accountId)) : summary;
+      return { ...toProtoSummary(shown), ...toProtoAsOf(read) };
     },
 
     async *exportUsage({ filter, timeZone }, context) {

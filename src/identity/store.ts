@@ -2,6 +2,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
+import type { ListOrder } from "../kernel/list-order.ts";
 import type { Language } from "../kernel/preferred-language.ts";
 
 const OF_EMAIL = `SELECT account_id FROM customer WHERE lower(email) = lower($1)`;
@@ -55,19 +56,44 @@ export async function nameCustomers(
   return [...new Map(found.map((named) => [named.accountId, named])).values()];
 }
 
-/** Customers whose address has the text in it, newest first, with ids before `beforeId`. An empty text finds all. */
+/** The orders of customers. Ids begin with the time they were made, so their order is the order of the customers. */
+const SORTED_BY = { opened: "account_id", email: "lower(email)" } as const;
+export const CUSTOMER_ORDERS = Object.keys(SORTED_BY) as (keyof typeof SORTED_BY)[];
+export type CustomerOrder = ListOrder<keyof typeof SORTED_BY>;
+const NEWEST_FIRST: CustomerOrder = { column: "opened", isDown: true };
+
+// Both columns are unique and have an index, which is read in its order from the page before on.
+const found = ({ column, isDown }: CustomerOrder, conditions: readonly string[]): string => `
+SELECT account_id AS "accountId", email, created_at AS "createdAt" FROM customer
+${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`} ORDER BY ${SORTED_BY[column]} ${isDown ? "DESC" : ""} LIMIT $1::int`;
+
+/**
+ * Customers whose address has the text in it, newest first where no other order is given, behind the customer `beforeId`. An empty text
+ * finds all.
+ */
 export async function findCustomers(
   pool: Pool,
-  { text, beforeId, limit }: { text: string; beforeId: string | null; limit: number },
+  {
+    text,
+    beforeId,
+    limit,
+    order = NEWEST_FIRST,
+  }: { text: string; beforeId: string | null; limit: number; order?: CustomerOrder },
 ): Promise<Customer[]> {
-  const { em, Customer, raw } = await entitiesOn(pool);
-  const literal = text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
-  const where = {
-    ...(beforeId === null ? {} : { accountId: { $lt: beforeId } }),
-    ...(text === "" ? {} : { [raw("lower(email)")]: { $like: `%${literal}%` } }),
-  };
-  // Ids begin with the time they were made, so their order is the order of the customers.
-  return (await em.find(Customer, where, { orderBy: { accountId: "desc" }, limit })).map(fromRow);
+  const values: unknown[] = [limit];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  if (text !== "") {
+    const literal = text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
+    conditions.push(`lower(email) LIKE ${parameter(`%${literal}%`)}`);
+  }
+  if (beforeId !== null) {
+    const column = SORTED_BY[order.column];
+    const id = `${parameter(beforeId)}::uuid`;
+    const last = order.column === "opened" ? id : `(SELECT ${column} FROM customer WHERE account_id = ${id})`;
+    conditions.push(`${column} ${order.isDown ? "<" : ">"} ${last}`);
+  }
+  return (await pool.query<Customer>(found(order, conditions), values)).rows;
 }
 
 function fromRow({ accountId, email, createdAt }: Customer): Customer {

@@ -44,6 +44,13 @@ export async function readKeyNames(pool: Pool, accountId: string): Promise<Reado
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
+/** Who made each key of an account, playground keys too, by the keys' ids. Keys of services and operators are left out. */
+export async function readKeyMakers(pool: Pool, accountId: string): Promise<ReadonlyMap<string, string>> {
+  const { em, ApiKey } = await entitiesOn(pool);
+  const rows = await em.find(ApiKey, { accountId, personId: { $ne: null } }, { fields: ["id", "personId"] });
+  return new Map(rows.map(({ id, personId }) => [id, personId ?? ""]));
+}
+
 /**
  * Gives a key another name, and another rate limit where there is one; without a bound it is the bound as well. Null: the account has no
  * such key.

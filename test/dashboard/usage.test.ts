@@ -168,6 +168,61 @@ describe("the usage page", () => {
     await expect.poll(async () => (await legend.allTextContents()).toSorted()).toEqual(expected.toSorted());
   });
 
+  it("stacks the same sums by the member who made the key, and names keys that nobody made", async () => {
+    const { email } = await dashboard.signUp();
+    const { accountId } = await findDemo(dashboard.database.database);
+    const personOf = async (condition: string, value: string): Promise<string> => {
+      const found = await dashboard.database.database.pool.query<{ id: string }>(
+        `SELECT id FROM auth.person WHERE ${condition} = $1`,
+        [value],
+      );
+      return found.rows[0]?.id ?? "";
+    };
+    const people = [await personOf("email", email), await personOf("account_id", accountId)];
+    await dashboard.changeRows(
+      "INSERT INTO account_member (account_id, person_id, role) VALUES ($1, $2, 'developer')",
+      [accountId, people[0]],
+    );
+    for (const [index, personId] of people.entries())
+      await dashboard.changeRows("UPDATE api_key SET person_id = $2 WHERE id = $1", [history.keyIds[index], personId]);
+    await open("/usage?days=60");
+    const before = await shown.readChart(page);
+    await choose("Susun menurut", "Per anggota");
+    await expect.poll(() => new URL(page.url()).searchParams.get("by")).toBe("member");
+    await expect.poll(() => shown.readChart(page, "Per anggota per hari")).toEqual(before);
+    const legend = page.locator("section", { hasText: "Per anggota per hari" }).locator("ul > li");
+    const requestsOf = (keyId: string | undefined) =>
+      history.records.filter((record) => record.keyId === keyId && record.model !== FINE_MODEL).length;
+    const expected = [email, "demo@saldo.example", "Tanpa anggota"].map(
+      (name, index) => `${name}${requestsOf(history.keyIds[index])}`,
+    );
+    await expect.poll(async () => (await legend.allTextContents()).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it("sorts requests over all pages by the server, from the address too", async () => {
+    await open("/usage?days=60&tab=requests");
+    const table = page.getByRole("table", { name: "Permintaan" });
+    const costs = async () => (await table.locator("tbody td:nth-child(6)").allTextContents()).map(shown.hundredths);
+    const inHundredths = history.records
+      .filter(({ model }) => model !== FINE_MODEL)
+      .map(({ charge }) => charge / HUNDREDTH);
+    const most = inHundredths.toSorted((a, b) => Number(b - a));
+    await expect.poll(async () => (await costs()).length).toBe(50);
+    const head = table.getByRole("columnheader", { name: "Biaya" });
+    await head.getByRole("button").click();
+    await expect.poll(() => new URL(page.url()).searchParams.get("order")).toBe("-cost");
+    await expect.poll(costs).toEqual(most.slice(0, 50));
+    expect(await head.getAttribute("aria-sort")).toBe("descending");
+    await page.getByRole("button", { name: "Muat lebih banyak" }).click();
+    await expect.poll(costs).toEqual(most.slice(0, 100));
+    await page.reload();
+    await expect.poll(costs).toEqual(most.slice(0, 50));
+    await head.getByRole("button").click();
+    await expect.poll(costs).toEqual(most.toReversed().slice(0, 50));
+    await head.getByRole("button").click();
+    await expect.poll(() => new URL(page.url()).searchParams.get("order")).toBe(null);
+  });
+
   it("sorts the days by a column, from the address too, by keyboard, and back", async () => {
     await open("/usage?days=60");
     const charges = async () => (await shown.readDays(page)).map((row) => row.cost);

@@ -3,9 +3,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { UsageBasis, type UsageFilterSchema, UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { UsageBasis, type UsageFilterSchema, UsageGrouping, type UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { BEFORE_ALL_LINES, tokenOf } from "../../src/billing/usage/line-place.ts";
 import { recountUsage, rollUpUsage } from "../../src/billing/usage/roll-up.ts";
+import { listUsage } from "../../src/billing/usage/usage.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { readCsv } from "../dashboard/csv-file.ts";
@@ -64,6 +65,53 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     await setup.ledgerOf(client);
     // Records came behind the roll-ups. The worker sees that by the balance, so not where all of them were free.
     await recountUsage(setup.money.pool, account);
+  });
+
+  it("pages in the order of a column neither skip nor repeat a record, while others arrive", async () => {
+    const account = await setup.money.account(1_000_000_000n);
+    const keys = [await setup.money.key(account), await setup.money.key(account)] as const;
+    const client = setup.clientOf(account);
+    for (let made = 0; made < 20; made += 1)
+      await setup.use(account, keys[made % 2] ?? "", setup.midnightMs + made * 60_000);
+    const read = async (orderBy: string, filter: Filter = {}, between?: () => Promise<unknown>) => {
+      const shown: UsageRecord[] = [];
+      for (let [pageToken, pages] = ["", 0]; pages < 30; pages += 1) {
+        const page = await client.listUsage({ filter, orderBy, pageSize: 3, pageToken });
+        shown.push(...page.records);
+        await between?.();
+        if (page.nextPageToken === "") break;
+        pageToken = page.nextPageToken;
+      }
+      return shown;
+    };
+    const newest = await read("");
+    expect(newest).toHaveLength(20);
+    expect(await read("-time")).toEqual(newest);
+    expect(await read("time")).toEqual(newest.toReversed());
+    const valueOf = {
+      cost: ({ charge }: UsageRecord) => micro(charge),
+      duration: ({ durationMs }: UsageRecord) => BigInt(durationMs),
+    };
+    for (const [column, value] of Object.entries(valueOf)) {
+      const byValue = (one: UsageRecord, other: UsageRecord): number =>
+        Number(value(one) - value(other)) || (one.requestId < other.requestId ? -1 : 1);
+      const least = newest.toSorted(byValue);
+      expect(await read(column), `seed ${seed}`).toEqual(least);
+      expect(await read(`-${column}`), `seed ${seed}`).toEqual(least.toReversed());
+      const filter = { keyId: keys[0] };
+      expect(await read(column, filter), `seed ${seed}`).toEqual(least.filter(({ keyId }) => keyId === keys[0]));
+    }
+    const more = () => setup.use(account, keys[0], setup.midnightMs + whole(HOUR_MS));
+    const shown = (await read("-cost", {}, more)).map(({ requestId }) => requestId);
+    expect(new Set(shown).size, `seed ${seed}`).toBe(shown.length);
+    expect(
+      newest.every(({ requestId }) => shown.includes(requestId)),
+      `seed ${seed}`,
+    ).toBe(true);
+    const query = { accountId: account, filter: {}, pageSize: 3, pageToken: "", orderBy: "cost" };
+    await expect(listUsage(setup.money.pool, query, 2)).rejects.toMatchObject({
+      details: [{ field: "orderBy", rule: "order_by.too_many" }],
+    });
   });
 
   it("gives the ledger as a file, oldest line first, with the balance that the list shows", async () => {

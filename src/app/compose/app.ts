@@ -62,7 +62,7 @@ import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { getKey } from "../../keys/issued-keys.ts";
-import { readKeyNames } from "../../keys/issued-keys-store.ts";
+import { readKeyMakers, readKeyNames } from "../../keys/issued-keys-store.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { recordActivity } from "../../identity/members/activity.ts";
 import { requireKeyRole } from "../../identity/members/member-roles.ts";
@@ -300,6 +300,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
           visibleKeysOf: visibleKeysOf(database),
           isOperator,
           keyNames: (accountId) => readKeyNames(database.pool, accountId),
+          keyMakers: (accountId) => readKeyMakers(database.pool, accountId),
         }),
         ...createTopUpMethods({ topUps, accountOf }),
       },

@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 import { readWithin } from "../../database/bounded-read.ts";
 import { entitiesOn } from "../../database/orm.ts";
 import { BY_KEY } from "../../database/throttled-reader.ts";
+import { type ListOrder, MOST_SORTED, type OrderedPlace, requireSortable } from "../../kernel/list-order.ts";
 import { PROVIDER_NAMES } from "../payments/payment-provider.ts";
 import { COLUMNS, fromRow, type PaymentEvent, type Row } from "./store.ts";
 import { type TopUp, TOP_UP_STATES, type TopUpState } from "./top-up.ts";
@@ -51,6 +52,51 @@ export async function findTopUps(pool: Pool, range: TopUpRange, answerWithinMs =
     await query(BY_KEY);
     return query<Row>(`SELECT ${COLUMNS} FROM (${chosen}) t ORDER BY t.id DESC`, values);
   });
+  return rows.map(fromRow);
+}
+
+const SORTED_BY = { time: "0::bigint", amount: "t.amount" } as const;
+export const TOP_UP_ORDERS = Object.keys(SORTED_BY) as (keyof typeof SORTED_BY)[];
+type TopUpOrder = ListOrder<keyof typeof SORTED_BY>;
+
+/** Where a top-up is in an order. */
+export function placeOfTopUp({ column }: TopUpOrder, { topUpId, amount }: TopUp): OrderedPlace {
+  return { value: column === "amount" ? amount : 0n, id: topUpId };
+}
+
+/**
+ * A page of top-ups in an order, behind a place. Errors: ValidationError when the filter leaves too many to be sorted; UpstreamBusy when it
+ * takes too long.
+ */
+export async function findSortedTopUps(
+  pool: Pool,
+  {
+    filter,
+    order: { column, isDown },
+    place,
+    limit,
+  }: {
+    readonly filter: TopUpFilter;
+    readonly order: TopUpOrder;
+    readonly place: OrderedPlace | null;
+    readonly limit: number;
+  },
+  mostSorted = MOST_SORTED,
+): Promise<TopUp[]> {
+  const { chosen, values } = statementOf({ filter, beforeId: null, limit: mostSorted + 1 });
+  const [value, id, most] = [1, 2, 3].map((index) => `$${values.length + index}`);
+  const direction = isDown ? "DESC" : "";
+  const text = `
+SELECT ${COLUMNS}, t.found FROM (
+  SELECT t.*, ${SORTED_BY[column]} AS sort_value, count(*) OVER ()::int AS found FROM (${chosen}) t
+) t
+WHERE ${value}::bigint IS NULL OR (t.sort_value, t.id) ${isDown ? "<" : ">"} (${value}::bigint, ${id}::uuid)
+ORDER BY t.sort_value ${direction}, t.id ${direction} LIMIT ${most}::int`;
+  const rows = await readWithin(pool, ANSWER_WITHIN_MS, async (query) => {
+    await query(BY_KEY);
+    return query<Row & { found: number }>(text, [...values, place?.value ?? null, place?.id ?? null, limit]);
+  });
+  requireSortable(rows[0]?.found ?? 0, mostSorted);
   return rows.map(fromRow);
 }
 

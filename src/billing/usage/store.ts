@@ -2,6 +2,7 @@
 
 import type { Pool } from "pg";
 import type { Look } from "../../database/throttled-reader.ts";
+import { type ListOrder, MOST_SORTED, type OrderedPlace, requireSortable } from "../../kernel/list-order.ts";
 import type { UsageBasis } from "../../ledger/ledger.ts";
 import {
   type MeteringJson,
@@ -106,6 +107,46 @@ export async function selectNewest(look: Look, accountId: string, slice: Slice):
 /** The oldest records of a selection, oldest first. */
 export async function selectOldest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
   return (await look<Row>(oldest(slice), [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+}
+
+// The values are bigint, as a place has them. By time, ids alone decide.
+const SORTED_BY = { time: "0::bigint", cost: "charge", duration: "duration_ms::bigint" } as const;
+export const USAGE_ORDERS = Object.keys(SORTED_BY) as (keyof typeof SORTED_BY)[];
+type UsageOrder = ListOrder<keyof typeof SORTED_BY>;
+
+// $8 and $9: where the page before ended. The newest of the selection are read by their key, and no more than are sorted.
+const sorted = (slice: Slice, { column, isDown }: UsageOrder, most: number): string => {
+  const direction = isDown ? "DESC" : "";
+  return `
+SELECT request_id, found FROM (
+  SELECT request_id, value, count(*) OVER ()::int AS found FROM (
+    SELECT request_id, ${SORTED_BY[column]} AS value FROM usage_record ${inRange(slice)}
+    ORDER BY request_id DESC LIMIT ${most + 1}
+  ) newest
+) counted
+WHERE $8::bigint IS NULL OR (value, request_id) ${isDown ? "<" : ">"} ($8::bigint, $9::uuid)
+ORDER BY value ${direction}, request_id ${direction} LIMIT $7`;
+};
+const OF_IDS = `${RECORD} WHERE account_id = $1::uuid AND request_id = ANY ($2::uuid[])`;
+
+/** Records of a selection in an order, behind a place. Errors: ValidationError when the selection has too many to be sorted. */
+export async function selectSorted(
+  look: Look,
+  accountId: string,
+  { order, place, ...slice }: Slice & { readonly order: UsageOrder; readonly place: OrderedPlace | null },
+  most = MOST_SORTED,
+): Promise<UsageRecord[]> {
+  const values = [...valuesOf(accountId, slice), slice.limit, place?.value ?? null, place?.id ?? null];
+  const chosen = await look<{ request_id: string; found: number }>(sorted(slice, order, most), values);
+  requireSortable(chosen[0]?.found ?? 0, most);
+  const ids = chosen.map((row) => row.request_id);
+  const records = new Map((await look<Row>(OF_IDS, [accountId, ids])).map((row) => [row.request_id, fromRow(row)]));
+  return ids.flatMap((id) => records.get(id) ?? []);
+}
+
+/** Where a record is in an order. */
+export function placeOfRecord({ column }: UsageOrder, { requestId, charge, durationMs }: UsageRecord): OrderedPlace {
+  return { value: column === "cost" ? charge : column === "duration" ? BigInt(durationMs) : 0n, id: requestId };
 }
 
 /** One record of an account. Null: it has none of this id. */

@@ -31,7 +31,12 @@ export type UsageSum = {
 /** What the rows of a summary are grouped by. */
 export type UsageGrouping = "model_and_day" | "key" | "key_and_day";
 /** A row; what it is not grouped by is empty. */
-export type UsageSummaryRow = UsageSum & { readonly day: string; readonly model: string; readonly keyId: string };
+export type UsageSummaryRow = UsageSum & {
+  readonly day: string;
+  readonly model: string;
+  readonly keyId: string;
+  readonly personId?: string;
+};
 export type UsageSummary = {
   readonly rows: readonly UsageSummaryRow[];
   readonly totals: UsageSum;
@@ -139,6 +144,17 @@ export async function summarizeUsage(
     if (sqlState(error) === sqlStates.invalidParameter) throw unknownTimeZone({ cause: error });
     throw error;
   }
+}
+
+/** The rows of each person on each day, of rows by key and day. `makers`: who made each key; keys of nobody are one row. */
+export function groupByPerson({ rows, ...summary }: UsageSummary, makers: ReadonlyMap<string, string>): UsageSummary {
+  const personOf = ({ keyId }: UsageSummaryRow): string => makers.get(keyId) ?? "";
+  const byPerson = [...Map.groupBy(rows, ({ day }) => day)].flatMap(([day, ofDay]) =>
+    [...Map.groupBy(ofDay, personOf)]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([personId, own]) => ({ day, model: "", keyId: "", personId, ...own.reduce(add, NOTHING) })),
+  );
+  return { ...summary, rows: byPerson };
 }
 
 /** What all records of an account charge from an id on, within a snapshot. `fromQuarter`: the first that is whole from there. */

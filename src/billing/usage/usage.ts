@@ -2,20 +2,40 @@
 
 import type { Pool } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
+import { readOrder, readOrderedPage } from "../../kernel/list-order.ts";
 import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import { readCredited } from "../../ledger/credit-note.ts";
 import type { ReadSource } from "../../database/lagging-reads.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
-import { selectNewest, selectOne } from "./store.ts";
+import { placeOfRecord, selectNewest, selectOne, selectSorted, USAGE_ORDERS } from "./store.ts";
 import { selectionOf, type UsageFilter } from "./usage-filter.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
-/** Lists an account's usage, newest first. Errors: ValidationError when the filter is wrong or the page token is none. */
+/**
+ * Lists an account's usage, newest first where `orderBy` names no other order. Errors: ValidationError when the filter is wrong, the page
+ * token is none, or there are too many records to be sorted.
+ */
 export async function listUsage(
   source: ReadSource,
-  { accountId, filter, ...page }: { accountId: string; filter: UsageFilter } & PageRequest,
+  {
+    accountId,
+    filter,
+    orderBy = "",
+    ...page
+  }: { accountId: string; filter: UsageFilter; orderBy?: string } & PageRequest,
+  mostSorted?: number,
 ): Promise<Page<UsageRecord>> {
   const selection = selectionOf(filter);
+  const order = readOrder(orderBy, USAGE_ORDERS);
+  if (order !== null) {
+    return readOrderedPage(page, order, {
+      read: (place, limit) =>
+        readOneSnapshot(source, (look) =>
+          selectSorted(look, accountId, { ...selection, order, place, limit }, mostSorted),
+        ),
+      placeOf: (record) => placeOfRecord(order, record),
+    });
+  }
   return readPage(
     page,
     ({ beforeId, limit }) => {

@@ -1,4 +1,5 @@
-// The order of a table whose rows are all on the page. It is in the address: `cost` from the least on, `-cost` from the most on.
+// The order of a table. It is in the address: `cost` from the least on, `-cost` from the most on. Rows that are all on the page are
+// sorted here; a list of pages is sorted by the server, over all of them.
 
 /** What a column is sorted by. Undefined: the row has no value, and is last either way. */
 export type SortValue = string | number | bigint | undefined;
@@ -13,6 +14,15 @@ export function readOrder(
   const isDown = order?.startsWith("-") === true;
   const key = isDown ? order?.slice(1) : order;
   return key !== undefined && keys.includes(key) ? { key, isDown } : null;
+}
+
+/** The order of an address as the server takes it. Empty: it names no column that the server sorts by. */
+export function orderBy(
+  order: string | undefined,
+  columns: readonly { readonly key: string; readonly isSorted?: boolean }[],
+): string {
+  const keys = columns.filter(({ isSorted }) => isSorted === true).map(({ key }) => key);
+  return order !== undefined && readOrder(order, keys) !== null ? order : "";
 }
 
 /** The order after a press on a column: numbers begin with the most, texts with the first; the third press ends it. */

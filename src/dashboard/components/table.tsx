@@ -8,6 +8,8 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ReactNode;
   /** Makes the column sortable, where the table has an order. */
   readonly value?: (row: Row) => SortValue;
+  /** Whether the server sorts by the column, whose key is then the name in the contract. */
+  readonly isSorted?: boolean;
   /** Numbers are aligned to the right. */
   readonly right?: boolean;
   /** Hidden on narrow pages, where the row's other cells suffice. */
@@ -25,7 +27,7 @@ export type TableProps<Row> = {
   /** Makes the first cell of each row a button that opens it. */
   readonly onOpen?: (row: Row) => void;
   readonly openLabel?: (row: Row) => string;
-  /** The order in the address, and its change. The rows come in that order (`inOrder`). */
+  /** The order in the address, and its change. The rows come in that order (`inOrder`, or from the server). */
   readonly sort?: Sort;
 };
 
@@ -56,7 +58,7 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel, sor
                 {...(sorted?.key === column.key ? { "aria-sort": sorted.isDown ? "descending" : "ascending" } : {})}
                 className={`px-4 py-2.5 font-medium whitespace-nowrap max-sm:px-3 ${side(column)}`}
               >
-                {sort === undefined || column.value === undefined ? (
+                {sort === undefined || (column.value === undefined && column.isSorted !== true) ? (
                   column.head
                 ) : (
                   <SortButton column={column} sort={sort} isDown={sorted?.key === column.key ? sorted.isDown : null} />
@@ -107,10 +109,10 @@ function SortButton<Row>({ column: { key, head, right = false }, sort, isDown }:
     <button
       type="button"
       onClick={() => sort.onOrder(nextOrder(sort.order, key, !right))}
-      className={`inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink ${isDown === null ? "" : "text-ink"}`}
+      className={`inline-flex min-h-6 items-center gap-0.5 rounded-sm hover:text-ink ${isDown === null ? "" : "text-ink"}`}
     >
       {head}
-      <Arrow className={`size-3.5 shrink-0 ${isDown === null ? "opacity-50" : ""}`} aria-hidden />
+      <Arrow className={`size-3 shrink-0 ${isDown === null ? "opacity-50" : ""}`} aria-hidden />
     </button>
   );
 }

@@ -37,6 +37,7 @@ const INDONESIAN: readonly (readonly [english: RegExp, indonesian: string])[] = 
   [/^names a command that was (?:approved|refused)(?:; .+)?$/, "sudah diputuskan"],
   [/^must be a UUID$/, "harus berupa UUID"],
   [/^must be a day such as (.+)$/, "harus tanggal, misalnya $1"],
+  [/^sorts at most (\d+) rows; narrow the filter$/, "hanya mengurutkan sampai $1 baris; persempit filternya"],
   [/^must not be later than .+$/, "tidak boleh lebih lambat dari akhir rentang"],
 ];
 

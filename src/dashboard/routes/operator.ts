@@ -24,7 +24,7 @@ const operatorCatalog = createRoute({
 const operatorAccounts = createRoute({
   getParentRoute: () => operator,
   path: "/accounts",
-  validateSearch: texts("q"),
+  validateSearch: texts("q", "sort"),
   component: lazyPage(() => import("../pages/operator/accounts/accounts-page.tsx"), "AccountsPage"),
 });
 const operatorAccount = createRoute({
@@ -48,7 +48,7 @@ const operatorLedger = createRoute({
 const operatorTopUps = createRoute({
   getParentRoute: () => operator,
   path: "/top-ups",
-  validateSearch: texts("account", "provider", "state", "problems", "topUp"),
+  validateSearch: texts("account", "provider", "state", "problems", "sort", "topUp"),
   component: lazyPage(() => import("../pages/operator/top-ups/top-ups-page.tsx"), "TopUpsPage"),
 });
 const operatorTransfers = createRoute({

@@ -1,7 +1,14 @@
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
-import { type Customer, customerOf, findCustomers, nameCustomers } from "../../identity/store.ts";
+import {
+  type Customer,
+  CUSTOMER_ORDERS,
+  type CustomerOrder,
+  customerOf,
+  findCustomers,
+  nameCustomers,
+} from "../../identity/store.ts";
 import { selectLastRequest } from "../../billing/usage/store.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid, timeOfUuidv7 } from "../../kernel/ids.ts";
@@ -13,6 +20,7 @@ import type { PostedMove } from "../../ledger/reference-lock.ts";
 import { findMerchants } from "../../merchant/merchants/listings.ts";
 import { freezeAccount, limitAccount, recountAccount, unfreezeAccount } from "../commands/accounts.ts";
 import { carryOutOrStore, type Requested } from "../second-person/approvals.ts";
+import { readOrder } from "../../kernel/list-order.ts";
 import { type PageRange, readPage } from "../../kernel/paging.ts";
 import { toProtoMerchant } from "./merchant-admin-service.ts";
 import { fromRupiah, keyed, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
@@ -52,8 +60,12 @@ export function createAccountService({
     });
   }
 
-  async function findByQuery(query: string, range: PageRange): Promise<readonly Customer[]> {
-    if (!isUuid(query)) return findCustomers(pool, { text: query, ...range });
+  async function findByQuery(
+    query: string,
+    order: CustomerOrder | null,
+    range: PageRange,
+  ): Promise<readonly Customer[]> {
+    if (!isUuid(query)) return findCustomers(pool, { text: query, ...range, ...(order === null ? {} : { order }) });
     const customer = await customerOf(pool, query);
     return customer === null ? [] : [customer];
   }
@@ -61,9 +73,10 @@ export function createAccountService({
   return {
     async listAccounts(request) {
       const query = request.query.trim();
+      const order = readOrder(request.orderBy, CUSTOMER_ORDERS);
       const page = await readPage(
         request,
-        (range) => findByQuery(query, range),
+        (range) => findByQuery(query, order, range),
         ({ accountId }) => accountId,
       );
       return { accounts: await summarise(page.items), nextPageToken: page.nextPageToken };

@@ -4,10 +4,17 @@ import { PaymentFinding } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import type { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import { protoState, toProtoTopUp } from "../../billing/proto-top-ups.ts";
 import { troubleOf } from "../../billing/top-ups/disputes.ts";
-import { findTopUps, readEvents } from "../../billing/top-ups/find-top-ups.ts";
+import {
+  findSortedTopUps,
+  findTopUps,
+  placeOfTopUp,
+  readEvents,
+  TOP_UP_ORDERS,
+} from "../../billing/top-ups/find-top-ups.ts";
 import { type PaymentEvent, selectTopUps } from "../../billing/top-ups/store.ts";
 import { type TopUp, TOP_UP_STATES } from "../../billing/top-ups/top-up.ts";
 import { NotFound } from "../../kernel/errors.ts";
+import { readOrder, readOrderedPage } from "../../kernel/list-order.ts";
 import { readPage } from "../../kernel/paging.ts";
 import { orNull, type Parts } from "./proto-parts.ts";
 import { verifyTopUp } from "../commands/top-ups.ts";
@@ -37,11 +44,18 @@ export function createTopUpService({
         state: TOP_UP_STATES.find((state) => protoState[state] === request.state) ?? null,
         needsAttention: request.onlyProblems,
       };
-      const page = await readPage(
-        request,
-        (range) => findTopUps(pool, { filter, ...range }),
-        ({ topUpId }) => topUpId,
-      );
+      const order = readOrder(request.orderBy, TOP_UP_ORDERS);
+      const page =
+        order === null
+          ? await readPage(
+              request,
+              (range) => findTopUps(pool, { filter, ...range }),
+              ({ topUpId }) => topUpId,
+            )
+          : await readOrderedPage(request, order, {
+              read: (place, limit) => findSortedTopUps(pool, { filter, order, place, limit }),
+              placeOf: (topUp) => placeOfTopUp(order, topUp),
+            });
       return { topUps: page.items.map(toProtoAccountTopUp), nextPageToken: page.nextPageToken };
     },
 

@@ -184,6 +184,28 @@ test("usage is listed, summed and exported by member, for those who may see it",
   expect(await problemOf(holder.billing.listUsage({ filter: { personId: "ani" } }))).toBe("validation_error");
 });
 
+test("usage is summed by member and day as the filter by member sums it, and a developer's sum is the own usage", async () => {
+  const grouping = UsageGrouping.PERSON_AND_DAY;
+  const chargeOf = (charges: readonly string[]): number => charges.reduce((sum, charge) => sum + Number(charge), 0);
+  for (const reader of [holder, viewer]) {
+    const { rows, totals } = await reader.billing.summarizeUsage({ grouping });
+    expect(rows.every(({ keyId, model }) => keyId === "" && model === "")).toBe(true);
+    for (const { personId } of [ani, budi, holder]) {
+      const own = rows.filter((row) => row.personId === personId);
+      const filtered = (await reader.billing.summarizeUsage({ filter: { personId } })).totals;
+      expect(own.reduce((sum, { requests }) => sum + requests, 0)).toBe(Number(filtered?.requests));
+      expect(chargeOf(own.map(({ charge }) => charge))).toBeCloseTo(Number(filtered?.charge), 6);
+    }
+    expect(chargeOf(rows.map(({ charge }) => charge))).toBeCloseTo(Number(totals?.charge), 6);
+    expect(new Set(rows.map(({ personId }) => personId))).toEqual(
+      new Set([ani, budi, holder].map(({ personId }) => personId)),
+    );
+  }
+  const own = await ani.billing.summarizeUsage({ grouping });
+  expect(new Set(own.rows.map(({ personId }) => personId))).toEqual(new Set([ani.personId]));
+  expect(own.totals?.requests).toBe(2n);
+});
+
 test("the key of an admin who becomes a developer shows the own requests from the next call on", async () => {
   const person = await joined("admin");
   const admin = reach(person);

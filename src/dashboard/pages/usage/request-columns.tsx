@@ -19,7 +19,7 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
   const formats = useFormats();
   const keys = useKeyNames();
   return [
-    { key: "time", head: messages.time, cell: (record) => <Moment record={record} /> },
+    { key: "time", head: messages.time, isSorted: true, cell: (record) => <Moment record={record} /> },
     { key: "model", head: messages.model, wide: true, cell: ({ model }) => <ModelId id={model} /> },
     {
       key: "key",
@@ -38,12 +38,14 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
     {
       key: "cost",
       head: messages.cost,
+      isSorted: true,
       right: true,
       cell: ({ charge }) => <strong className="font-medium whitespace-nowrap">{formats.cost(charge)}</strong>,
     },
     {
       key: "duration",
       head: messages.duration,
+      isSorted: true,
       right: true,
       wide: true,
       cell: ({ durationMs }) => <span className="whitespace-nowrap text-muted">{formats.seconds(durationMs)}</span>,

@@ -15,13 +15,13 @@ function valueOf(row: UsageSummary, unit: UsageUnit): Decimal {
   return String(inputOf(row) + outputOf(row));
 }
 
-/** What a row counts in: its model, or its key's id. A row has one of them. */
-const groupOf = ({ model, keyId }: UsageSummary): string => model || keyId;
+/** What a row counts in: its model, its key's id or its person's. A row has one of them; usage of no person has none. */
+const groupOf = ({ model, keyId, personId }: UsageSummary): string => model || keyId || personId;
 
 /** `group` null stands for all others together. */
 export type Share = { readonly group: string | null; readonly colour: number; readonly total: Decimal };
 
-/** The models of a summary, or its keys, the largest first. */
+/** The models of a summary, its keys or its people, the largest first. */
 export function sharesOf(rows: readonly UsageSummary[], unit: UsageUnit): Share[] {
   const totals = [...Map.groupBy(rows, groupOf)].map(([group, own]) => ({
     group,
@@ -41,7 +41,7 @@ type BarsOf = {
   readonly unit: UsageUnit;
   readonly range: { readonly first: Day; readonly last: Day };
   readonly othersName: string;
-  /** The name of a model or key as displayed. Left out: it is the model's id. */
+  /** The name of a model, a key or a person as displayed. Left out: it is the model's id. */
   readonly groupName?: (group: string) => string;
   readonly dayName: (day: Day) => string;
   readonly shortDayName: (day: Day) => string;

@@ -1,5 +1,4 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { keepPreviousData } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { BillingService, type SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
@@ -13,7 +12,7 @@ import { Failed, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { barsOf, type Share, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./change-search.ts";
-import { useKeyNames } from "./usage-filters.tsx";
+import { useKeyNames, useMembersSeen } from "./usage-filters.tsx";
 import type { filterOf, rangeOf, UsageStack, UsageUnit } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
@@ -27,21 +26,26 @@ type UsageChartProps = {
   readonly range: ReturnType<typeof rangeOf>;
 };
 
+/** The title of the chart. */
+const TITLES = { model: "chart", key: "chartByKey", member: "chartByMember" } as const satisfies Record<
+  UsageStack,
+  string
+>;
+
 /** The label of the total in each unit. */
 const TOTALS = { rupiah: "cost", tokens: "tokens", requests: "requests" } as const satisfies Record<UsageUnit, string>;
 
-/** The chart with its totals in the legend, and the same as a table. `data` is by model; the sums by key are fetched here. */
+/** The chart with its totals in the legend, and the same as a table. `data` is by model; other sums are fetched here. */
 export function UsageChart({ data: byModel, failed: failedByModel, unit, by, filter, range }: UsageChartProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
-  const keys = useKeyNames();
-  const byKey = useSumsByKey(filter, by);
-  const { data, failed } = by === "key" ? byKey : { data: byModel, failed: failedByModel };
+  const nameOf = useGroupNames(by);
+  const byOther = useOtherSums(filter, by);
+  const { data, failed } = by === "model" ? { data: byModel, failed: failedByModel } : byOther;
   const valueName = (value: Decimal): string =>
     unit === "rupiah" ? formats.cost(value) : formats.count(BigInt(value));
-  const groupName = (group: string): string => (by === "key" ? (keys.get(group) ?? group.slice(0, 8)) : group);
   const shares = data === undefined ? [] : sharesOf(data.rows, unit);
-  const title = by === "key" ? messages.chartByKey : messages.chart;
+  const title = messages[TITLES[by]];
   const bars =
     data === undefined
       ? []
@@ -50,7 +54,7 @@ export function UsageChart({ data: byModel, failed: failedByModel, unit, by, fil
           unit,
           range,
           othersName: messages.others,
-          groupName,
+          groupName: nameOf,
           dayName: formats.day,
           shortDayName: formats.shortDay,
           valueName,
@@ -64,7 +68,7 @@ export function UsageChart({ data: byModel, failed: failedByModel, unit, by, fil
       ) : (
         <StackedBars label={title} bars={bars} tick={formats.tick} whole={unit !== "rupiah"} />
       )}
-      <Legend shares={shares} valueName={valueName} groupName={groupName} />
+      <Legend shares={shares} valueName={valueName} groupName={nameOf} />
       {shares.length === 0 ? null : (
         <details className="mt-3">
           <summary className="text-muted">{messages.asTable}</summary>
@@ -77,20 +81,43 @@ export function UsageChart({ data: byModel, failed: failedByModel, unit, by, fil
   );
 }
 
-/** The sums by key and day, only where they are shown. Until they are loaded, those of the previous filter stay. */
-function useSumsByKey(filter: UsageChartProps["filter"], by: UsageStack) {
+/** The name of what the bars are stacked of: a model's id, a key's name, a member's address. */
+function useGroupNames(by: UsageStack): (group: string) => string {
+  const messages = useMessages(USAGE_MESSAGES);
+  const keys = useKeyNames();
+  const members = useMembersSeen();
+  if (by === "model") return (group) => group;
+  if (by === "key") return (group) => keys.get(group) ?? group.slice(0, 8);
+  const emails = new Map(members.map(({ personId, email }) => [personId, email]));
+  // Keys that services and operators made, and people who are no members any more.
+  return (group) =>
+    group === "" ? messages.noMember : (emails.get(group) ?? `${messages.formerMember} ${group.slice(-6)}`);
+}
+
+/** The sums by key or by member and day, only where they are shown. Until they are loaded, those of the previous filter stay. */
+function useOtherSums(filter: UsageChartProps["filter"], by: UsageStack) {
   const { data, error, refetch } = useQuery(
     BillingService.method.summarizeUsage,
-    { filter, grouping: UsageGrouping.KEY_AND_DAY },
-    { enabled: by === "key", placeholderData: keepPreviousData },
+    { filter, grouping: by === "member" ? UsageGrouping.PERSON_AND_DAY : UsageGrouping.KEY_AND_DAY },
+    {
+      enabled: by !== "model",
+      // Rows of another grouping would be stacked under wrong names.
+      placeholderData: (previous) => (previous !== undefined && isGroupedBy(previous, by) ? previous : undefined),
+    },
   );
   const isFailed = data === undefined && error !== null;
   return { data, failed: isFailed ? <Failed error={error} retry={() => void refetch()} /> : undefined };
 }
 
+/** Whether the rows of a summary are by key where they are to be, and by member where they are to be. */
+function isGroupedBy({ rows }: SummarizeUsageResponse, by: UsageStack): boolean {
+  return rows.some(({ keyId }) => keyId !== "") === (by === "key");
+}
+
 function Views({ unit, by }: { readonly unit: UsageUnit; readonly by: UsageStack }) {
   const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
+  const members = useMembersSeen();
   return (
     <div className="flex flex-wrap gap-2">
       <Segments
@@ -99,6 +126,7 @@ function Views({ unit, by }: { readonly unit: UsageUnit; readonly by: UsageStack
         choices={[
           { value: "model", label: messages.byModel },
           { value: "key", label: messages.byKey },
+          ...(members.length > 1 || by === "member" ? [{ value: "member", label: messages.byMember } as const] : []),
         ]}
         onChange={(value) => change({ by: value === "model" ? undefined : value })}
       />
@@ -149,7 +177,7 @@ type LegendProps = {
   readonly groupName?: (group: string) => string;
 };
 
-/** The colour and the total of each model, or of each key. */
+/** The colour and the total of each model, key or member. */
 export function Legend({ shares, valueName, groupName = (group) => group }: LegendProps) {
   const messages = useMessages(USAGE_MESSAGES);
   return (

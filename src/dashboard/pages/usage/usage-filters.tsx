@@ -3,6 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { Member } from "#gen/saldo/identity/v1/member_pb.ts";
 import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import type { Day } from "../../i18n/days.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -107,9 +108,7 @@ function KeyFilter({ chosen }: { readonly chosen: string | undefined }) {
 function MemberFilter({ chosen }: { readonly chosen: string | undefined }) {
   const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
-  const isShown = useMay("read");
-  const { data } = useQuery(MembersService.method.listMembers, {}, { enabled: isShown });
-  const members = data?.members ?? [];
+  const members = useMembersSeen();
   if (members.length < 2 && chosen === undefined) return null;
   return (
     <SelectField
@@ -129,6 +128,13 @@ function MemberFilter({ chosen }: { readonly chosen: string | undefined }) {
       )}
     </SelectField>
   );
+}
+
+/** The members of the account, where the person may see them. */
+export function useMembersSeen(): readonly Member[] {
+  const isShown = useMay("read");
+  const { data } = useQuery(MembersService.method.listMembers, {}, { enabled: isShown });
+  return data?.members ?? [];
 }
 
 /** The names of the account's keys by their ids; equal names are followed by the start of the key. */

@@ -139,7 +139,7 @@ function Details({ summary, search, filter }: DetailsProps) {
       }
     >
       {tab === "requests" ? (
-        <UsageRequests filter={filter} nothing={nothing} />
+        <UsageRequests filter={filter} order={search.order} nothing={nothing} />
       ) : (
         <Aging isOld={summary.isOld}>
           {summary.failed ?? (

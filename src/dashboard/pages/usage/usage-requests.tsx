@@ -1,9 +1,12 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import type { ReactNode } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { factsOf } from "../../api/transport.ts";
 import { useMessages } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
-import { Failed, SkeletonLines, Stale } from "../../components/states.tsx";
+import { orderBy } from "../../components/order.ts";
+import { Empty, Failed, SkeletonLines, Stale } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { useChangeSearch } from "./change-search.ts";
 import { useRequestColumns } from "./request-columns.tsx";
@@ -15,18 +18,25 @@ const PAGE_SIZE = 50;
 
 type UsageRequestsProps = {
   readonly filter: ReturnType<typeof filterOf>;
+  readonly order: string | undefined;
   /** Shown when there are none. */
   readonly nothing: ReactNode;
 };
 
-/** Every request of the filter, the newest first. A row opens its sheet. */
-export function UsageRequests({ filter, nothing }: UsageRequestsProps) {
+/** Whether the list is too long to be sorted. */
+function isTooLong(error: unknown): boolean {
+  return factsOf(error)?.details.some(({ rule }) => rule === "order_by.too_many") ?? false;
+}
+
+/** Every request of the filter, the newest first, or in the order of a column over all pages. A row opens its sheet. */
+export function UsageRequests({ filter, order, nothing }: UsageRequestsProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const columns = useRequestColumns();
+  const sort = { order, onOrder: (next: string | undefined) => change({ order: next }) };
   const pages = useInfiniteQuery(
     BillingService.method.listUsage,
-    { filter, pageSize: PAGE_SIZE, pageToken: "" },
+    { filter, pageSize: PAGE_SIZE, pageToken: "", orderBy: orderBy(order, columns) },
     {
       pageParamKey: "pageToken",
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
@@ -35,8 +45,19 @@ export function UsageRequests({ filter, nothing }: UsageRequestsProps) {
   );
   const { data, error, refetch, isFetchNextPageError } = pages;
   const records = data?.pages.flatMap((page) => page.records);
-  if (records === undefined)
-    return error === null ? <SkeletonLines /> : <Failed error={error} retry={() => void refetch()} />;
+  if (records === undefined) {
+    if (error === null) return <SkeletonLines />;
+    return isTooLong(error) ? (
+      <Empty
+        title={messages.tooManyToSort}
+        action={<Button onClick={() => change({ order: undefined })}>{messages.newestFirst}</Button>}
+      >
+        {messages.tooManyToSortAbout}
+      </Empty>
+    ) : (
+      <Failed error={error} retry={() => void refetch()} />
+    );
+  }
   if (records.length === 0) return nothing;
   return (
     <>
@@ -48,6 +69,7 @@ export function UsageRequests({ filter, nothing }: UsageRequestsProps) {
       <Table
         label={messages.byRequest}
         columns={columns}
+        sort={sort}
         rows={records}
         keyOf={({ requestId }) => requestId}
         onOpen={({ requestId }) => change({ request: requestId })}

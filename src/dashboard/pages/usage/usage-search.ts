@@ -11,7 +11,7 @@ export const DEFAULT_DAYS = 30;
 export type UsageStatus = "billed" | "free" | "failed";
 type UsageTab = "days" | "requests";
 /** What the chart's bars are stacked of. */
-export type UsageStack = "model" | "key";
+export type UsageStack = "model" | "key" | "member";
 export type UsageUnit = "rupiah" | "tokens" | "requests";
 
 /** The address; an omitted field has its default. */
@@ -29,6 +29,8 @@ export type UsageSearch = {
   readonly by?: UsageStack;
   /** The order of the table of days. */
   readonly sort?: string;
+  /** The order of the list of requests, which the server sorts. */
+  readonly order?: string;
   readonly request?: string;
 };
 
@@ -55,8 +57,9 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
     status: one("status", ["billed", "free", "failed"]),
     tab: one("tab", ["requests"]),
     unit: one("unit", ["tokens", "requests"]),
-    by: one("by", ["key"]),
+    by: one("by", ["key", "member"]),
     sort: text("sort"),
+    order: text("order"),
     request: text("request"),
   });
 }

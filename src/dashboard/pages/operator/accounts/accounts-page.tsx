@@ -9,7 +9,9 @@ import { Card } from "../../../components/card.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
+import { orderBy } from "../../../components/order.ts";
 import type { Column } from "../../../components/table.tsx";
+import { useChangeAddress } from "../components/address.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
@@ -23,10 +25,12 @@ const LONGEST_QUERY = 320;
 export function AccountsPage() {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const navigate = useNavigate();
-  const { q } = useSearch({ from: "/inside/operator/accounts" });
+  const change = useChangeAddress();
+  const { q, sort } = useSearch({ from: "/inside/operator/accounts" });
+  const columns = useColumns();
   const query = useInfiniteQuery(
     AccountService.method.listAccounts,
-    { query: q ?? "", pageSize: PAGE_SIZE, pageToken: "" },
+    { query: q ?? "", pageSize: PAGE_SIZE, pageToken: "", orderBy: orderBy(sort, columns) },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
   return (
@@ -45,7 +49,8 @@ export function AccountsPage() {
           query={query}
           rows={query.data?.pages.flatMap((page) => page.accounts)}
           label={messages.list}
-          columns={useColumns()}
+          columns={columns}
+          sort={{ order: sort, onOrder: (order) => change({ sort: order }) }}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: "/operator/accounts/$accountId", params: { accountId: id } })}
           empty={<Empty title={messages.noMatch}>{messages.noMatchAbout}</Empty>}
@@ -63,6 +68,7 @@ function useColumns(): readonly Column<AccountSummary>[] {
     {
       key: "email",
       head: messages.email,
+      isSorted: true,
       cell: ({ email, id }) => (
         <>
           <span className="font-medium break-all">{email}</span>
@@ -99,6 +105,7 @@ function useColumns(): readonly Column<AccountSummary>[] {
     {
       key: "opened",
       head: messages.opened,
+      isSorted: true,
       wide: true,
       cell: ({ createdAt }) => <span className="whitespace-nowrap text-muted">{when(createdAt)}</span>,
     },

@@ -9,6 +9,7 @@ import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
+import { orderBy } from "../../../components/order.ts";
 import type { Column } from "../../../components/table.tsx";
 import { TOP_UP_STATE_MESSAGES } from "../../billing/billing-messages.ts";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
@@ -48,6 +49,7 @@ export function TopUpsPage() {
   const search = useSearch({ from: "/inside/operator/top-ups" });
   const states: Readonly<Record<string, TopUpState>> = STATES;
   const account = useNamedAccount(search.account);
+  const columns = useColumns();
   const query = useInfiniteQuery(
     TopUpService.method.listTopUps,
     {
@@ -57,6 +59,7 @@ export function TopUpsPage() {
       onlyProblems: search.problems !== undefined,
       pageSize: PAGE_SIZE,
       pageToken: "",
+      orderBy: orderBy(search.sort, columns),
     },
     {
       pageParamKey: "pageToken",
@@ -72,7 +75,8 @@ export function TopUpsPage() {
         <Rows
           {...behindAccount(account, query, topUps)}
           label={messages.list}
-          columns={useColumns()}
+          columns={columns}
+          sort={{ order: search.sort, onOrder: (sort) => change({ sort }) }}
           keyOf={({ topUp }) => topUp?.id ?? ""}
           onOpen={({ topUp }) => change({ topUp: topUp?.id })}
           empty={
@@ -109,6 +113,7 @@ function useColumns(): readonly Column<AccountTopUp>[] {
     {
       key: "time",
       head: shared.time,
+      isSorted: true,
       cell: ({ topUp, accountId }) => (
         <>
           <span className="text-muted md:whitespace-nowrap">{when(topUp?.createdAt)}</span>
@@ -123,6 +128,7 @@ function useColumns(): readonly Column<AccountTopUp>[] {
     {
       key: "amount",
       head: messages.amount,
+      isSorted: true,
       right: true,
       cell: ({ topUp }) => <span className="whitespace-nowrap">{formats.rupiah(topUp?.amount)}</span>,
     },
