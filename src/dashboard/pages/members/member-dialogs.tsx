@@ -1,5 +1,6 @@
 // The changes of members, each in a dialog: invite, change a role, remove, leave. What the server refuses is shown in its words.
 
+import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { ConnectError } from "@connectrpc/connect";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -18,28 +19,29 @@ import { RoleField } from "./role-field.tsx";
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
 
+type Closing = { readonly onClose: () => void };
+type OfMember = Closing & { readonly member: Member };
+
 /** Invites a person by mail. */
-export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
+export function InviteDialog({ onClose }: Closing) {
   const messages = useMessages(MEMBERS_MESSAGES);
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<AccountRole>(AccountRole.DEVELOPER);
   const [isTried, setTried] = useState(false);
-  const { mutateAsync, isPending } = useMutation(MembersService.method.inviteMember);
   const isWrong = !EMAIL.test(email.trim());
+  const read = () => {
+    setTried(true);
+    return isWrong ? null : { email: email.trim(), role };
+  };
   return (
-    <TaskDialog
+    <CallDialog
+      method={MembersService.method.inviteMember}
+      request={read}
       title={messages.invite}
       about={messages.inviteAbout}
       submit={messages.sendInvite}
       done={messages.invited}
       failed={messages.notInvited}
-      isPending={isPending}
-      run={async () => {
-        setTried(true);
-        if (isWrong) return false;
-        await mutateAsync({ email: email.trim(), role });
-        return true;
-      }}
       onClose={onClose}
     >
       <TextField
@@ -54,89 +56,92 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         autoFocus
       />
       <RoleField value={role} onChange={setRole} />
-    </TaskDialog>
+    </CallDialog>
   );
 }
 
 /** Gives a member another role. */
-export function RoleDialog({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+export function RoleDialog({ member: { personId, email, role: now }, onClose }: OfMember) {
   const messages = useMessages(MEMBERS_MESSAGES);
-  const [role, setRole] = useState(member.role);
-  const { mutateAsync, isPending } = useMutation(MembersService.method.changeRole);
+  const [role, setRole] = useState(now);
   return (
-    <TaskDialog
+    <CallDialog
+      method={MembersService.method.changeRole}
+      request={() => ({ personId, role })}
       title={messages.changeRole}
-      about={member.email}
+      about={email}
       submit={messages.save}
       done={messages.roleChanged}
-      failed={messages.failed}
-      isPending={isPending}
-      run={async () => {
-        await mutateAsync({ personId: member.personId, role });
-        return true;
-      }}
       onClose={onClose}
     >
       <RoleField value={role} onChange={setRole} />
       <p className="text-muted">{messages.roleNote}</p>
-    </TaskDialog>
+    </CallDialog>
   );
 }
 
 /** Removes a member, whose keys are revoked. */
-export function RemoveDialog({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+export function RemoveDialog({ member: { personId, email, workingKeys }, onClose }: OfMember) {
   const messages = useMessages(MEMBERS_MESSAGES);
-  const { mutateAsync, isPending } = useMutation(MembersService.method.removeMember);
   return (
-    <TaskDialog
+    <CallDialog
+      method={MembersService.method.removeMember}
+      request={() => ({ personId })}
       title={messages.remove}
-      about={member.email}
-      submit={messages.remove}
+      about={email}
       done={messages.removed}
-      failed={messages.failed}
       isDanger
-      isPending={isPending}
-      run={async () => {
-        await mutateAsync({ personId: member.personId });
-        return true;
-      }}
       onClose={onClose}
     >
       <p>
-        {messages.removeAbout} <strong>{member.workingKeys}</strong>
+        {messages.removeAbout} <strong>{workingKeys}</strong>
       </p>
-    </TaskDialog>
+    </CallDialog>
   );
 }
 
 /** Ends the person's own membership. */
-export function LeaveDialog({
-  ownAccountId,
-  onClose,
-}: {
-  readonly ownAccountId: string;
-  readonly onClose: () => void;
-}) {
+export function LeaveDialog({ ownAccountId, onClose }: Closing & { readonly ownAccountId: string }) {
   const messages = useMessages(MEMBERS_MESSAGES);
-  const { mutateAsync, isPending } = useMutation(MembersService.method.leaveAccount);
   return (
-    <TaskDialog
+    <CallDialog
+      method={MembersService.method.leaveAccount}
+      request={() => ({})}
+      after={() => reloadForAccount(ownAccountId)}
       title={messages.leave}
-      submit={messages.leave}
-      done={messages.leave}
-      failed={messages.failed}
       isDanger
-      isPending={isPending}
-      run={async () => {
-        await mutateAsync({});
-        reloadForAccount(ownAccountId);
-        return true;
-      }}
       onClose={onClose}
     >
       <p>{messages.leaveAbout}</p>
-    </TaskDialog>
+    </CallDialog>
   );
+}
+
+type CallProps<Input extends DescMessage, Output extends DescMessage> = Pick<
+  TaskProps,
+  "title" | "about" | "isDanger" | "onClose" | "children"
+> &
+  Partial<Pick<TaskProps, "submit" | "done" | "failed">> & {
+    readonly method: DescMethodUnary<Input, Output>;
+    /** The request of the fields. Null: they are wrong, and show why. */
+    readonly request: () => MessageInitShape<Input> | null;
+    readonly after?: () => void;
+  };
+
+/** A task that is one call. Its title is its button's text and its notice, where these have none. */
+function CallDialog<Input extends DescMessage, Output extends DescMessage>(props: CallProps<Input, Output>) {
+  const { method, request, after, title, submit = title, done = title, failed, ...dialog } = props;
+  const messages = useMessages(MEMBERS_MESSAGES);
+  const { mutateAsync, isPending } = useMutation(method);
+  const run = async () => {
+    const input = request();
+    if (input === null) return false;
+    await mutateAsync(input);
+    after?.();
+    return true;
+  };
+  const texts = { title, submit, done, failed: failed ?? messages.failed };
+  return <TaskDialog {...dialog} {...texts} isPending={isPending} run={run} />;
 }
 
 type TaskProps = {

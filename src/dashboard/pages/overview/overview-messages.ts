@@ -64,7 +64,7 @@ export const OVERVIEW_MESSAGES = {
     again: "Try again",
     saved: "Saved by cache",
     fromCache: "of input tokens from cache",
-    chart: "Cost of 14 days",
+    chart: "Cost, last 14 days",
     allUsage: "All usage",
     allRequests: "All requests",
     last: "Last requests",

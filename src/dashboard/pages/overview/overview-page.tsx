@@ -93,14 +93,7 @@ function MiniChart({ today: last, data, error, retry }: MiniChartProps) {
   const rows = data?.rows.filter(({ day }) => day >= first);
   const shares = sharesOf(rows ?? [], "rupiah");
   return (
-    <Card
-      title={messages.chart}
-      aside={
-        <LinkButton to="/usage" variant="quiet">
-          {messages.allUsage}
-        </LinkButton>
-      }
-    >
+    <Card title={messages.chart} aside={<LinkButton to="/usage">{messages.allUsage}</LinkButton>}>
       {rows === undefined ? (
         error === null ? (
           <Skeleton className="h-45 w-full" />
@@ -146,7 +139,7 @@ function LastRequests() {
       flush
       title={messages.last}
       aside={
-        <LinkButton to="/usage" search={{ tab: "requests" }} variant="quiet">
+        <LinkButton to="/usage" search={{ tab: "requests" }}>
           {messages.allRequests}
         </LinkButton>
       }

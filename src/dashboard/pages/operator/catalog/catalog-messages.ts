@@ -131,7 +131,7 @@ export const CATALOG_MESSAGES = {
     input: "Input",
     output: "Output",
     cache: "Cached",
-    perMillion: "Prices of 1M tokens",
+    perMillion: "Prices per 1M tokens",
     price: "Customers pay",
     costUnknown: "cost not known",
     routes: "Routes in the order they are tried",
