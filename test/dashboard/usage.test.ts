@@ -168,7 +168,7 @@ describe("the usage page", () => {
     await expect.poll(async () => (await legend.allTextContents()).toSorted()).toEqual(expected.toSorted());
   });
 
-  it("stacks the same sums by the member who made the key, and names keys that nobody made", async () => {
+  it("stacks the same sums by the member who made the key, and names keys without a maker", async () => {
     const { email } = await dashboard.signUp();
     const { accountId } = await findDemo(dashboard.database.database);
     const personOf = async (condition: string, value: string): Promise<string> => {

@@ -146,7 +146,7 @@ export async function summarizeUsage(
   }
 }
 
-/** The rows of each person on each day, of rows by key and day. `makers`: who made each key; keys of nobody are one row. */
+/** The rows of each person on each day, of rows by key and day. `makers`: who made each key; keys that no person made are one row. */
 export function groupByPerson({ rows, ...summary }: UsageSummary, makers: ReadonlyMap<string, string>): UsageSummary {
   const personOf = ({ keyId }: UsageSummaryRow): string => makers.get(keyId) ?? "";
   const byPerson = [...Map.groupBy(rows, ({ day }) => day)].flatMap(([day, ofDay]) =>

@@ -183,7 +183,8 @@ export function Legend({ shares, valueName, groupName = (group) => group }: Lege
   return (
     <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-2">
       {shares.map(({ group, colour, total }) => (
-        <li key={group ?? ""} className="flex min-w-0 items-center gap-2">
+        // A group without a name is not the same as all others.
+        <li key={group === null ? "others" : `of ${group}`} className="flex min-w-0 items-center gap-2">
           <Swatch colour={colour} />
           <span className="truncate font-mono text-[0.8125rem]">
             {group === null ? messages.others : groupName(group)}
