@@ -109,7 +109,8 @@ function SortButton<Row>({ column: { key, head, right = false }, sort, isDown }:
     <button
       type="button"
       onClick={() => sort.onOrder(nextOrder(sort.order, key, !right))}
-      className={`inline-flex min-h-6 items-center gap-0.5 rounded-sm hover:text-ink ${isDown === null ? "" : "text-ink"}`}
+      // The arrow of a column of numbers is in the cell's padding: the head ends where the numbers end.
+      className={`inline-flex min-h-6 items-center rounded-sm hover:text-ink ${right ? "-mr-3" : ""} ${isDown === null ? "" : "text-ink"}`}
     >
       {head}
       <Arrow className={`size-3 shrink-0 ${isDown === null ? "opacity-50" : ""}`} aria-hidden />
