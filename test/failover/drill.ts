@@ -12,6 +12,7 @@ import { audit } from "../../src/ledger/audit/audit.ts";
 import { busyUpstream, Load } from "../faults/load.ts";
 import { Service } from "../faults/service.ts";
 import { SOUND } from "../money/money-setup.ts";
+import type { LogLine, SaldoProcess } from "../setup/saldo-process.ts";
 import { Cluster } from "./cluster.ts";
 import { type Fault, LEADER_FAULTS, OTHER_FAULTS } from "./faults.ts";
 import { eventually } from "./machine.ts";
@@ -87,15 +88,21 @@ function median(values: readonly number[]): number {
   return ((sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) + (sorted[Math.ceil((sorted.length - 1) / 2)] ?? 0)) / 2;
 }
 
+/** Faults of our own, which no fault of a database explains. */
+function isFault({ level }: LogLine): boolean {
+  return level === "error" || level === "fatal";
+}
+
 it("what was acknowledged before and during faults of the database is in the books", async () => {
   const folder = await mkdtemp(join(tmpdir(), "saldo-failover-drill-"));
   const cluster = await Cluster.start({ folder, tree });
   let service: Service | null = null;
+  let nodes: SaldoProcess[] = [];
   try {
     const required = { SALDO_REQUIRE_SYNC_STANDBY: "1" };
     service = await Service.create(cluster.url, { DATABASE_URL: cluster.url, ...required });
     // One gateway knows all servers, the other one goes through HAProxy.
-    const nodes = [
+    nodes = [
       await service.node({ SALDO_DATA_DIR: join(folder, "gateway1") }),
       await service.node({ SALDO_DATA_DIR: join(folder, "gateway2"), DATABASE_URL: await cluster.proxyUrl() }),
     ];
@@ -135,6 +142,9 @@ it("what was acknowledged before and during faults of the database is in the boo
       `Outage of ${outages.length} failovers: median ${median(outages).toFixed(1)} s, longest ${Math.max(...outages).toFixed(1)} s.`,
     );
     expect(median(outages)).toBeLessThan(30);
+  } catch (error) {
+    for (const line of nodes.flatMap(({ log }) => log.filter(isFault))) print(JSON.stringify(line));
+    throw error;
   } finally {
     await service?.close();
     await cluster.stop();
