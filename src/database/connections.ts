@@ -3,7 +3,7 @@
 import { types } from "pg";
 import type { Client, ClientConfig, CustomTypesConfig } from "pg";
 import { addressesOf } from "../kernel/database-hosts.ts";
-import { PrimaryClient, type ServerAddress, ServerList } from "./primary.ts";
+import { PrimaryClient, type PrimaryClientConfig, type ServerAddress, ServerList } from "./primary.ts";
 import { servingOptions } from "./serving-settings.ts";
 
 /** The address of a database and its login: a URL of an external server, or the socket of the embedded one. */
@@ -36,7 +36,7 @@ export function loginOf(url: string, onPrimary?: (server: ServerAddress) => void
 }
 
 /** What every client and pool of ours is made with. */
-export function clientConfig(login: Login, applicationName: string): ClientConfig & { servers?: ServerList } {
+export function clientConfig(login: Login, applicationName: string): PrimaryClientConfig {
   return {
     ...login,
     application_name: applicationName,
@@ -56,7 +56,7 @@ export function borrowServingRole(url: string, versionNumber: number): string {
 }
 
 /** Opens one connection. An idle connection that dies must not end the process. */
-export async function connectClient(config: ClientConfig): Promise<Client> {
+export async function connectClient(config: PrimaryClientConfig): Promise<Client> {
   const client = new PrimaryClient(config);
   client.on("error", () => {
     // The next query on this client fails with the same news, and its caller acts on that.

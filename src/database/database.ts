@@ -2,7 +2,7 @@
 // change what was posted. Everything that must be true lives behind it. Only the composition root and tests open one.
 
 import { Pool } from "pg";
-import type { Client, ClientConfig } from "pg";
+import type { Client } from "pg";
 import { invariant } from "../kernel/invariant.ts";
 import { borrowServingRole, clientConfig, connectClient, loginOf, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
@@ -13,7 +13,7 @@ import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
 import { applyServerSettings, SERVING_ROLE } from "./serving-settings.ts";
-import { PrimaryClient, type ServerAddress } from "./primary.ts";
+import { PrimaryClient, type PrimaryClientConfig, type ServerAddress } from "./primary.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
 /** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are reused after a restart. */
@@ -149,7 +149,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const owner = clientConfig(logins.owner, applicationName);
   const version = await withClient(owner, checkServer);
   const servingLogin = logins.serving(version);
-  const serving = clientConfig(servingLogin, applicationName);
+  const serving = { ...clientConfig(servingLogin, applicationName), primaryOnly: true };
   await migrate(owner);
   await withClient(owner, applyServerSettings);
   const isPooled = await withClient(serving, async (client) => {
@@ -163,7 +163,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const pool = makePool(answering, options.poolSize ?? DEFAULT_POOL_SIZE);
   const requestPool = makePool(answering, options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE);
   const standby = standbyPool(options, version);
-  const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
+  const fence = makePool(options.ownerUrl === undefined ? { ...owner, primaryOnly: true } : serving, 1);
   return {
     pool,
     requestPool,
@@ -199,7 +199,7 @@ function standbyPool({ readUrl, ownerUrl, poolSize }: DatabaseOptions, version: 
   return makePool({ ...config, connectionTimeoutMillis: STANDBY_CONNECT_MS }, poolSize ?? DEFAULT_POOL_SIZE);
 }
 
-function makePool(config: ClientConfig, max: number): Pool {
+function makePool(config: PrimaryClientConfig, max: number): Pool {
   const pool = new Pool({ ...config, Client: PrimaryClient, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
   // Without a listener, a connection that dies would end the process: idle ones emit on the pool, the others on themselves.
   // The pool has dropped it already, and its query fails.

@@ -14,6 +14,7 @@ const ANSWER_WITHIN_MS = 1_500;
 const REMEMBERED_MS = 500;
 
 type Found = ServerAddress & ServerHistory;
+type ParameterStatus = { readonly parameterName: string; readonly parameterValue: string };
 /** The part of the driver's client that this file uses; tests put another in its place. */
 type Asked = Pick<Client, "connect" | "query" | "end" | "on" | "host" | "port">;
 
@@ -86,13 +87,27 @@ export class ServerList {
   }
 }
 
+/**
+ * What a client of ours is made with. `servers`: it goes to the primary among them. `primaryOnly`: a standby is refused, to which a
+ * balancer may lead.
+ */
+export type PrimaryClientConfig = ClientConfig & { readonly servers?: ServerList; readonly primaryOnly?: boolean };
+
 /** A connection to the primary of several servers, or to the one server of its configuration. */
 export class PrimaryClient extends Client {
   readonly #servers: ServerList | null;
+  readonly #primaryOnly: boolean;
+  #isStandby = false;
 
-  constructor(config: ClientConfig & { readonly servers?: ServerList } = {}) {
+  constructor(config: PrimaryClientConfig = {}) {
     super(config);
     this.#servers = config.servers ?? null;
+    this.#primaryOnly = config.primaryOnly ?? false;
+    // PostgreSQL reports it with each connection, so no question is needed. The driver's types lack its own protocol.
+    const protocol = Reflect.get(this, "connection") as NodeJS.EventEmitter;
+    protocol.on("parameterStatus", ({ parameterName, parameterValue }: ParameterStatus) => {
+      if (parameterName === "in_hot_standby") this.#isStandby = parameterValue === "on";
+    });
   }
 
   override connect(): Promise<Client>;
@@ -110,6 +125,9 @@ export class PrimaryClient extends Client {
       this.host = host;
       this.port = port;
     }
-    return super.connect();
+    await super.connect();
+    if (!this.#primaryOnly || !this.#isStandby) return this;
+    await this.end().catch(() => {}); // it is refused, whatever becomes of it
+    throw Object.assign(new Error("The database server is a standby."), { code: "ECONNREFUSED" });
   }
 }

@@ -85,6 +85,11 @@ export function sqlState(error: unknown): string | undefined {
   return "severity" in error ? errorCode(error) : sqlState(error.cause);
 }
 
+/** What PostgreSQL wrote of an error that it raised, also of one that another error wraps. */
+function messageOf(error: Error): string {
+  return "severity" in error || !(error.cause instanceof Error) ? error.message : messageOf(error.cause);
+}
+
 /** Whether PostgreSQL had no disk, memory or other means for a statement. Nothing of it was written, and later it may work. */
 export function isOutOfMeans(error: unknown): boolean {
   return /^(53|58)/.test(sqlState(error) ?? "");
@@ -95,6 +100,8 @@ export function isOutOfMeans(error: unknown): boolean {
  * ended a session of ours whose transaction was idle, or took, for too long, because this process did not run.
  */
 const AWAY_STATE = /^(57P01|57P02|57P03|53300|25006|25P03|25P04|08...)$/;
+/** A replica's answers to what needs a transaction id or writes to the log; PostgreSQL gives these no state of their own. */
+const IN_RECOVERY = { state: "XX000", message: /during recovery$/ };
 const AWAY_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** The messages of pg when a connection ends during a query or cannot be opened; these errors have no code. */
 const AWAY_MESSAGE =
@@ -104,6 +111,7 @@ const AWAY_MESSAGE =
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = sqlState(error);
+  if (state === IN_RECOVERY.state) return IN_RECOVERY.message.test(messageOf(error));
   if (state !== undefined) return AWAY_STATE.test(state);
   if (AWAY_MESSAGE.test(error.message) || AWAY_CODE.test(errorCode(error) ?? "")) return true;
   // The embedded server's socket is a file, and its absence is an ENOENT like any other but for the call.

@@ -27,13 +27,18 @@ function wasFree({ basis }: Settlement, row: { outcome: string | null; charge: b
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 250;
 
-/** A lost reply may be that of a commit: only another call, which reads the result of the first, finds out. */
+/**
+ * A lost reply may be that of a commit: only another call, which reads the result of the first, finds out. The lost commit may still be on
+ * its way and keep the account locked, so from then on no failure of a call ends the search.
+ */
 async function untilAnswered<Row>(post: () => Promise<Row>): Promise<Row> {
+  let isOpen = false;
   for (const until = performance.now() + PATIENCE_MS; ;) {
     try {
       return await post();
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > until) throw error;
+      isOpen ||= isDatabaseAway(error);
+      if (!isOpen || performance.now() > until) throw error;
       await sleep(PAUSE_MS);
     }
   }

@@ -14,6 +14,7 @@ const ROUNDS = IS_LONG ? 10 : 3;
 const ADMISSION = /admi/;
 const SETTLEMENT = /settle/;
 const EXTENSION = /exten/;
+const RECALL = /recall_usage/;
 const BOTH = /settle.*admi/;
 const AMOUNT = 400_000n;
 const TOKENS = 3;
@@ -131,6 +132,30 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
     }
   });
 
+  it.each(["53100", "58030", "XX001"])(
+    "looks for its effect again where that look is refused with %s",
+    async (raise) => {
+      const account = await setup.account(AMOUNT);
+      const request = admission(account, await setup.key(account), AMOUNT);
+      await process.ledger.admit(request);
+      let looks = 0;
+      proxy.rule = ({ statements }) => {
+        const ran = statements.join(" ");
+        if (looks === 0 && SETTLEMENT.test(ran)) return "lose-reply";
+        if (!RECALL.test(ran)) return undefined;
+        looks += 1;
+        return looks < 3 ? { raise } : undefined;
+      };
+      const settled = await process.ledger.settle({
+        ...settlement(account, request.requestId, TOKENS),
+        delivered: false,
+      });
+      proxy.rule = () => undefined;
+      expect({ looks, settled }).toEqual({ looks: 3, settled: { cost: CHARGE, charge: CHARGE } });
+      expect(await setup.balance(account)).toMatchObject({ posted: AMOUNT - CHARGE, held: 0n });
+    },
+  );
+
   it("holds nothing for a request that the balance does not cover, whatever is lost", async () => {
     for (const fault of FAULTS) {
       const account = await setup.account(AMOUNT - 1n);
@@ -148,7 +173,8 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
 
   it("has kept the books in order, and caused each fault as often as requested", async () => {
     expect(await setup.audit()).toEqual(SOUND);
-    const expected = FAULTS.map((fault) => [fault, SIZES.length * ROUNDS * 2 + 2 + 2]);
-    expect(Object.fromEntries(proxy.done)).toEqual(Object.fromEntries(expected));
+    const each = SIZES.length * ROUNDS * 2 + 2 + 2;
+    const expected = Object.fromEntries(FAULTS.map((fault) => [fault, each]));
+    expect(Object.fromEntries(proxy.done)).toEqual({ ...expected, "lose-reply": each + 3, raise: 6 });
   });
 });

@@ -20,7 +20,7 @@ export class PostgresProxy {
   /** How often the server sent each SQLSTATE. */
   readonly errors = new Map<string, number>();
   readonly #server: Server;
-  readonly #target: NetConnectOpts;
+  #target: NetConnectOpts;
   readonly #links = new Set<Link>();
 
   private constructor(server: Server, target: NetConnectOpts) {
@@ -61,6 +61,11 @@ export class PostgresProxy {
         return fault;
       };
     });
+  }
+
+  /** Leads new connections to another server, as a balancer does. */
+  leadTo(url: string): void {
+    this.#target = targetOf(url);
   }
 
   /** Ends all connections. `refuse`: and accepts no new ones until `isAway` is set back. */

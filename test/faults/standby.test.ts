@@ -1,8 +1,12 @@
 // A primary with a synchronous standby: what was acknowledged is on the standby, also when the connection of the commit was lost
 // while it waited, and a service that knows both servers goes on at the other one.
 
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfirmed } from "../../src/database/confirmed-read.ts";
 import { openDatabase } from "../../src/database/database.ts";
+import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
 import { type ServerPair, startPair } from "../setup/server-pair.ts";
@@ -52,6 +56,33 @@ describe("with a synchronous standby", () => {
     await expect.poll(() => statusOf("/readyz")).toBe(200);
     expect(await chat()).toBe(200);
     expect(await metrics()).toMatch(/^saldo_sync_standbys 1$/m);
+  });
+
+  it("charges an answer that it refuses nothing where a balancer leads to the standby for a while", async () => {
+    await pair.waitForStandby();
+    const account = await setup.account(AMOUNT);
+    const { ledger } = await setup.process(1, proxy.urlFor(pair.primaryUrl));
+    const request = admission(account, await setup.key(account), AMOUNT);
+    expect(await ledger.admit(request)).toMatchObject({ outcome: "granted" });
+    proxy.rule = ({ statements }) => {
+      if (!statements.join(" ").includes("settle")) return undefined;
+      proxy.rule = () => undefined;
+      proxy.leadTo(pair.standbyUrl);
+      return "lose-reply";
+    };
+    const settled = ledger.settle({ ...settlement(account, request.requestId, 3), delivered: false });
+    await sleep(1_000); // it must be refused there meanwhile, however often it tries
+    proxy.leadTo(pair.primaryUrl);
+    expect(await settled).toMatchObject({ charge: 15_000n });
+    expect(await setup.balance(account)).toMatchObject({ posted: AMOUNT - 15_000n, held: 0n });
+  });
+
+  it("counts as away where a connection was led to it", async () => {
+    const replica = new Pool({ connectionString: pair.standbyUrl, max: 1 });
+    const recalled = await readConfirmed(replica, () => Promise.resolve("read")).catch((error: unknown) => error);
+    await replica.end();
+    expect(recalled).toMatchObject({ message: "cannot assign TransactionIds during recovery" });
+    expect(isDatabaseAway(recalled)).toBe(true);
   });
 
   it("acknowledges a settlement only once the standby has it, and follows a failover to it", async () => {

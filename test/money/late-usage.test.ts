@@ -1,8 +1,11 @@
 // A settlement after a recovery of its request: its process was paused for longer than its lease.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import type { Settlement } from "../../src/ledger/ledger.ts";
+import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
@@ -118,6 +121,33 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
     expect(await setup.balance(poor.account)).toMatchObject({ posted: 100n * UNIT });
     expect(await postingsOf(poor.id)).toEqual([]);
     expect(poor.sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 0n });
+  });
+
+  it("waits for a commit that was lost on its way, and returns what it posted", async () => {
+    const { account, id } = await recovered({ balance: 100n * UNIT });
+    const commits: (() => Promise<void>)[] = [];
+    const pool = {
+      connect: async () => {
+        const client = await setup.pool.connect();
+        if (commits.length > 0) return client;
+        // The transaction holds the account's lock until its COMMIT arrives, behind the time for which a later try waits.
+        commits.push(async () => {
+          await client.query("COMMIT");
+          client.release();
+        });
+        const query = (text: string, values?: unknown[]) =>
+          text === "COMMIT" || text === "ROLLBACK"
+            ? Promise.reject(new Error("Connection terminated unexpectedly"))
+            : client.query(text, values);
+        return { query, release: () => undefined };
+      },
+    } as unknown as Database["pool"];
+    const posting = postLateUsage({ pool }, whole(account, id, 100));
+    const arrives = sleep(6_000).then(() => commits[0]?.());
+    expect(await posting).toEqual({ cost: 100n * UNIT, charge: 100n * UNIT, late: "posted" });
+    await arrives;
+    expect(await setup.balance(account)).toMatchObject({ posted: 0n });
+    expect(await postingsOf(id)).toHaveLength(1);
   });
 
   it("gives nothing back where recovery charged more, and posts nothing for a free request", async () => {

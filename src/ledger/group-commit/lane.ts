@@ -160,7 +160,10 @@ export class Lane {
     } catch (error) {
       this.statistics.replays += 1;
       const open = groups.flat().filter(({ answered }) => answered !== true);
-      if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open, error);
+      // Whatever refused a recall: as long as nothing was read, what was lost may be written.
+      const isUndecided = open.some(({ perhapsWritten }) => perhapsWritten);
+      if (!this.#connection.isOpen || isUndecided || isDatabaseAway(error))
+        await this.#afterLostConnection(open, error);
       else await this.#afterFailedStatement(open, error);
       return null;
     }
@@ -208,6 +211,7 @@ export class Lane {
     this.#queue.putBack(group);
     if (this.#closed) return this.#refuseAll();
     this.#queue.refuse((waiting) => recalled.has(waiting) && isOutOfPatience(waiting), error);
+    if (recalled.size > 0) await sleep(RECONNECT_PAUSE_MS.first);
     for (let pauseMs = RECONNECT_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, RECONNECT_PAUSE_MS.most)) {
       try {
         await this.#connection.get();

@@ -74,6 +74,11 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
     noticedBy: money("late-usage", "posts a whole answer in full or not at all"),
   },
   {
+    name: "a lock ends the search for a commit of late usage that was lost",
+    edits: [ledger("late-usage.ts", "if (!isOpen || performance", "if (!isDatabaseAway(error) || performance")],
+    noticedBy: money("late-usage", "waits for a commit that was lost on its way"),
+  },
+  {
     name: "a stream goes on behind a lease that is over",
     edits: [
       gateway(

@@ -21,6 +21,26 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     noticedBy: standby("acknowledges a settlement only once the standby has it"),
   },
   {
+    name: "a standby's refusal ends a settlement whose outcome is open",
+    edits: [
+      { file: "src/database/database.ts", find: ", primaryOnly: true };", replace: " };" },
+      {
+        file: "src/database/transactions.ts",
+        find: "return IN_RECOVERY.message.test(messageOf(error));",
+        replace: "return false;",
+      },
+    ],
+    noticedBy: standby("charges an answer that it refuses nothing where a balancer leads to the standby"),
+  },
+  {
+    name: "a refused recall ends a settlement whose outcome is open",
+    edits: [ledger("group-commit/lane.ts", "|| isUndecided || isDatabaseAway(error)", "|| isDatabaseAway(error)")],
+    noticedBy: {
+      file: "test/faults/lost-commits.test.ts",
+      test: "looks for its effect again where that look is refused",
+    },
+  },
+  {
     name: "a repeated order is answered by what the standby may not have",
     edits: [{ file: "src/database/confirmed-read.ts", find: "    await client.query(CONFIRM_READS);\n", replace: "" }],
     noticedBy: committing("answers a repeated order of a transfer or a top-up only once"),
