@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfirmed } from "../../src/database/confirmed-read.ts";
+import { connectClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
@@ -83,6 +84,10 @@ describe("with a synchronous standby", () => {
     await replica.end();
     expect(recalled).toMatchObject({ message: "cannot assign TransactionIds during recovery" });
     expect(isDatabaseAway(recalled)).toBe(true);
+    const connecting = connectClient({ connectionString: pair.standbyUrl, primaryOnly: true });
+    const refusal = await connecting.catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ message: "The database server is a standby." });
+    expect(isDatabaseAway(refusal)).toBe(true);
   });
 
   it("acknowledges a settlement only once the standby has it, and follows a failover to it", async () => {

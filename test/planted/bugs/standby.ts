@@ -21,16 +21,26 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     noticedBy: standby("acknowledges a settlement only once the standby has it"),
   },
   {
-    name: "a standby's refusal ends a settlement whose outcome is open",
+    name: "a standby's refusal is a fault of ours",
     edits: [
-      { file: "src/database/database.ts", find: ", primaryOnly: true };", replace: " };" },
       {
         file: "src/database/transactions.ts",
         find: "return IN_RECOVERY.message.test(messageOf(error));",
         replace: "return false;",
       },
     ],
-    noticedBy: standby("charges an answer that it refuses nothing where a balancer leads to the standby"),
+    noticedBy: standby("counts as away where a connection was led to it"),
+  },
+  {
+    name: "a connection stays at a standby",
+    edits: [
+      {
+        file: "src/database/primary.ts",
+        find: "if (!this.#primaryOnly || !this.#isStandby) return this;",
+        replace: "return this;",
+      },
+    ],
+    noticedBy: standby("counts as away where a connection was led to it"),
   },
   {
     name: "a refused recall ends a settlement whose outcome is open",
