@@ -23,6 +23,7 @@ import {
 
 export { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 export { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
+export { StatementService } from "#gen/saldo/billing/v1/statement_service_pb.ts";
 export { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 export { type ErrorFacts, ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 export { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";

@@ -113,6 +113,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/proof/line-store.ts",
     "billing/proof/seal-store.ts",
     "billing/proof/send-roots.ts",
+    "billing/statements/store.ts",
     "billing/usage/roll-up.ts",
     "billing/usage/store.ts",
     "merchant/transfers/transfer-search-store.ts",

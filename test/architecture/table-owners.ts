@@ -158,6 +158,12 @@ export const grants: readonly Grant[] = [
     reason: "roll-ups, summaries and statements are read from the ledger's rows",
   },
   {
+    files: "billing/statements/",
+    tables: ["posting", "usage_record"],
+    access: "read",
+    reason: "statements of a month are sums of the ledger's rows",
+  },
+  {
     files: "billing/proof/",
     tables: ["account", "posting", "usage_record"],
     access: "read",

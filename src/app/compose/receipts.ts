@@ -1,10 +1,11 @@
-// Receipts in this process: their service, the thread that draws them, and the job that writes them.
+// Receipts and statements in this process: their services, the thread that draws them, and the job that writes receipts.
 
 import { PdfMaker } from "../../billing/documents/pdf-maker.ts";
 import { receiptTick } from "../../billing/jobs/receipts.ts";
 import { createReceiptService } from "../../billing/proto-receipts.ts";
+import { createStatementService } from "../../billing/proto-statements.ts";
 import { NOBODY, type Party } from "../../billing/receipts/party.ts";
-import type { ReceiptWork } from "../../billing/receipts/issue-receipts.ts";
+import { partiesOf, type ReceiptWork } from "../../billing/receipts/issue-receipts.ts";
 import type { Database } from "../../database/database.ts";
 import { readerOfAccount } from "../../identity/store.ts";
 import { accountOf } from "../../transport/calls/callers.ts";
@@ -24,12 +25,16 @@ export function receiptWork(config: Pick<Config, "demo">, database: Database): R
   };
 }
 
-/** Builds receipts. */
+/** Builds receipts and statements. */
 export function createReceiptParts(config: Pick<Config, "demo">, database: Database) {
   const pdf = new PdfMaker();
+  const work = receiptWork(config, database);
   return {
-    service: createReceiptService({ database, pdf, accountOf }),
-    tick: receiptTick(receiptWork(config, database)),
+    services: {
+      receipts: createReceiptService({ database, pdf, accountOf }),
+      statements: createStatementService({ database, pdf, accountOf, partiesOf: (id) => partiesOf(work, id) }),
+    },
+    tick: receiptTick(work),
     close: () => pdf.close(),
   };
 }

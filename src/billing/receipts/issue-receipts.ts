@@ -38,6 +38,13 @@ export type ReceiptWork = {
   readonly ownerOf: (accountId: string) => Promise<Party>;
 };
 
+/** The seller as operators have set it, or the default; empty where there is neither. And the buyer of an account. */
+export async function partiesOf(work: ReceiptWork, accountId: string): Promise<{ seller: Party; buyer: Party }> {
+  const { pool } = work.database;
+  const buyer = (await selectBuyer(pool, accountId)) ?? (await work.ownerOf(accountId));
+  return { seller: (await sellerOf(work, pool)) ?? NOBODY, buyer };
+}
+
 /** Writes every receipt and credit note that is owed. Returns how many. */
 export async function issueReceipts(work: ReceiptWork, signal?: AbortSignal): Promise<number> {
   const { pool } = work.database;

@@ -56,3 +56,9 @@ export function npwpText(npwp: string): string {
   if (old !== null) return `${old[1]}.${old[2]}.${old[3]}.${old[4]}-${old[5]}.${old[6]}`;
   return npwp.replaceAll(/(\d{4})(?=\d)/g, "$1 ");
 }
+
+/** A party's lines on paper: its name first. */
+export function partyLines({ name, address, npwp }: Party, npwpLabel: string): string[] {
+  const lines = [name, ...address.split("\n")];
+  return [...lines, npwp === "" ? "" : `${npwpLabel} ${npwpText(npwp)}`].filter((line) => line !== "");
+}

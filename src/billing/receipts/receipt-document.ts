@@ -5,7 +5,7 @@ import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
 import type { Document, Row } from "../documents/document.ts";
 import { rupiahInWords } from "./amount-in-words.ts";
-import { npwpText, type Party } from "./party.ts";
+import { partyLines } from "./party.ts";
 import { isPlay, numberText, type Receipt } from "./receipt.ts";
 import { RECEIPT_MESSAGES } from "./receipt-messages.ts";
 
@@ -35,8 +35,8 @@ export function receiptDocument(receipt: Receipt, language: Language, corrects =
       {
         kind: "parties",
         parties: [
-          { label: messages.seller, lines: linesOf(seller, messages.npwp) },
-          { label: messages.buyer, lines: linesOf(buyer, messages.npwp) },
+          { label: messages.seller, lines: partyLines(seller, messages.npwp) },
+          { label: messages.buyer, lines: partyLines(buyer, messages.npwp) },
         ],
       },
       {
@@ -84,12 +84,6 @@ function rowsOf({ kind, net, tax, taxRate }: Receipt, language: Language): Row[]
 function percentText(rate: number, language: Language): string {
   const text = formatMoney({ units: BigInt(rate), asset: "PERCENT/2" });
   return language === "id" ? text.replace(".", ",") : text;
-}
-
-/** A party's lines: its name first. */
-function linesOf({ name, address, npwp }: Party, npwpLabel: string): string[] {
-  const lines = [name, ...address.split("\n")];
-  return [...lines, npwp === "" ? "" : `${npwpLabel} ${npwpText(npwp)}`].filter((line) => line !== "");
 }
 
 /** A day and time in Jakarta: `26 November 2026 16.05 WIB`. */

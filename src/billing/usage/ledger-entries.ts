@@ -91,8 +91,8 @@ function entryOf(row: Row, runningBalance: bigint): LedgerEntry {
   };
 }
 
-/** What the lines before a place come to; null: all of them. */
-async function balanceBefore(look: Look, accountId: string, place: LinePlace | null): Promise<bigint> {
+/** What the lines before a place come to; null: all of them. Errors: NotFound. */
+export async function balanceBefore(look: Look, accountId: string, place: LinePlace | null): Promise<bigint> {
   const [account] = await look<{ posted: bigint }>(POSTED, [accountId]);
   if (account === undefined) throw new NotFound("There is no such account.");
   if (place === null) return account.posted;

@@ -28,8 +28,8 @@ const USAGE_PLACE = `(${SETTLED}, 1, request_id)`;
 /** A late record's time is that of its settlement, as its index has it. */
 const LATE_PLACE = "(settled_at, 1, request_id)";
 
-// Whose request or top-up a posting is about. What was collected names the top-up that was owed, by its receivable.
-const ABOUT = `
+/** Whose request or top-up a posting is about. What was collected names the top-up that was owed, by its receivable. */
+export const ABOUT = `
   CASE WHEN reason IN ('credit_note', 'late_usage') THEN group_id END AS request_id,
   CASE WHEN reason IN ('top_up', 'top_up_refunded', 'top_up_charged_back') THEN group_id
        WHEN reason = 'receivable_collected' THEN

@@ -193,7 +193,7 @@ SELECT m.before_quarter AS before,
 FROM usage_rolled_up m JOIN account a ON a.id = m.account_id WHERE m.account_id = $1::uuid AND a.id = $1::uuid`;
 
 /** The quarter before which the roll-ups hold all of the account's records; 0 where they cannot be believed. */
-async function rolledUpBefore(look: Look, accountId: string): Promise<number> {
+export async function rolledUpBefore(look: Look, accountId: string): Promise<number> {
   const [row] = await look<{ before: number; is_whole: boolean }>(ROLLED_UP, [accountId]);
   return row?.is_whole === true ? row.before : 0;
 }

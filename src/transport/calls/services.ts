@@ -6,6 +6,7 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { AlertService } from "#gen/saldo/billing/v1/alert_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
+import { StatementService } from "#gen/saldo/billing/v1/statement_service_pb.ts";
 import { EmbeddingsService } from "#gen/saldo/gateway/v1/embeddings_service_pb.ts";
 import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
@@ -42,6 +43,7 @@ export const services = {
   billing: BillingService,
   receipts: ReceiptService,
   alerts: AlertService,
+  statements: StatementService,
   accounts: AccountsService,
   members: MembersService,
   merchantTransfer: MerchantTransferService,

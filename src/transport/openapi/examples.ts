@@ -67,6 +67,30 @@ const receipt = {
   provider: "midtrans",
 };
 
+const statement = {
+  month: "2026-11",
+  complete: true,
+  openingBalance: "1250.5",
+  closingBalance: "251000.25",
+  sums: [
+    { reason: "top_up", count: "1", amount: "250000" },
+    { reason: "usage", count: "3", amount: "-250.25" },
+  ],
+  usage: [{ model: model.id, requests: "3", inputTokens: "1200", outputTokens: "340", charge: "250.25" }],
+  entries: [
+    {
+      postedAt: "2026-11-26T09:05:00Z",
+      reason: "top_up",
+      amount: "250000",
+      topUpId: receipt.topUpId,
+      receiptNumber: receipt.number,
+    },
+  ],
+  entriesLeftOut: 0,
+  seller: receipt.seller,
+  buyer: receipt.buyer,
+};
+
 const quote = { currencyCode: "TRX", network: "tron", receivedAmount: 10, fee: 1.1, totalAmount: 11.1 };
 
 const transferId = "01a20a18-90e1-71af-abb6-25530962f603";
@@ -326,6 +350,13 @@ export const examples: Readonly<Record<string, Example>> = {
     parameters: { receiptId: receipt.id, language: "id" },
     data: "%PDF-1.3",
     mediaTypes: ["application/pdf"],
+  },
+  ListStatements: { data: { months: [{ month: statement.month, complete: true }] } },
+  GetStatement: { parameters: { month: statement.month }, data: statement },
+  GetStatementFile: {
+    parameters: { month: statement.month, format: "pdf", language: "id" },
+    data: "%PDF-1.3",
+    mediaTypes: ["application/pdf", "text/csv"],
   },
   CalculateTransfer: { body: { currencyCode: "TRX", amount: 10 }, data: quote },
   CreateTransfer: { body: order, data: pending },
