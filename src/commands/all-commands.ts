@@ -24,6 +24,7 @@ import { seedCommands } from "./seed.ts";
 import { securityCommands } from "./security.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
 import { settingCommands } from "./settings.ts";
+import { statementCommands } from "./statements.ts";
 import { transferCommands } from "./transfers.ts";
 import { topUpCommands } from "./top-ups.ts";
 import { usageCommands } from "./usage.ts";
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
   ...settingCommands,
   ...topUpCommands,
   ...receiptCommands,
+  ...statementCommands,
   ...marginCommands,
   ...admissionCommands,
   ...keyCommands,

@@ -60,6 +60,28 @@ describe("the receipt of a top-up", () => {
     expectNoComplaints(dashboard);
   });
 
+  it.each([
+    { language: "id", format: "PDF", button: /^Unduh laporan .* \(PDF\)$/, texts: ["Laporan bulanan", "Rp 50.000,00"] },
+    { language: "en", format: "CSV", button: /^Download statement of .* \(CSV\)$/, texts: ["closing_balance,,,,,,,,"] },
+  ])("is on the statement of the month, downloaded as $format", async ({ language, format, button, texts }) => {
+    const { page } = visit;
+    await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+    await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: button }).first().click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^saldo-\d{4}-\d{2}\.(pdf|csv)$/);
+    const file = await readFile(await download.path());
+    const text =
+      format === "CSV"
+        ? file.toString()
+        : (await extractText(await getDocumentProxy(new Uint8Array(file)), { mergePages: true })).text;
+    for (const part of texts) expect(text.replaceAll(/\s+/g, " ")).toContain(part);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+    expectNoComplaints(dashboard);
+  });
+
   it("is not given an NPWP of another length", async () => {
     const { page } = visit;
     await page.getByLabel("NPWP").fill("12345");

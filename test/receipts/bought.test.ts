@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { ReceiptKind } from "#gen/saldo/billing/v1/receipt_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
+import { StatementService } from "#gen/saldo/billing/v1/statement_service_pb.ts";
 import { rupiahInWords } from "../../src/billing/receipts/amount-in-words.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
@@ -132,6 +133,31 @@ describe("the receipt of a top-up that was bought at the demo's provider", () =>
     const other = await customer();
     for (const path of ["", "/file"]) expect((await get(`/v1/receipts/${receiptId}${path}`, other)).status).toBe(404);
     expect((await fetch(`${saldo.httpUrl}/v1/receipts/${receiptId}/file`)).status).toBe(401);
+  });
+
+  it("is on the statement of its month, as JSON, PDF and CSV, which come to the balance", async () => {
+    const buyer = await customer();
+    const { receiptNumber } = await buy(buyer, "75000");
+    const statements = createClient(StatementService, transport());
+    const [current] = (await statements.listStatements({}, buyer)).months;
+    const month = current?.month ?? "";
+    const { statement } = await statements.getStatement({ month }, buyer);
+    const { balance } = await billing().getBalance({}, buyer);
+    expect(statement).toMatchObject({ month, openingBalance: "0", closingBalance: "75000" });
+    expect(balance?.posted).toBe(statement?.closingBalance);
+    expect(statement?.entries).toMatchObject([{ reason: "top_up", amount: "75000", receiptNumber }]);
+    const get = (query: string) => fetch(`${saldo.httpUrl}/v1/statements/${month}/file${query}`, buyer);
+    const [pdf, csv] = [await get("?language=en"), await get("?format=csv")];
+    expect([pdf, csv].map(({ headers }) => headers.get("content-disposition"))).toEqual(
+      ["pdf", "csv"].map((format) => `attachment; filename="saldo-${month}.${format}"`),
+    );
+    expect(await textOf(new Uint8Array(await pdf.arrayBuffer()))).toContain("Closing balance Rp 75,000.00");
+    expect((await csv.text()).trimEnd().split("\r\n").at(-1)).toBe(`${month},closing_balance,,,,,,,,75000`);
+    expect((await get("?format=xml")).status).toBe(400);
+    const missing = await fetch(`${saldo.httpUrl}/v1/statements/${month}`, await customer());
+    expect(missing.status).toBe(404);
+    const shown = await saldoJson(["statement", "month", "--account", buyer.accountId, "--month", month], settings);
+    expect(shown).toMatchObject({ month, closing: "75000", sums: [{ reason: "top_up", count: "1", amount: "75000" }] });
   });
 
   it("is followed by a credit note when the payment is refunded, which the command line shows too", async () => {

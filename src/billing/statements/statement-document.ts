@@ -81,10 +81,10 @@ function usageOf({ usage }: Statement, language: Language): Block[] {
       kind: "table",
       title: messages.usage,
       columns: [
-        { head: messages.model, width: 0.32 },
+        { head: messages.model, width: 0.28 },
         { head: messages.requests, width: 0.13, isNumber: true },
-        { head: messages.input, width: 0.15, isNumber: true },
-        { head: messages.output, width: 0.15, isNumber: true },
+        { head: messages.input, width: 0.17, isNumber: true },
+        { head: messages.output, width: 0.17, isNumber: true },
         { head: messages.amount, width: 0.25, isNumber: true },
       ],
       rows: [

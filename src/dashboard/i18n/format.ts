@@ -69,6 +69,7 @@ function makeFormats(locale: string) {
   const shortTime = dateTime(near);
   const moment = dateTime({ ...near, second: "2-digit" });
   const shortDay = dateTime({ day: "numeric", month: "short", timeZone: "UTC" });
+  const month = dateTime({ month: "long", year: "numeric", timeZone: "UTC" });
   const day = dateTime({ day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
   const tick = number({ maximumSignificantDigits: 2 });
   const hundredths = number({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -110,7 +111,9 @@ function makeFormats(locale: string) {
     moment: (at: Date): string => moment().format(at),
     /** A `YYYY-MM-DD`, which has no zone. */
     day: (text: string): string => day().format(atMidnight(text)),
-    /** The same without its year, below a chart. */
+    /** A `YYYY-MM`. */
+    month: (text: string): string => month().format(atMidnight(`${text}-01`)),
+    /** A day without its year, below a chart. */
     shortDay: (text: string): string => shortDay().format(atMidnight(text)),
     /** A range of days; a year that both share is shown once. */
     days: (first: string, last: string): string => {

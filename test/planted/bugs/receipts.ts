@@ -12,6 +12,12 @@ const topUps = (file: string, find: string, replace: string): Edit => ({
   find,
   replace,
 });
+const statements = (find: string, replace: string): Edit => ({
+  file: "src/billing/statements/store.ts",
+  find,
+  replace,
+});
+const onStatements = (test: string) => ({ file: "test/statements/statements.test.ts", test });
 const issuing = (test: string) => ({ file: "test/receipts/issuing.test.ts", test });
 const taxed = (test: string) => ({ file: "test/receipts/tax.test.ts", test });
 
@@ -38,6 +44,31 @@ export const RECEIPT_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: issuing("are one for each top-up, without gaps, where two processes write them eight times at once"),
+  },
+  {
+    name: "a request that is settled behind its month is on the statement of both months",
+    edits: [
+      statements(
+        "UNION ALL ${records(-1)} AND request_id >= greatest($4::uuid, ${underWayAt(UNTIL)}) AND request_id < $5::uuid\n    AND NOT ${IS_LATE} AND ${SETTLED} >= ${UNTIL}\n",
+        "",
+      ),
+    ],
+    noticedBy: onStatements("come to the ledger in every month, whatever of the usage is rolled up"),
+  },
+  {
+    name: "a request that is settled late is on no statement",
+    edits: [
+      statements(
+        "UNION ALL ${records(1)} AND request_id < $4::uuid AND ${IS_LATE} AND settled_at >= ${FROM} AND settled_at < ${UNTIL}\n",
+        "",
+      ),
+    ],
+    noticedBy: onStatements("come to the ledger in every month, whatever of the usage is rolled up"),
+  },
+  {
+    name: "a posting at the first moment of a month is on the statement of the month before",
+    edits: [statements('AND posted_at < ${time("$3")}`', 'AND posted_at <= ${time("$3")}`')],
+    noticedBy: onStatements("come to the ledger in every month, whatever of the usage is rolled up"),
   },
   {
     name: "a payment without the tax is credited",

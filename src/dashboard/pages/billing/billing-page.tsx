@@ -22,6 +22,7 @@ import { ProvenStatement } from "./proven-statement.tsx";
 import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
 import { BuyerCard } from "./buyer-card.tsx";
 import { ReceiptsCard } from "./receipts-card.tsx";
+import { StatementsCard } from "./statements-card.tsx";
 import { TopUpCard } from "./top-up-card.tsx";
 import { isPayable } from "./top-up-stages.ts";
 import { TopUpBadge } from "./top-up-states.tsx";
@@ -43,6 +44,7 @@ export function BillingPage() {
       {mayPay ? <TopUpCard /> : null}
       <History />
       <ReceiptsCard />
+      <StatementsCard />
       <Ledger />
       <ProvenStatement />
       {mayPay ? <BuyerCard /> : null}
