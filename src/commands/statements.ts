@@ -57,8 +57,7 @@ function formatOption(value: string): "pdf" | "csv" {
 
 function textOf({ month, isComplete, opening, closing, sums, usage }: Statement): Shown {
   const changes = sums.map(({ reason, count, amount }) => ({ what: reason, count: String(count), amount }));
-  const balance = (what: string, amount: bigint) => ({ what, count: "", amount });
-  const lines = [balance("opening balance", opening), ...changes, balance("closing balance", closing)];
+  const lines = [balanceLine("opening balance", opening), ...changes, balanceLine("closing balance", closing)];
   const charge = usage.reduce((sum, each) => sum + each.charge, 0n);
   return [
     `${month} in Asia/Jakarta, ${isComplete ? "final" : "so far"}`,
@@ -83,6 +82,10 @@ function textOf({ month, isComplete, opening, closing, sums, usage }: Statement)
       "No request was settled.",
     ),
   ];
+}
+
+function balanceLine(what: string, amount: bigint) {
+  return { what, count: "", amount };
 }
 
 function toJson({ month, isComplete, opening, closing, sums, usage }: Statement) {

@@ -68,6 +68,8 @@ describe("the statements of an account", () => {
     // One more request in a month that is rolled up: the roll-ups are not whole, and the records are read.
     await writeHistory(setup.pool, accountId, { chance: chance(), events: 8, nowMs: Date.now() });
     await expectToBeTheLedger(accountId, `${about}, rolled up before the last`);
+    const rolledUp = "SELECT count(*)::int AS rows FROM usage_roll_up WHERE account_id = $1";
+    expect((await setup.pool.query<{ rows: number }>(rolledUp, [accountId])).rows[0]?.rows).toBeGreaterThan(0);
   });
 
   it("are final an hour after the month, and so far before", async () => {
@@ -104,6 +106,31 @@ describe("the statements of an account", () => {
       expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(last);
       expect(lines.filter((line) => /(^|,)[=+@]/.test(line))).toEqual([]);
     }
+  });
+
+  it("have the sums of all changes and models, also where not all are listed", async () => {
+    const { accountId } = await accountWithHistory();
+    const [, statement] = await statementsOf(accountId);
+    const [entry] = statement?.entries ?? [];
+    if (statement === undefined || entry === undefined)
+      throw new Error("the account has no change in its second month");
+    const usage = Array.from({ length: 130 }, (_, index) => {
+      return { model: `model-${index}`, requests: 2n, inputTokens: 3n, outputTokens: 5n, charge: 7_000_000n };
+    });
+    const entries = Array.from({ length: 230 }, () => entry);
+    const long = { ...statement, usage, entries, entriesLeftOut: 4 };
+    const file = await drawDocument(statementDocument(long, { seller: NOBODY, buyer: NOBODY }, "en"));
+    const { text } = await extractText(await getDocumentProxy(new Uint8Array(file)), { mergePages: true });
+    const plain = text.replaceAll(/\s+/g, " ");
+    for (const part of ["30 other models 60 90 150 Rp 210.00", "Total 260 390 650 Rp 910.00", "34 more changes"])
+      expect(plain).toContain(part);
+    expect(plain).not.toContain("model-100 ");
+    const lines = statementCsv({ ...statement, entries: statement.entries.slice(1) })
+      .trimEnd()
+      .split("\r\n")
+      .slice(1);
+    const amounts = lines.map((line) => micro(line.split(",").at(-1) ?? ""));
+    expect(amounts.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)).toBe(statement.closing);
   });
 
   it.each(["id", "en"] as const)("are PDF files with the same figures: %s", async (language) => {

@@ -6,7 +6,12 @@ import { rupiahText } from "../../kernel/rupiah-text.ts";
 import type { Block, Document, Row } from "../documents/document.ts";
 import { partyLines, type Party } from "../receipts/party.ts";
 import type { Statement, StatementEntry } from "./statement.ts";
+import type { ModelUsage } from "./store.ts";
 import { STATEMENT_MESSAGES } from "./statement-messages.ts";
+
+/** A page is drawn in some 0.1 s, and a document may take as long as a request. The CSV has more. */
+const MOST_ENTRIES = 200;
+const MOST_MODELS = 100;
 
 /** Who is named on a statement: as the settings are now. A seller without a name is left out. */
 export type StatementParties = { readonly seller: Party; readonly buyer: Party };
@@ -16,7 +21,8 @@ export function statementDocument(
   { seller, buyer }: StatementParties,
   language: Language,
 ): Document {
-  const { accountId, fromMs, untilMs, isComplete, madeAt, entriesLeftOut } = statement;
+  const { accountId, fromMs, untilMs, isComplete, madeAt, entries } = statement;
+  const leftOut = statement.entriesLeftOut + Math.max(0, entries.length - MOST_ENTRIES);
   const messages = STATEMENT_MESSAGES[language];
   const dates = datesOf(messages.locale);
   const parties = [
@@ -45,7 +51,7 @@ export function statementDocument(
       ...entriesOf(statement, language),
       {
         kind: "notes",
-        lines: [...(entriesLeftOut > 0 ? [messages.leftOut(entriesLeftOut)] : []), ...messages.notes],
+        lines: [...(leftOut > 0 ? [messages.leftOut(leftOut)] : []), ...messages.notes],
       },
     ],
   };
@@ -74,8 +80,13 @@ function usageOf({ usage }: Statement, language: Language): Block[] {
   if (usage.length === 0) return [];
   const messages = STATEMENT_MESSAGES[language];
   const { rupiah, whole } = wordsOf(language);
-  const total = (of: "requests" | "inputTokens" | "outputTokens" | "charge"): bigint =>
-    usage.reduce((sum, each) => sum + each[of], 0n);
+  const sumOf = (label: string, models: readonly ModelUsage[]): string[] => {
+    const sum = (of: "requests" | "inputTokens" | "outputTokens" | "charge") =>
+      models.reduce((before, each) => before + each[of], 0n);
+    const counts = [sum("requests"), sum("inputTokens"), sum("outputTokens")].map(whole);
+    return [label, ...counts, rupiah(sum("charge"))];
+  };
+  const others = usage.slice(MOST_MODELS);
   return [
     {
       kind: "table",
@@ -88,19 +99,9 @@ function usageOf({ usage }: Statement, language: Language): Block[] {
         { head: messages.amount, width: 0.25, isNumber: true },
       ],
       rows: [
-        ...usage.map(({ model, requests, inputTokens, outputTokens, charge }): Row => {
-          return { cells: [model, whole(requests), whole(inputTokens), whole(outputTokens), rupiah(charge)] };
-        }),
-        {
-          cells: [
-            messages.total,
-            whole(total("requests")),
-            whole(total("inputTokens")),
-            whole(total("outputTokens")),
-            rupiah(total("charge")),
-          ],
-          isSum: true,
-        },
+        ...usage.slice(0, MOST_MODELS).map((each): Row => ({ cells: sumOf(each.model, [each]) })),
+        ...(others.length === 0 ? [] : [{ cells: sumOf(messages.others(others.length), others) }]),
+        { cells: sumOf(messages.total, usage), isSum: true },
       ],
     },
   ];
@@ -124,7 +125,7 @@ function entriesOf({ entries }: Statement, language: Language): Block[] {
         { head: messages.change, width: 0.46 },
         { head: messages.amount, width: 0.28, isNumber: true },
       ],
-      rows: entries.map((entry): Row => {
+      rows: entries.slice(0, MOST_ENTRIES).map((entry): Row => {
         return { cells: [dates.moment(entry.postedAt.getTime()), about(entry), rupiah(entry.amount)] };
       }),
     },

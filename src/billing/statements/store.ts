@@ -92,7 +92,7 @@ export async function readFirstChange(look: Look, accountId: string): Promise<{ 
 /** What postings changed in a month, by reason. */
 export async function sumPostings(look: Look, accountId: string, { fromMs, untilMs }: Span): Promise<ReasonSum[]> {
   const rows = await look<{ reason: string; count: bigint; amount: string }>(SUMS, [accountId, fromMs, untilMs]);
-  return rows.map(({ reason, count, amount }) => ({ reason, count: BigInt(count), amount: BigInt(amount) }));
+  return rows.map(({ reason, count, amount }) => ({ reason, count, amount: BigInt(amount) }));
 }
 
 /** The single changes of a month, oldest first. */
