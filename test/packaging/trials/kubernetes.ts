@@ -69,6 +69,7 @@ describe("the Kustomize base", () => {
         "Job",
         "NetworkPolicy",
         "PodDisruptionBudget",
+        "PrometheusRule",
         "Service",
         "ServiceMonitor",
         "StatefulSet",
