@@ -43,15 +43,16 @@ export function limitsFrom(values: CommandValues, present: KeyLimits): KeyLimits
   };
 }
 
-function budgetFrom(values: CommandValues, present: KeyLimits["budget"]): KeyLimits["budget"] {
+/** A budget with the options that were given in place of the present one. Errors: UsageError. */
+export function budgetFrom(values: CommandValues, present: KeyLimits["budget"]): KeyLimits["budget"] {
   const [text, periodText] = [values.get("budget"), values.get("budget-period")];
   if (text === "none") {
-    if (periodText !== undefined) throw new UsageError("--budget-period is for a key with a --budget");
+    if (periodText !== undefined) throw new UsageError("--budget-period needs a --budget");
     return null;
   }
   const amount = text === undefined ? present?.amount : amountOption(text, "budget");
   if (amount === undefined) {
-    if (periodText !== undefined) throw new UsageError("--budget-period is for a key with a --budget");
+    if (periodText !== undefined) throw new UsageError("--budget-period needs a --budget");
     return null;
   }
   const period: BudgetPeriod =

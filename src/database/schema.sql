@@ -11,6 +11,7 @@ CREATE TABLE account (
   max_open_holds integer NOT NULL DEFAULT 0,
   owed bigint NOT NULL DEFAULT 0,
   keeps_answers boolean NOT NULL DEFAULT false,
+  member_budgets integer NOT NULL DEFAULT 0,
   CONSTRAINT account_max_open_holds_check CHECK ((max_open_holds >= 0)),
   CONSTRAINT account_never_negative CHECK (((held >= 0) AND (posted >= held))),
   CONSTRAINT account_owed_not_negative CHECK ((owed >= 0)),
@@ -414,6 +415,7 @@ CREATE TABLE hold (
   progress_cached_tokens integer NOT NULL DEFAULT 0,
   in_budget boolean NOT NULL DEFAULT false,
   tokens integer NOT NULL DEFAULT 0,
+  member_id uuid,
   CONSTRAINT hold_amount_check CHECK ((amount >= 0)),
   CONSTRAINT hold_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000);
@@ -538,6 +540,21 @@ CREATE TABLE low_balance_alert (
 );
 CREATE INDEX low_balance_alert_due ON public.low_balance_alert USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 GRANT DELETE, INSERT, SELECT, UPDATE ON low_balance_alert TO saldo_serve;
+
+CREATE TABLE member_budget (
+  account_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  budget bigint NOT NULL,
+  budget_period text NOT NULL,
+  budget_start timestamp with time zone NOT NULL,
+  budget_spent bigint NOT NULL DEFAULT 0,
+  budget_held bigint NOT NULL DEFAULT 0,
+  CONSTRAINT member_budget_budget_check CHECK ((budget >= 0)),
+  CONSTRAINT member_budget_budget_period_check CHECK ((budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))),
+  CONSTRAINT member_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))),
+  CONSTRAINT member_budget_pkey PRIMARY KEY (account_id, person_id)
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
+GRANT DELETE, INSERT, SELECT, UPDATE ON member_budget TO saldo_serve;
 
 CREATE TABLE merchant (
   id uuid NOT NULL,
@@ -1536,6 +1553,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION budget_start_at(period text, start timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION callbacks_are_over(asked_transfer uuid, days integer) RETURNS boolean LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION charge_budget(account uuid, key uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
+-- FUNCTION charge_member_budget(account uuid, person uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION count_tokens(account uuid, key uuid, held bigint, used bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION ensure_usage_partitions(first_month date, months integer) RETURNS TABLE(partition text, failure text) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public
@@ -1550,6 +1568,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION keep_callback() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION lock_accounts(ids uuid[]) RETURNS TABLE(id uuid, posted bigint, held bigint, owed bigint, open_holds integer, keeps_answers boolean) LANGUAGE plpgsql
 -- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql
+-- FUNCTION member_budget_left(account uuid, person uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
 -- FUNCTION oldest_snapshot_seconds() RETURNS double precision LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
@@ -1571,6 +1590,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION request_time(id uuid) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION saved_by_cache(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb, cost bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION set_key_budget(account uuid, key uuid, new_budget bigint, new_period text) RETURNS boolean LANGUAGE plpgsql
+-- FUNCTION set_member_budget(account uuid, person uuid, new_budget bigint, new_period text) RETURNS void LANGUAGE plpgsql
 -- FUNCTION settle_request(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
 -- FUNCTION settled_late(id uuid, settled_at timestamp with time zone) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION settled_time(id uuid, settled_at timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -89,7 +89,7 @@ export interface ChatSink {
 
 /**
  * The outcome of a request without a thrown error: the whole answer, a client that left, or the error of this code inside the
- * stream. `insufficient_balance`, `key_budget_exceeded`: the money ran out, and the stream was ended as a cap ends it.
+ * stream. `insufficient_balance`, `key_budget_exceeded`, `member_budget_exceeded`: the money ran out, and the stream was ended as a cap ends it.
  */
 export type ChatOutcome = "answered" | "client_left" | ErrorCode;
 

@@ -14,6 +14,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { nearestModel } from "../catalog/nearest-model.ts";
 import { InternalError, ModelNotFound } from "../kernel/errors.ts";
 import type { ApiKey } from "../keys/api-key.ts";
+import type { MemberBudget } from "../keys/member-budgets.ts";
 import { isModelAllowed } from "../keys/key-limits.ts";
 import { toProtoKey } from "../keys/proto-key.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
@@ -30,7 +31,11 @@ export type GatewayServiceDependencies = {
   /** The models that the caller may ask. Null: all. */
   readonly allowedModelsOf: (context: HandlerContext) => readonly string[] | null;
   /** The key that was sent, as it is now. */
-  readonly ownKey: (context: HandlerContext) => Promise<ApiKey>;
+  readonly ownKey: (context: HandlerContext) => Promise<{
+    readonly key: ApiKey;
+    /** The budget of the member who made it. Null: none. */
+    readonly memberBudget: MemberBudget | null;
+  }>;
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<{
     readonly key: VerifiedKey;
@@ -89,7 +94,8 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
     },
 
     async getKey(_request, context) {
-      return { key: toProtoKey(await ownKey(context)) };
+      const { key, memberBudget } = await ownKey(context);
+      return { key: toProtoKey(key, memberBudget) };
     },
   };
 }

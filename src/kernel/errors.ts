@@ -14,6 +14,7 @@ export type ErrorCode =
   | "fresh_authentication_required"
   | "insufficient_balance"
   | "key_budget_exceeded"
+  | "member_budget_exceeded"
   | "model_not_allowed"
   | "network_not_allowed"
   | "model_not_found"

@@ -10,6 +10,7 @@ export const httpStatus = {
   fresh_authentication_required: 403,
   insufficient_balance: 402,
   key_budget_exceeded: 402,
+  member_budget_exceeded: 402,
   model_not_allowed: 403,
   network_not_allowed: 403,
   model_not_found: 404,

@@ -9,29 +9,57 @@ import { rupiahText } from "./rupiah-text.ts";
 export const BUDGET_PERIODS = ["total", "day", "month"] as const;
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
+/** Whose budget it is: that of a key, or of the member who has made the key. */
+export type BudgetOf = "key" | "member";
+
 /** When a budget begins again after a moment, in milliseconds of Unix time. Null: never. */
 export function budgetResetMs(period: BudgetPeriod, nowMs: number): number | null {
   return period === "total" ? null : startOfBillingPeriod(period, nowMs, 1);
 }
 
-/** What is left of the key's budget does not cover the hold that this request needs. */
-export class KeyBudgetExceeded extends DomainError {
-  readonly code = "key_budget_exceeded";
+type BudgetFacts = { readonly left: Money; readonly needed: Money; readonly resetsAt?: Date | null };
+
+/** What is left of a budget does not cover the hold that this request needs. */
+export abstract class BudgetExceeded extends DomainError {
+  abstract override readonly code: "key_budget_exceeded" | "member_budget_exceeded";
   /** What is neither spent nor held of it; in a stream, with what the request holds. */
   readonly left: Money;
   readonly needed: Money;
   /** When the budget begins again. Null: never, or unknown in a stream. */
   readonly resetsAt: Date | null;
-  constructor(facts: { left: Money; needed: Money; resetsAt?: Date | null }) {
-    const { left, needed, resetsAt = null } = facts;
-    const again = resetsAt === null ? "Raise the budget of the key." : `It begins again at ${resetsAt.toISOString()}.`;
+  constructor({ left, needed, resetsAt = null }: BudgetFacts, { which, advice }: { which: string; advice: string }) {
+    const again = resetsAt === null ? advice : `It begins again at ${resetsAt.toISOString()}.`;
     super(
-      `The budget of this key is too low for this request. Left is ${rupiahText(left)}, needed is ${rupiahText(needed)}. ${again}`,
+      `The budget of ${which} is too low for this request. Left is ${rupiahText(left)}, needed is ${rupiahText(needed)}. ${again}`,
     );
     this.left = left;
     this.needed = needed;
     this.resetsAt = resetsAt;
   }
+}
+
+/** The budget of the key is too low. */
+export class KeyBudgetExceeded extends BudgetExceeded {
+  readonly code = "key_budget_exceeded";
+  constructor(facts: BudgetFacts) {
+    super(facts, { which: "this key", advice: "Raise the budget of the key." });
+  }
+}
+
+/** The budget of the member who has made the key is too low. All keys of the member count in it. */
+export class MemberBudgetExceeded extends BudgetExceeded {
+  readonly code = "member_budget_exceeded";
+  constructor(facts: BudgetFacts) {
+    super(facts, {
+      which: "the member who made this key",
+      advice: "An owner or admin of the account can raise it.",
+    });
+  }
+}
+
+/** The error of a budget that is too low. */
+export function budgetExceeded(of: BudgetOf, facts: BudgetFacts): BudgetExceeded {
+  return of === "key" ? new KeyBudgetExceeded(facts) : new MemberBudgetExceeded(facts);
 }
 
 /** A developer changes the limits of a key, which owners and admins do. */
@@ -79,7 +107,7 @@ export class NetworkNotAllowed extends DomainError {
   }
 }
 
-/** Whether money ended a request: that of the account, or the budget of its key. */
-export function isOutOfMoney(error: unknown): error is InsufficientBalance | KeyBudgetExceeded {
-  return error instanceof InsufficientBalance || error instanceof KeyBudgetExceeded;
+/** Whether money ended a request: that of the account, or a budget. */
+export function isOutOfMoney(error: unknown): error is InsufficientBalance | BudgetExceeded {
+  return error instanceof InsufficientBalance || error instanceof BudgetExceeded;
 }

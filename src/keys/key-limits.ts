@@ -6,10 +6,13 @@ import { budgetResetMs, type BudgetPeriod } from "../kernel/key-limit-errors.ts"
 import { startOfBillingPeriod } from "../kernel/clock.ts";
 import { parseIpNetwork } from "../kernel/ip-networks.ts";
 
+/** The amount of a budget, in micro-rupiah, and what it is for. */
+export type BudgetAmount = { readonly amount: bigint; readonly period: BudgetPeriod };
+
 /** Amounts are micro-rupiah. */
 export type KeyLimits = {
   /** Null: no budget. */
-  readonly budget: { readonly amount: bigint; readonly period: BudgetPeriod } | null;
+  readonly budget: BudgetAmount | null;
   /** From then on the key works no more. Null: it has no end. */
   readonly expiresAt: Date | null;
   /** Ids, or beginnings of ids with an asterisk behind them. Null: every model. */
@@ -49,9 +52,7 @@ export const MAX_TOKEN_LIMIT = 1_000_000_000;
 
 /** Errors: ValidationError. */
 export function requireKeyLimits({ budget, expiresAt, allowedModels, allowedNetworks, tokenLimit }: KeyLimits): void {
-  if (budget !== null && (budget.amount < 0n || budget.amount > MAX_BUDGET)) {
-    throw wrongLimit("budgetIdr", "budget.range", "must be an amount from 0 on");
-  }
+  requireBudget(budget, "limits.budgetIdr");
   if (expiresAt !== null && !(expiresAt.getTime() <= LAST_END_MS)) {
     throw wrongLimit("expiresAt", "expires_at.range", "must be in the year 9999 or before");
   }
@@ -66,6 +67,12 @@ export function requireKeyLimits({ budget, expiresAt, allowedModels, allowedNetw
     const message = `must be 1 to ${MAX_NETWORKS} addresses of IPv4 or IPv6, or networks such as 203.0.113.0/24`;
     throw wrongLimit("allowedNetworks", "allowed_networks.shape", message);
   }
+}
+
+/** A budget is from 0 on. Errors: ValidationError. */
+export function requireBudget(budget: BudgetAmount | null, field: string): void {
+  if (budget === null || (budget.amount >= 0n && budget.amount <= MAX_BUDGET)) return;
+  throw new ValidationError([{ field, rule: "budget.range", message: "must be an amount from 0 on" }]);
 }
 
 /** A key that has ended keeps its end while other limits change; a new end is in the future. Errors: ValidationError. */

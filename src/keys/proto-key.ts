@@ -3,9 +3,11 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod as ProtoPeriod, type KeyLimits as ProtoLimits } from "#gen/saldo/keys/v1/key_pb.ts";
 import type { BudgetPeriod } from "../kernel/key-limit-errors.ts";
+import { ValidationError } from "../kernel/errors.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
 import type { ApiKey } from "./api-key.ts";
-import { type KeyBudgetState, type KeyLimits, wrongLimit } from "./key-limits.ts";
+import type { BudgetAmount, KeyBudgetState, KeyLimits } from "./key-limits.ts";
+import type { MemberBudget } from "./member-budgets.ts";
 
 const PERIODS = { total: ProtoPeriod.TOTAL, day: ProtoPeriod.DAY, month: ProtoPeriod.MONTH } as const satisfies Record<
   BudgetPeriod,
@@ -18,8 +20,8 @@ const NAMES: Readonly<Partial<Record<ProtoPeriod, BudgetPeriod>>> = {
   [ProtoPeriod.MONTH]: "month",
 };
 
-/** The key as its owner sees it. */
-export function toProtoKey(key: ApiKey) {
+/** The key as its owner sees it. `memberBudget`: that of the member who made it, where it is shown. */
+export function toProtoKey(key: ApiKey, memberBudget: MemberBudget | null = null) {
   const { keyId: id, name, prefix, lastFour, rateLimit, createdAt, lastUsedAt, revokedAt, isPlayground } = key;
   const { rateLimitBound, tokensLeft } = key;
   return {
@@ -37,7 +39,13 @@ export function toProtoKey(key: ApiKey) {
     limits: toProtoLimits(key.limits),
     ...(tokensLeft === null ? {} : { tokensLeft }),
     ...(key.budget === null ? {} : { budget: toProtoBudget(key.budget) }),
+    ...(memberBudget === null ? {} : { memberBudget: toProtoMemberBudget(memberBudget) }),
   };
+}
+
+/** The budget of a member. */
+export function toProtoMemberBudget({ limit: { amount, period }, state }: MemberBudget) {
+  return { budgetIdr: formatMoney(idr(amount)), budgetPeriod: PERIODS[period], state: toProtoBudget(state) };
 }
 
 function toProtoLimits({ budget, expiresAt, allowedModels, allowedNetworks, tokenLimit }: KeyLimits) {
@@ -62,13 +70,9 @@ function toProtoBudget({ spent, held, left, resetsAt }: KeyBudgetState) {
 
 /** The limits of a request. Errors: ValidationError. */
 export function fromProtoLimits(limits: ProtoLimits): KeyLimits {
-  const { budgetIdr, budgetPeriod, expiresAt, allowedModels, allowedNetworks, tokenLimit } = limits;
-  const period = NAMES[budgetPeriod];
-  if ((budgetIdr === "") !== (period === undefined)) {
-    throw wrongLimit("budgetPeriod", "budget_period.required", "must be set exactly where a budget is set");
-  }
+  const { expiresAt, allowedModels, allowedNetworks, tokenLimit } = limits;
   return {
-    budget: period === undefined ? null : { amount: amountOf(budgetIdr), period },
+    budget: fromProtoBudget(limits, "limits."),
     expiresAt: expiresAt === undefined ? null : timestampDate(expiresAt),
     allowedModels: allowedModels.length === 0 ? null : allowedModels,
     allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
@@ -76,10 +80,24 @@ export function fromProtoLimits(limits: ProtoLimits): KeyLimits {
   };
 }
 
-function amountOf(text: string): bigint {
+/** The budget of a request, whose fields begin with `path` in errors. Null: none. Errors: ValidationError. */
+export function fromProtoBudget(
+  { budgetIdr, budgetPeriod }: Pick<ProtoLimits, "budgetIdr" | "budgetPeriod">,
+  path = "",
+): BudgetAmount | null {
+  const period = NAMES[budgetPeriod];
+  if ((budgetIdr === "") !== (period === undefined)) {
+    const message = "must be set exactly where a budget is set";
+    throw new ValidationError([{ field: `${path}budgetPeriod`, rule: "budget_period.required", message }]);
+  }
+  return period === undefined ? null : { amount: amountOf(budgetIdr, path), period };
+}
+
+function amountOf(text: string, path: string): bigint {
   try {
     return parseMoney(text, IDR).units;
   } catch {
-    throw wrongLimit("budgetIdr", "budget.decimal", "must be a decimal number with up to six decimals");
+    const message = "must be a decimal number with up to six decimals";
+    throw new ValidationError([{ field: `${path}budgetIdr`, rule: "budget.decimal", message }]);
   }
 }

@@ -45,7 +45,7 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
 
     async listKeys({ pageSize, pageToken }, context) {
       const { items, nextPageToken } = await listKeys(database, { ...whose(context), pageSize, pageToken });
-      return { keys: items.map(toProtoKey), nextPageToken };
+      return { keys: items.map((key) => toProtoKey(key)), nextPageToken };
     },
 
     async updateKey({ keyId, name, limits, rateLimit }, context) {

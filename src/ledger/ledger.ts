@@ -2,7 +2,7 @@
 // settle it afterwards.
 
 import type { ErrorCode, ValidationReason } from "../kernel/errors.ts";
-import type { BudgetPeriod } from "../kernel/key-limit-errors.ts";
+import type { BudgetOf, BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
 
@@ -79,8 +79,14 @@ export type Admission =
   | { readonly outcome: "frozen" }
   /** The key may not ask this model. No slot was taken. */
   | { readonly outcome: "not_allowed" }
-  /** Less than `leastAmount` is left of the key's budget, in micro-rupiah. The request took a slot. */
-  | { readonly outcome: "over_budget"; readonly period: BudgetPeriod; readonly left: bigint; readonly rate: RateState }
+  /** Less than `leastAmount` is left of a budget, in micro-rupiah. The request took a slot. */
+  | {
+      readonly outcome: "over_budget";
+      readonly of: BudgetOf;
+      readonly period: BudgetPeriod;
+      readonly left: bigint;
+      readonly rate: RateState;
+    }
   /** The account has as many open requests as its limit. No slot was taken. */
   | { readonly outcome: "crowded"; readonly rate: RateState }
   /** Less than `leastAmount` is available. The request took a slot. */
@@ -107,8 +113,8 @@ export type Extension =
   | { readonly outcome: "granted"; readonly amount: bigint }
   /** Less than the least amount is available. `othersHold`: holds of other requests may become available. */
   | { readonly outcome: "refused"; readonly amount: bigint; readonly othersHold: boolean }
-  /** Less than the least amount is left of the key's budget. */
-  | { readonly outcome: "over_budget"; readonly amount: bigint; readonly othersHold: boolean }
+  /** Less than the least amount is left of a budget. */
+  | { readonly outcome: "over_budget"; readonly of: BudgetOf; readonly amount: bigint; readonly othersHold: boolean }
   /** Another process has resolved the hold. */
   | { readonly outcome: "gone" };
 

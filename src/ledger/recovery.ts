@@ -59,6 +59,9 @@ WITH acc AS MATERIALIZED (
     FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id GROUP BY d.account_id
   ) s ON s.account_id = l.id
   WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
+), member_spent AS (
+  SELECT charge_member_budget(d.account_id, d.member_id, d.amount, coalesce(i.charge, 0))
+  FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id WHERE d.member_id IS NOT NULL
 ), spent AS (
   SELECT charge_budget(d.account_id, d.key_id, d.amount, coalesce(i.charge, 0))
   FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id WHERE d.in_budget
@@ -71,7 +74,7 @@ WITH acc AS MATERIALIZED (
   SELECT account_id, request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
   FROM ins WHERE cost > charge
 )
-SELECT account_id, id, (SELECT count(*) FROM spent), (SELECT count(*) FROM counted) FROM del`;
+SELECT account_id, id, (SELECT count(*) FROM member_spent), (SELECT count(*) FROM spent), (SELECT count(*) FROM counted) FROM del`;
 
 // Each start of a process leaves a row. One day is enough for looking into a dead process.
 const FORGET = `

@@ -20,6 +20,7 @@ const CHANGING: ReadonlyMap<string, readonly [file: string, words: string]> = ne
   ["database/functions/admit_request.sql", ["database/functions/admit_request.sql", "FOR NO KEY UPDATE"]],
   ["database/functions/collect_owed.sql", ["database/functions/collect_owed.sql", "lock_accounts(ARRAY[account])"]],
   ["database/functions/commit_requests.sql", ["database/functions/commit_requests.sql", "FOR NO KEY UPDATE"]],
+  ["database/functions/member_budget.sql", ["database/functions/member_budget.sql", "lock_accounts(ARRAY[account])"]],
   [
     "database/functions/post_late_usage.sql",
     ["database/functions/post_late_usage.sql", "lock_accounts(ARRAY[account])"],

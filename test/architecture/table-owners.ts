@@ -17,7 +17,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "audit_checkpoint",
     "audit_run",
   ],
-  keys: ["api_key", "caller_window"],
+  keys: ["api_key", "caller_window", "member_budget"],
   gateway: ["idempotency_key", "kept_answer", "upstream_minute", "upstream_mark", "learned_model"],
   catalog: ["catalog_upstream", "catalog_model", "catalog_change", "catalog_version"],
   billing: [
@@ -89,6 +89,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
 export const functionOwners: Readonly<Record<string, string>> = {
   rate_window: "keys",
   key_budget: "keys",
+  member_budget: "keys",
   take_caller_slot: "keys",
   security_log: "identity",
 };
@@ -111,15 +112,22 @@ export const grants: readonly Grant[] = [
   },
   {
     files: "database/functions/",
-    tables: ["api_key", "idempotency_key"],
+    tables: ["api_key", "idempotency_key", "member_budget"],
     access: "change",
     reason: "the same statement, as functions of the database",
   },
   {
     files: "keys/audit-keys.ts",
-    tables: ["hold"],
+    tables: ["hold", "account"],
     access: "read",
-    reason: "the audit compares what is held of a budget with the holds of its key",
+    reason:
+      "the audit compares what is held of a budget with the holds of its key, and how many budgets an account counts",
+  },
+  {
+    files: "database/functions/member_budget.sql",
+    tables: ["hold", "account"],
+    access: "change",
+    reason: "a new budget counts the open requests, and the account counts its budgets",
   },
   {
     files: "database/functions/take_caller_slot",

@@ -34,6 +34,7 @@ FROM posting p
 WHERE p.reason IN ('operator_credit', 'credit_note') AND NOT EXISTS (SELECT FROM operator_action o WHERE o.facts ->> 'postingId' = p.id::text)`;
 /** Columns of rows that both have. Of other tables, all. */
 const COLUMNS: Readonly<Record<string, string>> = {
+  account: "id, posted, held, created_at, frozen_at, open_holds, max_open_holds, owed, keeps_answers",
   posting: "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at",
   merchant_fund: "merchant_id, asset, id, posted, held",
   customer: "account_id, email, created_at, language, time_zone",
@@ -103,6 +104,7 @@ describe("a database of the last former migration", () => {
       "account_seal",
       "alert_event",
       "alert_settings",
+      "member_budget",
       "payout_journal",
       "payout_lost_attempt",
       "proof_root",

@@ -93,6 +93,7 @@ const ALLOWED: Readonly<Record<string, readonly AccountRole[]>> = {
   "MembersService/RevokeInvite": CHANGES,
   "MembersService/ChangeRole": CHANGES,
   "MembersService/RemoveMember": CHANGES,
+  "MembersService/SetMemberBudget": CHANGES,
   "MembersService/LeaveAccount": EVERY,
   "MembersService/RenameAccount": CHANGES,
   "MembersService/ListActivity": READS,

@@ -61,7 +61,7 @@ import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
 import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { getKey } from "../../keys/issued-keys.ts";
+import { ownKey } from "../../keys/own-key.ts";
 import { readKeyMakers, readKeyNames } from "../../keys/issued-keys-store.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { recordActivity } from "../../identity/members/activity.ts";
@@ -272,7 +272,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
         catalog,
         caller,
         allowedModelsOf,
-        ownKey: (context) => getKey(database, keyOf(context)),
+        ownKey: (context) => ownKey(database, keyOf(context)),
       }),
       messages: createMessagesService({
         gateway: running.gateway,

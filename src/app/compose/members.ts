@@ -1,11 +1,13 @@
 import type { MembersServiceDependencies } from "../../identity/members/service.ts";
 import { createMembersService } from "../../identity/members/service.ts";
+import { readMemberBudgets, setMemberBudget } from "../../keys/member-budgets.ts";
+import { fromProtoBudget, toProtoMemberBudget } from "../../keys/proto-key.ts";
 import { countKeysOfPeople, revokeKeysOfPerson } from "../../keys/store.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
 import { revokePairsOfPerson } from "../../merchant/merchants/pair-store.ts";
 import { sessionOf } from "../../transport/calls/callers.ts";
 
-/** Builds MembersService over the ledger's lock of an account, and the keys of its people. */
+/** Builds MembersService over the ledger's lock of an account, and the keys and budgets of its people. */
 export function membersService(parts: Pick<MembersServiceDependencies, "database" | "mailer" | "baseUrl">) {
   return createMembersService({
     ...parts,
@@ -13,6 +15,14 @@ export function membersService(parts: Pick<MembersServiceDependencies, "database
     revokeKeysOfPerson,
     revokePairsOfPerson,
     countKeysOfPeople: (accountId) => countKeysOfPeople(parts.database.pool, accountId),
+    budgets: {
+      async read(accountId, personIds) {
+        const found = await readMemberBudgets(parts.database.pool, { accountId, personIds });
+        return new Map([...found].map(([personId, budget]) => [personId, toProtoMemberBudget(budget)]));
+      },
+      ofRequest: (asked) => fromProtoBudget(asked),
+      write: setMemberBudget,
+    },
     sessionOf,
   });
 }

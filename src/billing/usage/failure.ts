@@ -14,6 +14,7 @@ const REASONS: Partial<Record<RequestFailure["code"], string>> = {
   internal_error: "A fault of this service ended the request.",
   insufficient_balance: "The balance ran out while the answer was written.",
   key_budget_exceeded: "The budget of the key ran out while the answer was written.",
+  member_budget_exceeded: "The budget of the member ran out while the answer was written.",
   client_left: "The client disconnected before the end of the answer.",
   answer_refused: "The model refused to answer before any output.",
 };

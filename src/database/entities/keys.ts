@@ -49,6 +49,20 @@ export const ApiKey = defineEntity({
   ],
 });
 
+export const MemberBudget = defineEntity({
+  name: "MemberBudget",
+  tableName: "member_budget",
+  properties: {
+    accountId: p.uuid().primary(),
+    personId: p.uuid().primary(),
+    budget: p.bigint("bigint"),
+    budgetPeriod: p.text().$type<"total" | "day" | "month">(),
+    budgetStart: moment(),
+    budgetSpent: p.bigint("bigint").defaultRaw("0"),
+    budgetHeld: p.bigint("bigint").defaultRaw("0"),
+  },
+});
+
 export const CallerWindow = defineEntity({
   name: "CallerWindow",
   tableName: "caller_window",

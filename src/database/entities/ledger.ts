@@ -16,6 +16,7 @@ export const Account = defineEntity({
     maxOpenHolds: p.integer().default(0),
     owed: p.bigint("bigint").defaultRaw("0"),
     keepsAnswers: p.boolean().default(false),
+    memberBudgets: p.integer().default(0),
   },
 });
 
@@ -75,6 +76,7 @@ export const Hold = defineEntity({
     progressCachedTokens: p.integer().default(0),
     inBudget: p.boolean().default(false),
     tokens: p.integer().default(0),
+    memberId: p.uuid().nullable(),
   },
 });
 

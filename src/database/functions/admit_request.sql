@@ -6,9 +6,10 @@
 -- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), its number within the kind (from 1), the outcome, an amount (cost;
 -- whole hold; granted), a second amount (charge; holds of other requests; available) and the key's window. A request without a
 -- row: nothing was written for it, because its hold is gone or because there is no such account or key. An account cannot spend
--- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it. What the
--- version before has no outcome for has one that it knows, and a mark in wait_ms: 'refused' with the second amount left of a budget
--- for all time (1), of a day (2) or a month (3); 'revoked' for a model that the key may not ask (4).
+-- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it, and neither does one
+-- whose maker has a budget (`member_budget`). What a version before has no outcome for has one that it knows, and a mark in wait_ms:
+-- 'refused' with the second amount left of a key's budget for all time (1), of a day (2) or a month (3), or of its maker's (5, 6, 7);
+-- 'revoked' for a model that the key may not ask (4).
 --
 -- `tokens` is what the hold was sized for. Where the key has a limit of tokens, the row has the limit and what is left of it. Without
 -- `tokens` there is the function of the version before, which gets 'limited' in place of 'token_limited'.
@@ -25,11 +26,20 @@ DECLARE
   slots timestamptz[]; slot_counts int[]; revoked boolean; used int := 0; t timestamptz;
   expires_at timestamptz; allowed text[]; budget bigint; period text; start timestamptz; spent bigint; key_held bigint; budgeted bigint;
   key_tokens bigint; token_times timestamptz[]; token_counts bigint[];
+  member_budgets int; member uuid; member_amount bigint; member_period text; member_start timestamptz; member_spent bigint;
+  member_held bigint; member_left bigint;
 BEGIN
-  SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL
-  INTO posted, held, owed, open_holds, max_open_holds, frozen
+  SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL, a.member_budgets
+  INTO posted, held, owed, open_holds, max_open_holds, frozen, member_budgets
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
+  IF member_budgets > 0 THEN
+    SELECT b.person_id, b.budget, b.budget_period, b.budget_start, b.budget_spent, b.budget_held
+    INTO member, member_amount, member_period, member_start, member_spent, member_held
+    FROM member_budget b
+    WHERE b.account_id = account AND b.person_id = (SELECT k.person_id FROM api_key k WHERE k.account_id = account AND k.id = key)
+    FOR NO KEY UPDATE OF b;
+  END IF;
   SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL, k.expires_at, k.allowed_models,
          k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held,
          nullif(k.token_limit, 0), k.tokens_held, k.token_times, k.token_counts
@@ -69,14 +79,20 @@ BEGIN
   END IF;
 
   budgeted := budget_left(budget, period, start, spent, key_held, t);
+  IF member IS NOT NULL THEN
+    member_left := budget_left(member_amount, member_period, member_start, member_spent, member_held, t);
+  END IF;
   IF other < least_amount THEN
     -- What is owed goes out in place of an amount: it may be why nothing is available.
     outcome := 'refused'; amount := owed;
   ELSIF budgeted < least_amount THEN
     outcome := 'refused'; other := greatest(0, budgeted); wait_ms := array_position(ARRAY['total', 'day', 'month'], period);
+  ELSIF member_left < least_amount THEN
+    outcome := 'refused'; other := greatest(0, member_left);
+    wait_ms := 4 + array_position(ARRAY['total', 'day', 'month'], member_period);
   ELSE
     outcome := 'granted';
-    amount := least(wanted, other, budgeted); -- no budget is null, which least() leaves out
+    amount := least(wanted, other, budgeted, member_left); -- no budget is null, which least() leaves out
     key_held := key_held + amount;
     key_tokens := key_tokens + tokens;
     tokens_left := tokens_left - tokens;
@@ -92,10 +108,13 @@ BEGIN
     WHERE k.account_id = account AND k.id = key;
   END IF;
   IF outcome = 'refused' THEN RETURN; END IF;
+  IF member IS NOT NULL THEN
+    UPDATE member_budget b SET budget_held = member_held + amount WHERE b.account_id = account AND b.person_id = member;
+  END IF;
   INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices, in_budget,
-                    tokens)
+                    tokens, member_id)
   VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, other_prices, budget IS NOT NULL,
-          tokens);
+          tokens, member);
   UPDATE account a SET posted = posted, held = held + amount, open_holds = open_holds + 1 WHERE a.id = account;
 END $$;
 

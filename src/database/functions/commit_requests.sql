@@ -34,17 +34,23 @@ DECLARE
   used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}'; used_budget bigint[] := '{}';
   -- Of settlements whose hold counts in the budget of its key, at their places: the key and the freed hold. Then those keys, and what is
   -- left of their budgets.
-  budget_key uuid[]; budget_freed bigint[]; limited_key uuid[] := '{}'; limited_left bigint[] := '{}';
+  budget_key uuid[]; budget_freed bigint[] := NULL; limited_key uuid[] := '{}'; limited_left bigint[] := '{}';
   any_budget boolean := false; b int; budgeted bigint; budget_taken bigint; room bigint; hold_key uuid; hold_in_budget boolean;
   in_budget boolean[];
   -- The same of holds that count in the tokens of their key, and of admissions.
   tokens_key uuid[]; tokens_freed int[]; any_tokens boolean := false; tokens int; tokens_taken bigint; used_tokens bigint[] := '{}';
   held_tokens int[];
+  -- The same of the budgets of members: of settlements the member, at their places; then the locked budgets, by the names of their
+  -- account and person in one text, with what is left of each and what admissions took of it; of admissions the member, at their places.
+  limits_members boolean[]; budget_member uuid[]; any_member boolean := false; member record; m int; hold_member uuid;
+  member_name text[] := '{}'; member_account uuid[] := '{}'; member_person uuid[] := '{}'; member_period text[] := '{}';
+  member_left bigint[] := '{}'; member_taken bigint[]; in_member uuid[];
 BEGIN
   SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.owed), array_agg(l.open_holds),
-         array_agg(l.max_open_holds), array_agg(l.frozen)
-  INTO account, posted, held, owed, open_holds, max_open_holds, frozen
-  FROM (SELECT a.id, a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL AS frozen FROM account a
+         array_agg(l.max_open_holds), array_agg(l.frozen), array_agg(l.limits_members)
+  INTO account, posted, held, owed, open_holds, max_open_holds, frozen, limits_members
+  FROM (SELECT a.id, a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL AS frozen,
+               a.member_budgets > 0 AS limits_members FROM account a
         WHERE a.id = ANY (s_account || e_account || a_account) ORDER BY a.id FOR NO KEY UPDATE) l;
 
   IF settlements > 0 THEN
@@ -65,13 +71,15 @@ BEGIN
       key_id[i] := freed.key_id; model[i] := freed.model; input_price[i] := freed.input_price;
       output_price[i] := freed.output_price; cache_hit_price[i] := freed.cache_hit_price;
       other_prices[i] := freed.other_prices;
-      IF freed.in_budget THEN
-        IF NOT any_budget THEN
-          any_budget := true;
+      IF freed.in_budget OR freed.member_id IS NOT NULL THEN
+        IF budget_freed IS NULL THEN
           budget_key := array_fill(NULL::uuid, ARRAY[settlements]);
+          budget_member := budget_key;
           budget_freed := array_fill(NULL::bigint, ARRAY[settlements]);
         END IF;
-        budget_key[i] := freed.key_id; budget_freed[i] := freed.amount;
+        budget_freed[i] := freed.amount;
+        IF freed.in_budget THEN any_budget := true; budget_key[i] := freed.key_id; END IF;
+        IF freed.member_id IS NOT NULL THEN any_member := true; budget_member[i] := freed.member_id; END IF;
       END IF;
       IF freed.tokens > 0 THEN
         IF NOT any_tokens THEN
@@ -84,6 +92,19 @@ BEGIN
       lost := lost OR s_unbilled[i] > 0;
       deleted := deleted + 1;
     END LOOP;
+    IF any_member AND above_hold THEN
+      FOR member IN SELECT b.* FROM member_budget b WHERE b.account_id = ANY (s_account) AND b.person_id = ANY (budget_member)
+                    ORDER BY b.account_id, b.person_id FOR NO KEY UPDATE LOOP
+        member_name := member_name || (member.account_id::text || member.person_id::text);
+        member_left := member_left || budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
+                                                  member.budget_held, clock_timestamp());
+      END LOOP;
+      FOR i IN 1 .. settlements LOOP
+        CONTINUE WHEN budget_member[i] IS NULL;
+        m := array_position(member_name, s_account[i]::text || budget_member[i]::text);
+        member_left[m] := member_left[m] + budget_freed[i] - charge[i];
+      END LOOP;
+    END IF;
     IF any_budget AND above_hold THEN
       FOR key IN SELECT k.id, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held FROM api_key k
                  WHERE k.account_id = ANY (s_account) AND k.id = ANY (budget_key) ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
@@ -97,17 +118,22 @@ BEGIN
         limited_left[b] := limited_left[b] + budget_freed[i] - charge[i];
       END LOOP;
     END IF;
-    -- Then those that cost more than their hold take from what is available, and left of the budget of their key.
+    -- Then those that cost more than their hold take from what is available, and left of the budgets of their key and its maker.
     IF above_hold THEN
       FOR i IN 1 .. settlements LOOP
         CONTINUE WHEN key_id[i] IS NULL OR charge[i] = s_cost[i];
         here := array_position(account, s_account[i]);
         more := least(s_cost[i] - charge[i], greatest(0, posted[here] - held[here] - owed[here]));
+        IF budget_member[i] IS NOT NULL THEN
+          m := array_position(member_name, s_account[i]::text || budget_member[i]::text);
+          more := greatest(0, least(more, member_left[m]));
+        END IF;
         IF budget_key[i] IS NOT NULL THEN
           b := array_position(limited_key, budget_key[i]);
           more := greatest(0, least(more, limited_left[b]));
           limited_left[b] := limited_left[b] - more;
         END IF;
+        IF budget_member[i] IS NOT NULL THEN member_left[m] := member_left[m] - more; END IF;
         charge[i] := charge[i] + more;
         posted[here] := posted[here] - more;
         lost := lost OR charge[i] < s_cost[i];
@@ -126,6 +152,10 @@ BEGIN
              coalesce(s_settled[n], clock_timestamp())
       FROM generate_series(1, settlements) n
       WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is distinguished
+      IF any_member THEN
+        PERFORM charge_member_budget(s_account[n], budget_member[n], budget_freed[n], charge[n])
+        FROM generate_series(1, settlements) n WHERE budget_member[n] IS NOT NULL;
+      END IF;
       IF any_budget THEN
         PERFORM charge_budget(s_account[n], budget_key[n], budget_freed[n], charge[n])
         FROM generate_series(1, settlements) n WHERE budget_key[n] IS NOT NULL;
@@ -152,12 +182,20 @@ BEGIN
 
   kind := 'e';
   FOR i IN 1 .. extensions LOOP
-    SELECT h.amount, h.key_id, h.in_budget INTO extended, hold_key, hold_in_budget FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
+    SELECT h.amount, h.key_id, h.in_budget, h.member_id INTO extended, hold_key, hold_in_budget, hold_member
+    FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
     CONTINUE WHEN NOT FOUND;
     here := array_position(account, e_account[i]);
     ord := i; amount := extended; other := held[here] - extended; wait_ms := NULL;
     room := greatest(0, posted[here] - held[here] - owed[here]);
     outcome := CASE WHEN extended + room >= e_least[i] THEN 'granted' ELSE 'refused' END;
+    IF hold_member IS NOT NULL AND outcome = 'granted' THEN
+      SELECT b.* INTO member FROM member_budget b WHERE b.account_id = e_account[i] AND b.person_id = hold_member FOR NO KEY UPDATE;
+      room := greatest(0, least(room, budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
+                                                  member.budget_held, clock_timestamp())));
+      -- Holds of other members cannot free this budget.
+      IF extended + room < e_least[i] THEN outcome := 'refused'; wait_ms := 2; other := member.budget_held - extended; END IF;
+    END IF;
     IF hold_in_budget AND outcome = 'granted' THEN
       SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO key
       FROM api_key k WHERE k.account_id = e_account[i] AND k.id = hold_key FOR NO KEY UPDATE;
@@ -169,6 +207,10 @@ BEGIN
     IF outcome = 'granted' THEN
       amount := extended + least(greatest(e_amount[i] - extended, 0), room);
       held[here] := held[here] - extended + amount;
+      IF hold_member IS NOT NULL THEN
+        UPDATE member_budget b SET budget_held = b.budget_held + amount - extended
+        WHERE b.account_id = e_account[i] AND b.person_id = hold_member;
+      END IF;
       IF hold_in_budget THEN
         UPDATE api_key k SET budget_held = k.budget_held + amount - extended WHERE k.account_id = e_account[i] AND k.id = hold_key;
       END IF;
@@ -185,8 +227,22 @@ BEGIN
     kind := 'a';
     granted := array_fill(false, ARRAY[admissions]);
     i := 1; here := 1;
-    FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked, k.expires_at,
-                      k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held,
+    IF true = ANY (limits_members) THEN
+      member_name := '{}'; member_left := '{}';
+      FOR member IN SELECT b.* FROM (SELECT DISTINCT k.account_id, k.person_id FROM api_key k
+                                     WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)) maker
+                    JOIN member_budget b ON b.account_id = maker.account_id AND b.person_id = maker.person_id
+                    WHERE b.account_id = ANY (account) ORDER BY b.account_id, b.person_id FOR NO KEY UPDATE OF b LOOP
+        member_name := member_name || (member.account_id::text || member.person_id::text);
+        member_account := member_account || member.account_id; member_person := member_person || member.person_id;
+        member_period := member_period || member.budget_period;
+        member_left := member_left || budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
+                                                  member.budget_held, clock_timestamp());
+      END LOOP;
+      member_taken := array_fill(0::bigint, ARRAY[cardinality(member_name)]);
+    END IF;
+    FOR key IN SELECT k.account_id, k.id, k.person_id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked,
+                      k.expires_at, k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held,
                       k.token_limit, k.tokens_held, k.token_times, k.token_counts FROM api_key k
                WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
                ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
@@ -197,6 +253,7 @@ BEGIN
       t := clock_timestamp();
       budget_taken := 0;
       budgeted := budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t);
+      m := CASE WHEN limits_members[here] THEN array_position(member_name, key.account_id::text || key.person_id::text) END;
       tokens_taken := 0;
       token_limit := nullif(key.token_limit, 0);
       tokens_left := NULL;
@@ -230,9 +287,17 @@ BEGIN
           ELSIF budgeted < a_least[i] THEN
             outcome := 'refused'; other := greatest(0, budgeted);
             wait_ms := array_position(ARRAY['total', 'day', 'month'], key.budget_period);
+          ELSIF member_left[m] < a_least[i] THEN
+            outcome := 'refused'; other := greatest(0, member_left[m]);
+            wait_ms := 4 + array_position(ARRAY['total', 'day', 'month'], member_period[m]);
           ELSE
             outcome := 'granted';
-            amount := least(a_amount[i], other, budgeted); -- no budget is null, which least() leaves out
+            amount := least(a_amount[i], other, budgeted, member_left[m]); -- no budget is null, which least() leaves out
+            IF m IS NOT NULL THEN
+              member_left[m] := member_left[m] - amount;
+              member_taken[m] := member_taken[m] + amount;
+              in_member[i] := key.person_id;
+            END IF;
             IF budgeted IS NOT NULL THEN
               budgeted := budgeted - amount;
               budget_taken := budget_taken + amount;
@@ -258,6 +323,11 @@ BEGIN
         used_slots := used_slots || CASE WHEN rate_limit > 0 THEN taken ELSE 0 END;
       END IF;
     END LOOP;
+    IF 0 < ANY (member_taken) THEN
+      UPDATE member_budget b SET budget_held = b.budget_held + member_taken[n] FROM generate_series(1, cardinality(member_taken)) n
+      WHERE b.account_id = member_account[n] AND b.person_id = member_person[n] AND member_taken[n] > 0
+        AND b.account_id = ANY (member_account) AND b.person_id = ANY (member_person);
+    END IF;
     IF used_keys <> '{}' THEN
       UPDATE api_key k SET slots = CASE WHEN used_slots[n] = 0 THEN k.slots
                                    ELSE slots_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]) END,
@@ -270,9 +340,10 @@ BEGIN
     IF any_granted THEN
       changed := true;
       INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices,
-                        in_budget, tokens)
+                        in_budget, tokens, member_id)
       SELECT a_account[n], a_request[n], a_owner[n], a_amount[n], a_key[n], a_model[n], a_input_price[n], a_output_price[n],
-             a_cache_hit_price[n], a_other_prices[n], coalesce(in_budget[n], false), coalesce(held_tokens[n], 0)
+             a_cache_hit_price[n], a_other_prices[n], coalesce(in_budget[n], false), coalesce(held_tokens[n], 0),
+             in_member[n]
       FROM generate_series(1, admissions) n WHERE granted[n];
     END IF;
   END IF;

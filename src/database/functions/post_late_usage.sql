@@ -14,6 +14,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   posted bigint; held bigint; owed bigint; key uuid; budgeted bigint;
   budget bigint; period text; start timestamptz; spent bigint; key_held bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
+  member uuid; member_left bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM lock_accounts(ARRAY[account]) a;
   SELECT u.cost, u.charge, u.key_id INTO recovered_cost, recovered_charge, key FROM usage_record u
@@ -23,10 +24,13 @@ BEGIN
   SELECT l.charge INTO late FROM late_usage l WHERE l.account_id = account AND l.request_id = request;
   IF FOUND THEN outcome := 'posted'; charge := recovered_charge + late; RETURN; END IF;
   due := greatest(0, cost - recovered_cost);
+  SELECT b.person_id INTO member FROM api_key k JOIN member_budget b ON b.account_id = k.account_id AND b.person_id = k.person_id
+  WHERE k.account_id = account AND k.id = key;
+  IF member IS NOT NULL THEN member_left := member_budget_left(account, member); END IF;
   SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO budget, period, start, spent, key_held
   FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
   budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
-  late := least(due, greatest(0, least(posted - held - owed, budgeted))); -- no budget is null, which least() leaves out
+  late := least(due, greatest(0, least(posted - held - owed, budgeted, member_left))); -- no budget is null, which least() leaves out
   IF whole AND late < due THEN outcome := 'refused'; charge := recovered_charge; RETURN; END IF;
 
   outcome := 'posted'; charge := recovered_charge + late;
@@ -42,6 +46,7 @@ BEGIN
     VALUES (account, new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage',
             'late:' || request);
     UPDATE account a SET posted = posted - late, held = held WHERE a.id = account;
+    IF member IS NOT NULL THEN PERFORM charge_member_budget(account, member, 0, late); END IF;
     IF budgeted IS NOT NULL THEN PERFORM charge_budget(account, key, 0, late); END IF;
   END IF;
   lost := due - late + unbilled_cost;

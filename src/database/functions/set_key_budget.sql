@@ -27,7 +27,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Counts again what the open requests of an account's keys hold of budgets and tokens: the version before recovers holds without them. The caller holds
+-- Counts again what the open requests of an account's keys and members hold of budgets and tokens: the version before recovers holds without them. The caller holds
 -- the lock of the account. Returns how many were wrong.
 CREATE OR REPLACE FUNCTION recount_key_budgets(account uuid) RETURNS int LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
@@ -49,6 +49,15 @@ BEGIN
     WHERE k.account_id = account AND (k.token_limit > 0 OR k.tokens_held <> 0) GROUP BY k.id
   ) h
   WHERE k.account_id = account AND k.id = h.id AND k.tokens_held <> h.total;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  wrong := wrong + more;
+  UPDATE member_budget b SET budget_held = h.total
+  FROM (
+    SELECT b.person_id, coalesce(sum(h.amount), 0) AS total
+    FROM member_budget b LEFT JOIN hold h ON h.account_id = b.account_id AND h.member_id = b.person_id
+    WHERE b.account_id = account GROUP BY b.person_id
+  ) h
+  WHERE b.account_id = account AND b.person_id = h.person_id AND b.budget_held <> h.total;
   GET DIAGNOSTICS more = ROW_COUNT;
   wrong := wrong + more;
   RETURN wrong;

@@ -1,6 +1,6 @@
 -- Settles a single request: deletes its hold, writes its usage record, and posts the uncovered cost and the unbilled cost as a
 -- loss of the operator. Only the statement that deletes a hold settles. Beyond its hold a request is charged what is available
--- and left of the budget of its key.
+-- and left of the budgets of its key and of the key's maker.
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
 -- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md. The row is that of
@@ -16,18 +16,21 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint; budgeted bigint;
-  budget bigint; period text; start timestamptz; spent bigint; key_held bigint;
+  budget bigint; period text; start timestamptz; spent bigint; key_held bigint; member_left bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   DELETE FROM hold h WHERE h.account_id = account AND h.id = request RETURNING * INTO freed;
   IF NOT FOUND THEN RETURN; END IF;
+  IF freed.member_id IS NOT NULL AND cost > freed.amount THEN
+    member_left := member_budget_left(account, freed.member_id);
+  END IF;
   IF freed.in_budget AND cost > freed.amount THEN
     SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO budget, period, start, spent, key_held
     FROM api_key k WHERE k.account_id = account AND k.id = freed.key_id FOR NO KEY UPDATE;
     budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
   END IF;
-  charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted))); -- least() leaves null out
+  charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted, member_left))); -- least() leaves null out
   settled_at := coalesce(settled_at, clock_timestamp()); -- behind the lock: records have the order of commits
   INSERT INTO usage_record (account_id, request_id, cost, charge,
     key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached,
@@ -49,6 +52,7 @@ BEGIN
     -- A hold that came back behind its settlement: it goes, and the record of the first stays.
     charge := 0;
   END IF;
+  IF freed.member_id IS NOT NULL THEN PERFORM charge_member_budget(account, freed.member_id, freed.amount, charge); END IF;
   IF freed.in_budget THEN PERFORM charge_budget(account, freed.key_id, freed.amount, charge); END IF;
   IF freed.tokens > 0 THEN
     PERFORM count_tokens(account, freed.key_id, freed.tokens,

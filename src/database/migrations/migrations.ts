@@ -43,6 +43,7 @@ export const schemaCode: SchemaCode = {
     { number: 19, name: "unreceipted", oldestCode: 1, concurrent: true },
     { number: 20, name: "callback-log", oldestCode: 1, uses: ["callback_log"] },
     { number: 21, name: "alerts", oldestCode: 1 },
+    { number: 22, name: "member-budgets", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

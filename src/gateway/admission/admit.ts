@@ -10,12 +10,7 @@ import {
   RateLimited,
   TooManyAtOnce,
 } from "../../kernel/errors.ts";
-import {
-  budgetResetMs,
-  KeyBudgetExceeded,
-  ModelNotAllowed,
-  TokenLimitExceeded,
-} from "../../kernel/key-limit-errors.ts";
+import { budgetExceeded, budgetResetMs, ModelNotAllowed, TokenLimitExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
@@ -42,7 +37,7 @@ export type Granted = { readonly amount: bigint; readonly rate: RateState; reado
 export type Replay = { readonly answeredRequestId: string; readonly charge: bigint; readonly answer: KeptAnswer };
 
 /**
- * Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, KeyBudgetExceeded,
+ * Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, BudgetExceeded,
  * ModelNotAllowed, TokenLimitExceeded, UpstreamBusy, AlreadyRunning,
  * AlreadyAnswered, IdempotencyConflict.
  */
@@ -101,10 +96,10 @@ function refusalOf(
   }
   if (outcome === "not_allowed") return new ModelNotAllowed(modelId);
   if (outcome === "over_budget") {
-    const { period, left } = admission;
+    const { of, period, left } = admission;
     const resetMs = budgetResetMs(period, Date.now());
     const resetsAt = resetMs === null ? null : new Date(resetMs);
-    return new KeyBudgetExceeded({ left: idr(left), needed: idr(leastAmount), resetsAt });
+    return budgetExceeded(of, { left: idr(left), needed: idr(leastAmount), resetsAt });
   }
   const { available, owed } = admission;
   const needed = {

@@ -7,7 +7,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { InsufficientBalance, UpstreamBusy } from "../../kernel/errors.ts";
-import { KeyBudgetExceeded } from "../../kernel/key-limit-errors.ts";
+import { type BudgetExceeded, budgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Extension } from "../../ledger/ledger.ts";
 import type { ExtensionAmounts } from "../metering/bill.ts";
@@ -69,7 +69,7 @@ export class SlabGate {
   }
 
   /**
-   * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, KeyBudgetExceeded when the
+   * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, BudgetExceeded when a
    * budget of the key does not, UpstreamBusy when the database stays away or another process has resolved the hold.
    */
   async whenOpen(size: OutputSize): Promise<void> {
@@ -157,9 +157,11 @@ export class SlabGate {
     if (this.#covered >= this.#facts.plan.outputBound) this.#room = Infinity;
   }
 
-  /** What is held for the request is all that is available to it, or left of the budget of its key. */
-  #tooLow({ outcome, amount, needed }: Refusal): InsufficientBalance | KeyBudgetExceeded {
-    if (outcome === "over_budget") return new KeyBudgetExceeded({ left: idr(amount), needed: idr(needed) });
+  /** What is held for the request is all that is available to it, or left of a budget. */
+  #tooLow(refusal: Refusal): InsufficientBalance | BudgetExceeded {
+    const { amount, needed } = refusal;
+    if (refusal.outcome === "over_budget")
+      return budgetExceeded(refusal.of, { left: idr(amount), needed: idr(needed) });
     const facts = { available: idr(amount), needed: idr(needed) };
     const topUpUrl = this.#facts.topUpUrl?.();
     return new InsufficientBalance(topUpUrl === undefined ? facts : { ...facts, topUpUrl });

@@ -133,7 +133,7 @@ export function inAccount<Outcome>(
 }
 
 /** A member of an account. Errors: NotFound. */
-async function requireMember(client: PoolClient, { accountId, personId }: MemberId): Promise<Member> {
+export async function requireMember(client: PoolClient, { accountId, personId }: MemberId): Promise<Member> {
   const member = (await readMembers(client, accountId, MAX_MEMBERS)).find(isPerson(personId));
   if (member === undefined) throw new NotFound("There is no such member.");
   return member;

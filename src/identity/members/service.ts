@@ -1,14 +1,17 @@
 // MembersService: translation between the contract and the use cases of this folder.
 
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
+import type { MembersService, SetMemberBudgetRequest } from "#gen/saldo/identity/v1/members_service_pb.ts";
+import type { MemberBudgetSchema } from "#gen/saldo/keys/v1/key_pb.ts";
 import { AccountRole as ProtoRole } from "#gen/saldo/options/v1/options_pb.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { ACCOUNT_ROLES, type AccountRole, type SessionPrincipal } from "../principal.ts";
 import { type ActivityLine, listActivity } from "./activity.ts";
 import { type Invite, readOpenInvites } from "./invite-store.ts";
 import { acceptInvite, inviteMember, type InvitePorts, MAX_OPEN_INVITES, revokeInvite, showInvite } from "./invites.ts";
+import { type Budget, setMemberBudget, type WriteBudget } from "./member-budgets.ts";
 import { type Member, type Membership, readMembers } from "./member-store.ts";
 import { changeRole, leaveAccount, MAX_MEMBERS, removeMember } from "./members.ts";
 import { listMyAccounts, renameAccount, switchAccount } from "./my-accounts.ts";
@@ -18,7 +21,16 @@ export type MembersServiceDependencies = InvitePorts & {
   readonly sessionOf: (context: HandlerContext) => SessionPrincipal;
   /** How many keys of each person of an account work. */
   readonly countKeysOfPeople: (accountId: string) => Promise<ReadonlyMap<string, number>>;
+  /** The budgets of members, as the keys' room keeps and writes them. */
+  readonly budgets: {
+    readonly read: (accountId: string, personIds: readonly string[]) => Promise<ReadonlyMap<string, BudgetMessage>>;
+    /** Errors: ValidationError. */
+    readonly ofRequest: (asked: Pick<SetMemberBudgetRequest, "budgetIdr" | "budgetPeriod">) => Budget;
+    readonly write: WriteBudget;
+  };
 };
+
+type BudgetMessage = MessageInitShape<typeof MemberBudgetSchema>;
 
 const protoRoles = {
   owner: ProtoRole.OWNER,
@@ -30,7 +42,7 @@ const protoRoles = {
 
 /** Makes the service. */
 export function createMembersService(dependencies: MembersServiceDependencies): ServiceImpl<typeof MembersService> {
-  const { sessionOf, countKeysOfPeople, ...ports } = dependencies;
+  const { sessionOf, countKeysOfPeople, budgets, ...ports } = dependencies;
   const { pool } = ports.database;
   const actorOf = (context: HandlerContext) => {
     const { accountId, personId, email } = sessionOf(context);
@@ -61,9 +73,16 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
       const { accountId } = sessionOf(context);
       const keys = await countKeysOfPeople(accountId);
       const members = await readMembers(pool, accountId, MAX_MEMBERS);
+      const limits = await budgets.read(
+        accountId,
+        members.map(({ personId }) => personId),
+      );
       const invites = await readOpenInvites(pool, accountId, MAX_OPEN_INVITES);
       return {
-        members: members.map((member) => toProtoMember(member, keys.get(member.personId) ?? 0)),
+        members: members.map((member) => ({
+          ...toProtoMember(member, keys.get(member.personId) ?? 0),
+          ...budgetOf(limits.get(member.personId)),
+        })),
         invites: invites.map(toProtoInvite),
       };
     },
@@ -87,6 +106,13 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
       return removeMember(ports, { actor: actorOf(context), personId });
     },
 
+    async setMemberBudget({ personId, ...asked }, context) {
+      const actor = actorOf(context);
+      const budget = budgets.ofRequest(asked);
+      await setMemberBudget({ ...ports, writeBudget: budgets.write }, { actor, personId, budget });
+      return budgetOf((await budgets.read(actor.accountId, [personId])).get(personId));
+    },
+
     leaveAccount(_request, context) {
       return leaveAccount(ports, { actor: actorOf(context), sessionId: sessionOf(context).sessionId });
     },
@@ -101,6 +127,10 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
       return { lines: items.map(toProtoLine), nextPageToken };
     },
   };
+}
+
+function budgetOf(budget: BudgetMessage | undefined) {
+  return budget === undefined ? {} : { budget };
 }
 
 function fromProtoRole(role: ProtoRole): AccountRole {

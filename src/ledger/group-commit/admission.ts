@@ -2,7 +2,7 @@
 // place the hold.
 
 import { InvariantError } from "../../kernel/invariant.ts";
-import type { BudgetPeriod } from "../../kernel/key-limit-errors.ts";
+import type { BudgetOf, BudgetPeriod } from "../../kernel/key-limit-errors.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import { columnsOf, type Parameter, textsOf } from "./columns.ts";
 import { compareIds, type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
@@ -102,8 +102,8 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
     case "limited":
       return { outcome, retryAfterMs: Number(window[3] ?? 1), rate };
     case "refused": {
-      const period = BUDGETS[window[3] ?? ""];
-      if (period !== undefined) return { outcome: "over_budget", period, left: other, rate };
+      const budget = BUDGETS[window[3] ?? ""];
+      if (budget !== undefined) return { outcome: "over_budget", ...budget, left: other, rate };
       return amount === 0n ? { outcome, available: other, rate } : { outcome, available: other, owed: amount, rate };
     }
     case "crowded":
@@ -118,7 +118,14 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
 }
 
 /** Marks of outcomes that the version before has no name for (database/functions/admit_request.sql). */
-const BUDGETS: Readonly<Record<string, BudgetPeriod>> = { 1: "total", 2: "day", 3: "month" };
+const BUDGETS: Readonly<Record<string, { readonly of: BudgetOf; readonly period: BudgetPeriod }>> = {
+  1: { of: "key", period: "total" },
+  2: { of: "key", period: "day" },
+  3: { of: "key", period: "month" },
+  5: { of: "member", period: "total" },
+  6: { of: "member", period: "day" },
+  7: { of: "member", period: "month" },
+};
 const MODEL_NOT_ALLOWED = "4";
 
 /** A row of a request with a name has its columns after these. */

@@ -4,6 +4,7 @@
 // statement of its own.
 
 import { InvariantError } from "../../kernel/invariant.ts";
+import type { BudgetOf } from "../../kernel/key-limit-errors.ts";
 import { columnsOf } from "./columns.ts";
 import { type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
 import type { Extension, ExtensionRequest } from "../ledger.ts";
@@ -48,13 +49,15 @@ export const extensionStatement: LaneStatement<ExtensionRequest, Extension> = {
   missing: () => new InvariantError("an extension decides on each of its members"),
 };
 
-/** The mark of a refusal by the budget of the key: the version before takes it for one by the balance. */
-const OVER_BUDGET = "1";
+/** The marks of a refusal by a budget: a version before takes it for one by the balance. */
+const OVER_BUDGET: Readonly<Record<string, BudgetOf>> = { 1: "key", 2: "member" };
 
 function extensionOf({ outcome, amount, other, window }: MemberRow): Extension {
   if (outcome === "granted") return { outcome, amount };
   if (outcome === "refused") {
-    return { outcome: window[3] === OVER_BUDGET ? "over_budget" : outcome, amount, othersHold: other > 0n };
+    const of = OVER_BUDGET[window[3] ?? ""];
+    const facts = { amount, othersHold: other > 0n };
+    return of === undefined ? { outcome, ...facts } : { outcome: "over_budget", of, ...facts };
   }
   throw new InvariantError(`an extension has a known outcome, not ${outcome}`);
 }

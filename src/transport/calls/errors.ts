@@ -20,7 +20,7 @@ import {
   ValidationError,
   type ErrorCode,
 } from "../../kernel/errors.ts";
-import { isOutOfMoney, KeyBudgetExceeded, TokenLimitExceeded } from "../../kernel/key-limit-errors.ts";
+import { BudgetExceeded, isOutOfMoney, TokenLimitExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
@@ -37,6 +37,7 @@ export const rpcCode = {
   fresh_authentication_required: Code.PermissionDenied,
   insufficient_balance: Code.FailedPrecondition,
   key_budget_exceeded: Code.FailedPrecondition,
+  member_budget_exceeded: Code.FailedPrecondition,
   model_not_allowed: Code.PermissionDenied,
   network_not_allowed: Code.PermissionDenied,
   model_not_found: Code.NotFound,
@@ -136,7 +137,7 @@ function ofConnect(error: ConnectError): DomainError {
 }
 
 function factsOf(error: DomainError, requestId: string) {
-  const overBudget = error instanceof KeyBudgetExceeded ? error : null;
+  const overBudget = error instanceof BudgetExceeded ? error : null;
   return create(ErrorFactsSchema, {
     code: error.code,
     reason: error instanceof ValidationError ? (error.reason ?? "") : "",

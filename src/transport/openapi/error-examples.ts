@@ -23,6 +23,7 @@ import {
 import { RequestTimeout } from "../../kernel/intake-errors.ts";
 import {
   KeyBudgetExceeded,
+  MemberBudgetExceeded,
   ModelNotAllowed,
   NetworkNotAllowed,
   TokenLimitExceeded,
@@ -52,6 +53,11 @@ const errors: Readonly<Record<ErrorCode, DomainError>> = {
     left: idr(500_000n),
     needed: idr(1_250_000n),
     resetsAt: new Date("2026-11-26T17:00:00Z"),
+  }),
+  member_budget_exceeded: new MemberBudgetExceeded({
+    left: idr(500_000n),
+    needed: idr(1_250_000n),
+    resetsAt: new Date("2026-11-30T17:00:00Z"),
   }),
   model_not_allowed: new ModelNotAllowed("acme/large"),
   network_not_allowed: new NetworkNotAllowed(),

@@ -44,16 +44,18 @@ const budget = {
   left_idr: {
     type: "string",
     description:
-      "What is neither spent nor held of the key's budget, in rupiah, a decimal string. Only with `key_budget_exceeded`.",
+      "What is neither spent nor held of the budget, in rupiah, a decimal string. Only with `key_budget_exceeded` and `member_budget_exceeded`.",
   },
   needed_idr: {
     type: "string",
-    description: "What the request needed, in rupiah, a decimal string. Only with `key_budget_exceeded`.",
+    description:
+      "What the request needed, in rupiah, a decimal string. Only with `key_budget_exceeded` and `member_budget_exceeded`.",
   },
   resets_at: {
     type: "string",
     format: "date-time",
-    description: "When the budget begins again. Only with `key_budget_exceeded`, and absent where it never does.",
+    description:
+      "When the budget begins again. Only with `key_budget_exceeded` and `member_budget_exceeded`, and absent where it never does.",
   },
 };
 

@@ -8,7 +8,7 @@ import {
   type DomainError,
 } from "../../kernel/errors.ts";
 import { httpStatus } from "../../kernel/http-status.ts";
-import { KeyBudgetExceeded } from "../../kernel/key-limit-errors.ts";
+import { BudgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
@@ -68,7 +68,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   const facts = {
     ...(error instanceof ValidationError ? { details: error.details } : {}),
     ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),
-    ...(error instanceof KeyBudgetExceeded ? budgetFacts(error) : {}),
+    ...(error instanceof BudgetExceeded ? budgetFacts(error) : {}),
     ...(error instanceof ExternalIdConflict ? { differingFields: error.differingFields } : {}),
     ...(error instanceof InternalError ? { requestId } : {}),
     ...(error instanceof AlreadyAnswered
@@ -87,7 +87,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   return { error: { message, type: openAiType(code), param, code: reason ?? code, ...waiting, ...facts } };
 }
 
-function budgetFacts({ left, needed, resetsAt }: KeyBudgetExceeded): object {
+function budgetFacts({ left, needed, resetsAt }: BudgetExceeded): object {
   return {
     left_idr: formatMoney(left),
     needed_idr: formatMoney(needed),

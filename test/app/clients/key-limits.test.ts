@@ -234,7 +234,7 @@ describe("a key with an end", () => {
   test("has one in the future, and a budget has a period", async () => {
     const customer = await served.customer();
     await expect(limit(customer, "--expires", "2020-01-31")).rejects.toThrow("limits.expiresAt must be in the future");
-    await expect(limit(customer, "--budget-period", "day")).rejects.toThrow("--budget-period is for a key");
+    await expect(limit(customer, "--budget-period", "day")).rejects.toThrow("--budget-period needs a --budget");
     await expect(limit(customer, "--budget", "5", "--budget-period", "week")).rejects.toThrow("total or day or month");
     await expect(limit(customer, "--expires", "2027-02-31T09:00:00Z")).rejects.toThrow("--expires must be a day");
     await expect(limit(customer, "--budget", "none", "--budget-period", "day")).rejects.toThrow(

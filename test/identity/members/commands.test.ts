@@ -46,6 +46,28 @@ test("give an account another owner, change a role and remove a member, and each
   ]);
 });
 
+test("set a budget of a member, and show what is left of it", async () => {
+  const account = ["--account", holder.ownAccountId, "--email", holder.email];
+  const set = await saldo("member", "budget", ...account, "--budget", "50000", "--budget-period", "month");
+  const shown = { budgetIdr: "50000", budgetPeriod: "month", budgetSpentIdr: "0", budgetLeftIdr: "50000" };
+  expect(set).toMatchObject({ personId: holder.personId, ...shown });
+  expect(await saldo("member", "list", "--account", holder.ownAccountId)).toMatchObject({ members: [shown] });
+  // The period stays where it is left out.
+  expect(await saldo("member", "budget", ...account, "--budget", "7")).toMatchObject({ budgetPeriod: "month" });
+  expect(await saldo("member", "budget", ...account, "--budget", "none")).toEqual({
+    personId: holder.personId,
+    budgetIdr: null,
+  });
+  await expect(saldo("member", "budget", ...account, "--budget-period", "day")).rejects.toThrow(/needs a --budget/);
+  const stranger = ["--account", holder.ownAccountId, "--email", "no@one.example"];
+  await expect(saldo("member", "budget", ...stranger, "--budget", "1")).rejects.toThrow(/no such member/);
+  expect((await linesOf("account_activity")).slice(-3)).toEqual([
+    { action: "member.budget_set", facts: { email: holder.email, amount: "50000", period: "month" } },
+    { action: "member.budget_set", facts: { email: holder.email, amount: "7", period: "month" } },
+    { action: "member.budget_set", facts: { email: holder.email } },
+  ]);
+});
+
 test("refuse what is no role, no person, no member, and the person whose account it is", async () => {
   const { ownAccountId } = holder;
   const about = (email: string) => ["--account", ownAccountId, "--email", email];

@@ -16,12 +16,18 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a request alone holds more than there is",
-    edits: [statement("admit_request", "amount := least(wanted, other, budgeted);", "amount := wanted;")],
+    edits: [statement("admit_request", "amount := least(wanted, other, budgeted, member_left);", "amount := wanted;")],
     noticedBy: money("admission", "holds the available amount when it is still useful, and refuses one unit below"),
   },
   {
     name: "a group holds more than there is, and the database has to refuse it",
-    edits: [statement("commit_requests", "amount := least(a_amount[i], other, budgeted);", "amount := a_amount[i];")],
+    edits: [
+      statement(
+        "commit_requests",
+        "amount := least(a_amount[i], other, budgeted, member_left[m]);",
+        "amount := a_amount[i];",
+      ),
+    ],
     noticedBy: money("admission", "never needs the database's own constraint to refuse a group"),
   },
   {
@@ -40,8 +46,8 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "admit_request",
-        "frozen\n  FROM account a WHERE a.id = account FOR NO KEY UPDATE",
-        "frozen\n  FROM account a WHERE a.id = account",
+        "member_budgets\n  FROM account a WHERE a.id = account FOR NO KEY UPDATE",
+        "member_budgets\n  FROM account a WHERE a.id = account",
       ),
     ],
     noticedBy: money("races", "admissions against a credit: they see it once they have locked the row"),

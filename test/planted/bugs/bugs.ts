@@ -17,6 +17,7 @@ import { HOLD_BUGS } from "./holds.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
 import { INTAKE_BUGS } from "./intake.ts";
 import { KEY_LIMIT_BUGS } from "./key-limits.ts";
+import { MEMBER_BUDGET_BUGS } from "./member-budgets.ts";
 import { LIMIT_BUGS } from "./limits.ts";
 import { NATIVE_RESPONSES_BUGS } from "./native-responses.ts";
 import { PASSWORD_BUGS } from "./passwords.ts";
@@ -51,6 +52,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ADMISSION_BUGS,
   ...HOLD_BUGS,
   ...KEY_LIMIT_BUGS,
+  ...MEMBER_BUDGET_BUGS,
   ...SETTLEMENT_BUGS,
   ...RECOVERY_BUGS,
   ...STANDBY_BUGS,

@@ -27,12 +27,24 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a hold is larger than what is left of the budget",
-    edits: [statement("admit_request", "amount := least(wanted, other, budgeted);", "amount := least(wanted, other);")],
+    edits: [
+      statement(
+        "admit_request",
+        "amount := least(wanted, other, budgeted, member_left);",
+        "amount := least(wanted, other, member_left);",
+      ),
+    ],
     noticedBy: budget("grants what is left of it where that is enough"),
   },
   {
     name: "a request alone is charged beyond the budget",
-    edits: [statement("settle_request", "least(posted - held - owed, budgeted)", "least(posted - held - owed)")],
+    edits: [
+      statement(
+        "settle_request",
+        "least(posted - held - owed, budgeted, member_left)",
+        "least(posted - held - owed, member_left)",
+      ),
+    ],
     noticedBy: budget("leaves what a request costs beyond its hold and the budget to the operator"),
   },
   {
@@ -47,8 +59,8 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "commit_requests",
-        "room := greatest(0, least(room, budget_left(",
-        "room := greatest(0, least(room, 9e17::bigint + budget_left(",
+        "room := greatest(0, least(room, budget_left(key.",
+        "room := greatest(0, least(room, 9e17::bigint + budget_left(key.",
       ),
     ],
     noticedBy: budget("extends a hold by what is left of it, and no further"),
@@ -66,7 +78,13 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a late settlement is charged beyond the budget",
-    edits: [statement("post_late_usage", "least(posted - held - owed, budgeted)", "least(posted - held - owed)")],
+    edits: [
+      statement(
+        "post_late_usage",
+        "least(posted - held - owed, budgeted, member_left)",
+        "least(posted - held - owed, member_left)",
+      ),
+    ],
     noticedBy: budget("counts what recovery charges, and what a late settlement adds"),
   },
   {

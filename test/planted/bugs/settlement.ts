@@ -16,7 +16,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "settle_request",
-        "charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted)));",
+        "charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted, member_left)));",
         "charge := cost;",
       ),
     ],
@@ -27,7 +27,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     edits: [
       statement(
         "settle_request",
-        "charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted)));",
+        "charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted, member_left)));",
         "charge := least(cost, freed.amount);",
       ),
     ],

@@ -58,7 +58,8 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
   availableIdr: string;
 
   /**
-   * Rupiah the request needed, a decimal string. Only with `insufficient_balance` and `key_budget_exceeded`; else empty.
+   * Rupiah the request needed, a decimal string. Only with `insufficient_balance`, `key_budget_exceeded` and
+   * `member_budget_exceeded`; else empty.
    *
    * @generated from field: string needed_idr = 6;
    */
@@ -104,7 +105,8 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
   differingFields: string[];
 
   /**
-   * Rupiah that are neither spent nor held of the key's budget, a decimal string. Only with `key_budget_exceeded`; else empty.
+   * Rupiah that are neither spent nor held of the budget, a decimal string. Only with `key_budget_exceeded` and
+   * `member_budget_exceeded`; else empty.
    *
    * @generated from field: string budget_left_idr = 24;
    */

@@ -8,6 +8,8 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { MemberBudget } from "../../keys/v1/key_pb.ts";
+import { file_saldo_keys_v1_key } from "../../keys/v1/key_pb.ts";
 import type { AccountRole } from "../../options/v1/options_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -16,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/identity/v1/member.proto.
  */
 export const file_saldo_identity_v1_member: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9pZGVudGl0eS92MS9tZW1iZXIucHJvdG8SEXNhbGRvLmlkZW50aXR5LnYxInMKCk1lbWJlcnNoaXASEgoKYWNjb3VudF9pZBgBIAEoCRIUCgxhY2NvdW50X25hbWUYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSDgoGaXNfb3duGAQgASgIIr0BCgZNZW1iZXISEQoJcGVyc29uX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBG5hbWUYAyABKAkSKwoEcm9sZRgEIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSEQoJaXNfaG9sZGVyGAUgASgIEi0KCWpvaW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMd29ya2luZ19rZXlzGAcgASgNIrABCgZJbnZpdGUSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi6wEKCEFjdGl2aXR5EgoKAmlkGAEgASgJEisKB2RvbmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhEKCXBlcnNvbl9pZBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRI1CgVmYWN0cxgHIAMoCzImLnNhbGRvLmlkZW50aXR5LnYxLkFjdGl2aXR5LkZhY3RzRW50cnkaLAoKRmFjdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_saldo_options_v1_options]);
+  fileDesc("Ch5zYWxkby9pZGVudGl0eS92MS9tZW1iZXIucHJvdG8SEXNhbGRvLmlkZW50aXR5LnYxInMKCk1lbWJlcnNoaXASEgoKYWNjb3VudF9pZBgBIAEoCRIUCgxhY2NvdW50X25hbWUYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSDgoGaXNfb3duGAQgASgIIuoBCgZNZW1iZXISEQoJcGVyc29uX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBG5hbWUYAyABKAkSKwoEcm9sZRgEIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSEQoJaXNfaG9sZGVyGAUgASgIEi0KCWpvaW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMd29ya2luZ19rZXlzGAcgASgNEisKBmJ1ZGdldBgIIAEoCzIbLnNhbGRvLmtleXMudjEuTWVtYmVyQnVkZ2V0IrABCgZJbnZpdGUSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi6wEKCEFjdGl2aXR5EgoKAmlkGAEgASgJEisKB2RvbmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhEKCXBlcnNvbl9pZBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRI1CgVmYWN0cxgHIAMoCzImLnNhbGRvLmlkZW50aXR5LnYxLkFjdGl2aXR5LkZhY3RzRW50cnkaLAoKRmFjdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
 
 /**
  * An account that a person may act for.
@@ -114,6 +116,13 @@ export type Member = Message<"saldo.identity.v1.Member"> & {
    * @generated from field: uint32 working_keys = 7;
    */
   workingKeys: number;
+
+  /**
+   * What the keys of the person may cost together. Unset: there is no such budget.
+   *
+   * @generated from field: saldo.keys.v1.MemberBudget budget = 8;
+   */
+  budget?: MemberBudget | undefined;
 };
 
 /**

@@ -9,6 +9,8 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Activity, Invite, Member, Membership } from "./member_pb.ts";
 import { file_saldo_identity_v1_member } from "./member_pb.ts";
+import type { BudgetPeriod, MemberBudget } from "../../keys/v1/key_pb.ts";
+import { file_saldo_keys_v1_key } from "../../keys/v1/key_pb.ts";
 import type { AccountRole } from "../../options/v1/options_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -17,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/identity/v1/members_service.proto.
  */
 export const file_saldo_identity_v1_members_service: GenFile = /*@__PURE__*/
-  fileDesc("CidzYWxkby9pZGVudGl0eS92MS9tZW1iZXJzX3NlcnZpY2UucHJvdG8SEXNhbGRvLmlkZW50aXR5LnYxIhcKFUxpc3RNeUFjY291bnRzUmVxdWVzdCJlChZMaXN0TXlBY2NvdW50c1Jlc3BvbnNlEi8KCGFjY291bnRzGAEgAygLMh0uc2FsZG8uaWRlbnRpdHkudjEuTWVtYmVyc2hpcBIaChJjdXJyZW50X2FjY291bnRfaWQYAiABKAkiNAoUU3dpdGNoQWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQEiRwoVU3dpdGNoQWNjb3VudFJlc3BvbnNlEi4KB2FjY291bnQYASABKAsyHS5zYWxkby5pZGVudGl0eS52MS5NZW1iZXJzaGlwIi0KEVNob3dJbnZpdGVSZXF1ZXN0EhgKBXRva2VuGAEgASgJQgm6SAZyBBABGGQiVwoSU2hvd0ludml0ZVJlc3BvbnNlEhQKDGFjY291bnRfbmFtZRgBIAEoCRIrCgRyb2xlGAIgASgOMh0uc2FsZG8ub3B0aW9ucy52MS5BY2NvdW50Um9sZSIvChNBY2NlcHRJbnZpdGVSZXF1ZXN0EhgKBXRva2VuGAEgASgJQgm6SAZyBBABGGQiRgoUQWNjZXB0SW52aXRlUmVzcG9uc2USLgoHYWNjb3VudBgBIAEoCzIdLnNhbGRvLmlkZW50aXR5LnYxLk1lbWJlcnNoaXAiFAoSTGlzdE1lbWJlcnNSZXF1ZXN0Im0KE0xpc3RNZW1iZXJzUmVzcG9uc2USKgoHbWVtYmVycxgBIAMoCzIZLnNhbGRvLmlkZW50aXR5LnYxLk1lbWJlchIqCgdpbnZpdGVzGAIgAygLMhkuc2FsZG8uaWRlbnRpdHkudjEuSW52aXRlImcKE0ludml0ZU1lbWJlclJlcXVlc3QSGQoFZW1haWwYASABKAlCCrpIB3IFEAMY/gESNQoEcm9sZRgCIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGVCCLpIBYIBAhABIkEKFEludml0ZU1lbWJlclJlc3BvbnNlEikKBmludml0ZRgBIAEoCzIZLnNhbGRvLmlkZW50aXR5LnYxLkludml0ZSIyChNSZXZva2VJbnZpdGVSZXF1ZXN0EhsKCWludml0ZV9pZBgBIAEoCUIIukgFcgOwAQEiFgoUUmV2b2tlSW52aXRlUmVzcG9uc2UiZwoRQ2hhbmdlUm9sZVJlcXVlc3QSGwoJcGVyc29uX2lkGAEgASgJQgi6SAVyA7ABARI1CgRyb2xlGAIgASgOMh0uc2FsZG8ub3B0aW9ucy52MS5BY2NvdW50Um9sZUIIukgFggECEAEiKgoSQ2hhbmdlUm9sZVJlc3BvbnNlEhQKDHJldm9rZWRfa2V5cxgBIAEoDSIyChNSZW1vdmVNZW1iZXJSZXF1ZXN0EhsKCXBlcnNvbl9pZBgBIAEoCUIIukgFcgOwAQEiLAoUUmVtb3ZlTWVtYmVyUmVzcG9uc2USFAoMcmV2b2tlZF9rZXlzGAEgASgNIhUKE0xlYXZlQWNjb3VudFJlcXVlc3QiLAoUTGVhdmVBY2NvdW50UmVzcG9uc2USFAoMcmV2b2tlZF9rZXlzGAEgASgNIi0KFFJlbmFtZUFjY291bnRSZXF1ZXN0EhUKBG5hbWUYASABKAlCB7pIBHICGDwiLQoVUmVuYW1lQWNjb3VudFJlc3BvbnNlEhQKDGFjY291bnRfbmFtZRgBIAEoCSJQChNMaXN0QWN0aXZpdHlSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYyAEiWwoUTGlzdEFjdGl2aXR5UmVzcG9uc2USKgoFbGluZXMYASADKAsyGy5zYWxkby5pZGVudGl0eS52MS5BY3Rpdml0eRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkywQ0KDk1lbWJlcnNTZXJ2aWNlEngKDkxpc3RNeUFjY291bnRzEiguc2FsZG8uaWRlbnRpdHkudjEuTGlzdE15QWNjb3VudHNSZXF1ZXN0Gikuc2FsZG8uaWRlbnRpdHkudjEuTGlzdE15QWNjb3VudHNSZXNwb25zZSIRkAIBqrsYAQP4uxgBurwYAQYSkwEKDVN3aXRjaEFjY291bnQSJy5zYWxkby5pZGVudGl0eS52MS5Td2l0Y2hBY2NvdW50UmVxdWVzdBooLnNhbGRvLmlkZW50aXR5LnYxLlN3aXRjaEFjY291bnRSZXNwb25zZSIvqrsYAQP4uxgBorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kurwYAQYSiQEKClNob3dJbnZpdGUSJC5zYWxkby5pZGVudGl0eS52MS5TaG93SW52aXRlUmVxdWVzdBolLnNhbGRvLmlkZW50aXR5LnYxLlNob3dJbnZpdGVSZXNwb25zZSIukAIBqrsYAQOivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmS6vBgBBhKeAQoMQWNjZXB0SW52aXRlEiYuc2FsZG8uaWRlbnRpdHkudjEuQWNjZXB0SW52aXRlUmVxdWVzdBonLnNhbGRvLmlkZW50aXR5LnYxLkFjY2VwdEludml0ZVJlc3BvbnNlIj2quxgBA6K8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GA5saW1pdF9leGNlZWRlZLq8GAEGEm0KC0xpc3RNZW1iZXJzEiUuc2FsZG8uaWRlbnRpdHkudjEuTGlzdE1lbWJlcnNSZXF1ZXN0GiYuc2FsZG8uaWRlbnRpdHkudjEuTGlzdE1lbWJlcnNSZXNwb25zZSIPkAIBqrsYAQO6vBgDAQIFErUBCgxJbnZpdGVNZW1iZXISJi5zYWxkby5pZGVudGl0eS52MS5JbnZpdGVNZW1iZXJSZXF1ZXN0Gicuc2FsZG8uaWRlbnRpdHkudjEuSW52aXRlTWVtYmVyUmVzcG9uc2UiVKq7GAED8LsYAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYDmxpbWl0X2V4Y2VlZGVkorwYCnJhdGVfbGltaXSivBgNdXBzdHJlYW1fYnVzebq8GAIBAhKRAQoMUmV2b2tlSW52aXRlEiYuc2FsZG8uaWRlbnRpdHkudjEuUmV2b2tlSW52aXRlUmVxdWVzdBonLnNhbGRvLmlkZW50aXR5LnYxLlJldm9rZUludml0ZVJlc3BvbnNlIjCquxgBA/C7GAKivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmS6vBgCAQISiwEKCkNoYW5nZVJvbGUSJC5zYWxkby5pZGVudGl0eS52MS5DaGFuZ2VSb2xlUmVxdWVzdBolLnNhbGRvLmlkZW50aXR5LnYxLkNoYW5nZVJvbGVSZXNwb25zZSIwqrsYAQPwuxgBorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kurwYAgECEpEBCgxSZW1vdmVNZW1iZXISJi5zYWxkby5pZGVudGl0eS52MS5SZW1vdmVNZW1iZXJSZXF1ZXN0Gicuc2FsZG8uaWRlbnRpdHkudjEuUmVtb3ZlTWVtYmVyUmVzcG9uc2UiMKq7GAED8LsYAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZLq8GAIBAhKHAQoMTGVhdmVBY2NvdW50EiYuc2FsZG8uaWRlbnRpdHkudjEuTGVhdmVBY2NvdW50UmVxdWVzdBonLnNhbGRvLmlkZW50aXR5LnYxLkxlYXZlQWNjb3VudFJlc3BvbnNlIiaquxgBA/C7GAGivBgQdmFsaWRhdGlvbl9lcnJvcrq8GAUBAgMEBRKDAQoNUmVuYW1lQWNjb3VudBInLnNhbGRvLmlkZW50aXR5LnYxLlJlbmFtZUFjY291bnRSZXF1ZXN0Giguc2FsZG8uaWRlbnRpdHkudjEuUmVuYW1lQWNjb3VudFJlc3BvbnNlIh+quxgBA6K8GBB2YWxpZGF0aW9uX2Vycm9yurwYAgECEoQBCgxMaXN0QWN0aXZpdHkSJi5zYWxkby5pZGVudGl0eS52MS5MaXN0QWN0aXZpdHlSZXF1ZXN0Gicuc2FsZG8uaWRlbnRpdHkudjEuTGlzdEFjdGl2aXR5UmVzcG9uc2UiI5ACAaq7GAEDorwYEHZhbGlkYXRpb25fZXJyb3K6vBgDAQIFYgZwcm90bzM", [file_buf_validate_validate, file_saldo_identity_v1_member, file_saldo_options_v1_options]);
+  fileDesc("CidzYWxkby9pZGVudGl0eS92MS9tZW1iZXJzX3NlcnZpY2UucHJvdG8SEXNhbGRvLmlkZW50aXR5LnYxIhcKFUxpc3RNeUFjY291bnRzUmVxdWVzdCJlChZMaXN0TXlBY2NvdW50c1Jlc3BvbnNlEi8KCGFjY291bnRzGAEgAygLMh0uc2FsZG8uaWRlbnRpdHkudjEuTWVtYmVyc2hpcBIaChJjdXJyZW50X2FjY291bnRfaWQYAiABKAkiNAoUU3dpdGNoQWNjb3VudFJlcXVlc3QSHAoKYWNjb3VudF9pZBgBIAEoCUIIukgFcgOwAQEiRwoVU3dpdGNoQWNjb3VudFJlc3BvbnNlEi4KB2FjY291bnQYASABKAsyHS5zYWxkby5pZGVudGl0eS52MS5NZW1iZXJzaGlwIi0KEVNob3dJbnZpdGVSZXF1ZXN0EhgKBXRva2VuGAEgASgJQgm6SAZyBBABGGQiVwoSU2hvd0ludml0ZVJlc3BvbnNlEhQKDGFjY291bnRfbmFtZRgBIAEoCRIrCgRyb2xlGAIgASgOMh0uc2FsZG8ub3B0aW9ucy52MS5BY2NvdW50Um9sZSIvChNBY2NlcHRJbnZpdGVSZXF1ZXN0EhgKBXRva2VuGAEgASgJQgm6SAZyBBABGGQiRgoUQWNjZXB0SW52aXRlUmVzcG9uc2USLgoHYWNjb3VudBgBIAEoCzIdLnNhbGRvLmlkZW50aXR5LnYxLk1lbWJlcnNoaXAiFAoSTGlzdE1lbWJlcnNSZXF1ZXN0Im0KE0xpc3RNZW1iZXJzUmVzcG9uc2USKgoHbWVtYmVycxgBIAMoCzIZLnNhbGRvLmlkZW50aXR5LnYxLk1lbWJlchIqCgdpbnZpdGVzGAIgAygLMhkuc2FsZG8uaWRlbnRpdHkudjEuSW52aXRlImcKE0ludml0ZU1lbWJlclJlcXVlc3QSGQoFZW1haWwYASABKAlCCrpIB3IFEAMY/gESNQoEcm9sZRgCIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGVCCLpIBYIBAhABIkEKFEludml0ZU1lbWJlclJlc3BvbnNlEikKBmludml0ZRgBIAEoCzIZLnNhbGRvLmlkZW50aXR5LnYxLkludml0ZSIyChNSZXZva2VJbnZpdGVSZXF1ZXN0EhsKCWludml0ZV9pZBgBIAEoCUIIukgFcgOwAQEiFgoUUmV2b2tlSW52aXRlUmVzcG9uc2UiZwoRQ2hhbmdlUm9sZVJlcXVlc3QSGwoJcGVyc29uX2lkGAEgASgJQgi6SAVyA7ABARI1CgRyb2xlGAIgASgOMh0uc2FsZG8ub3B0aW9ucy52MS5BY2NvdW50Um9sZUIIukgFggECEAEiKgoSQ2hhbmdlUm9sZVJlc3BvbnNlEhQKDHJldm9rZWRfa2V5cxgBIAEoDSIyChNSZW1vdmVNZW1iZXJSZXF1ZXN0EhsKCXBlcnNvbl9pZBgBIAEoCUIIukgFcgOwAQEiLAoUUmVtb3ZlTWVtYmVyUmVzcG9uc2USFAoMcmV2b2tlZF9rZXlzGAEgASgNIpABChZTZXRNZW1iZXJCdWRnZXRSZXF1ZXN0EhsKCXBlcnNvbl9pZBgBIAEoCUIIukgFcgOwAQESGwoKYnVkZ2V0X2lkchgCIAEoCUIHukgEcgIYHhI8Cg1idWRnZXRfcGVyaW9kGAMgASgOMhsuc2FsZG8ua2V5cy52MS5CdWRnZXRQZXJpb2RCCLpIBYIBAhABIkYKF1NldE1lbWJlckJ1ZGdldFJlc3BvbnNlEisKBmJ1ZGdldBgBIAEoCzIbLnNhbGRvLmtleXMudjEuTWVtYmVyQnVkZ2V0IhUKE0xlYXZlQWNjb3VudFJlcXVlc3QiLAoUTGVhdmVBY2NvdW50UmVzcG9uc2USFAoMcmV2b2tlZF9rZXlzGAEgASgNIi0KFFJlbmFtZUFjY291bnRSZXF1ZXN0EhUKBG5hbWUYASABKAlCB7pIBHICGDwiLQoVUmVuYW1lQWNjb3VudFJlc3BvbnNlEhQKDGFjY291bnRfbmFtZRgBIAEoCSJQChNMaXN0QWN0aXZpdHlSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYyAEiWwoUTGlzdEFjdGl2aXR5UmVzcG9uc2USKgoFbGluZXMYASADKAsyGy5zYWxkby5pZGVudGl0eS52MS5BY3Rpdml0eRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky2g4KDk1lbWJlcnNTZXJ2aWNlEngKDkxpc3RNeUFjY291bnRzEiguc2FsZG8uaWRlbnRpdHkudjEuTGlzdE15QWNjb3VudHNSZXF1ZXN0Gikuc2FsZG8uaWRlbnRpdHkudjEuTGlzdE15QWNjb3VudHNSZXNwb25zZSIRkAIBqrsYAQP4uxgBurwYAQYSkwEKDVN3aXRjaEFjY291bnQSJy5zYWxkby5pZGVudGl0eS52MS5Td2l0Y2hBY2NvdW50UmVxdWVzdBooLnNhbGRvLmlkZW50aXR5LnYxLlN3aXRjaEFjY291bnRSZXNwb25zZSIvqrsYAQP4uxgBorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kurwYAQYSiQEKClNob3dJbnZpdGUSJC5zYWxkby5pZGVudGl0eS52MS5TaG93SW52aXRlUmVxdWVzdBolLnNhbGRvLmlkZW50aXR5LnYxLlNob3dJbnZpdGVSZXNwb25zZSIukAIBqrsYAQOivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmS6vBgBBhKeAQoMQWNjZXB0SW52aXRlEiYuc2FsZG8uaWRlbnRpdHkudjEuQWNjZXB0SW52aXRlUmVxdWVzdBonLnNhbGRvLmlkZW50aXR5LnYxLkFjY2VwdEludml0ZVJlc3BvbnNlIj2quxgBA6K8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GA5saW1pdF9leGNlZWRlZLq8GAEGEm0KC0xpc3RNZW1iZXJzEiUuc2FsZG8uaWRlbnRpdHkudjEuTGlzdE1lbWJlcnNSZXF1ZXN0GiYuc2FsZG8uaWRlbnRpdHkudjEuTGlzdE1lbWJlcnNSZXNwb25zZSIPkAIBqrsYAQO6vBgDAQIFErUBCgxJbnZpdGVNZW1iZXISJi5zYWxkby5pZGVudGl0eS52MS5JbnZpdGVNZW1iZXJSZXF1ZXN0Gicuc2FsZG8uaWRlbnRpdHkudjEuSW52aXRlTWVtYmVyUmVzcG9uc2UiVKq7GAED8LsYAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYDmxpbWl0X2V4Y2VlZGVkorwYCnJhdGVfbGltaXSivBgNdXBzdHJlYW1fYnVzebq8GAIBAhKRAQoMUmV2b2tlSW52aXRlEiYuc2FsZG8uaWRlbnRpdHkudjEuUmV2b2tlSW52aXRlUmVxdWVzdBonLnNhbGRvLmlkZW50aXR5LnYxLlJldm9rZUludml0ZVJlc3BvbnNlIjCquxgBA/C7GAKivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmS6vBgCAQISiwEKCkNoYW5nZVJvbGUSJC5zYWxkby5pZGVudGl0eS52MS5DaGFuZ2VSb2xlUmVxdWVzdBolLnNhbGRvLmlkZW50aXR5LnYxLkNoYW5nZVJvbGVSZXNwb25zZSIwqrsYAQPwuxgBorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kurwYAgECEpEBCgxSZW1vdmVNZW1iZXISJi5zYWxkby5pZGVudGl0eS52MS5SZW1vdmVNZW1iZXJSZXF1ZXN0Gicuc2FsZG8uaWRlbnRpdHkudjEuUmVtb3ZlTWVtYmVyUmVzcG9uc2UiMKq7GAED8LsYAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZLq8GAIBAhKWAQoPU2V0TWVtYmVyQnVkZ2V0Eikuc2FsZG8uaWRlbnRpdHkudjEuU2V0TWVtYmVyQnVkZ2V0UmVxdWVzdBoqLnNhbGRvLmlkZW50aXR5LnYxLlNldE1lbWJlckJ1ZGdldFJlc3BvbnNlIiyquxgBA6K8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZLq8GAIBAhKHAQoMTGVhdmVBY2NvdW50EiYuc2FsZG8uaWRlbnRpdHkudjEuTGVhdmVBY2NvdW50UmVxdWVzdBonLnNhbGRvLmlkZW50aXR5LnYxLkxlYXZlQWNjb3VudFJlc3BvbnNlIiaquxgBA/C7GAGivBgQdmFsaWRhdGlvbl9lcnJvcrq8GAUBAgMEBRKDAQoNUmVuYW1lQWNjb3VudBInLnNhbGRvLmlkZW50aXR5LnYxLlJlbmFtZUFjY291bnRSZXF1ZXN0Giguc2FsZG8uaWRlbnRpdHkudjEuUmVuYW1lQWNjb3VudFJlc3BvbnNlIh+quxgBA6K8GBB2YWxpZGF0aW9uX2Vycm9yurwYAgECEoQBCgxMaXN0QWN0aXZpdHkSJi5zYWxkby5pZGVudGl0eS52MS5MaXN0QWN0aXZpdHlSZXF1ZXN0Gicuc2FsZG8uaWRlbnRpdHkudjEuTGlzdEFjdGl2aXR5UmVzcG9uc2UiI5ACAaq7GAEDorwYEHZhbGlkYXRpb25fZXJyb3K6vBgDAQIFYgZwcm90bzM", [file_buf_validate_validate, file_saldo_identity_v1_member, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
 
 /**
  * Asks for the person's accounts.
@@ -415,6 +417,62 @@ export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@_
   messageDesc(file_saldo_identity_v1_members_service, 17);
 
 /**
+ * The budget of a member.
+ *
+ * @generated from message saldo.identity.v1.SetMemberBudgetRequest
+ */
+export type SetMemberBudgetRequest = Message<"saldo.identity.v1.SetMemberBudgetRequest"> & {
+  /**
+   * The member's id.
+   *
+   * @generated from field: string person_id = 1;
+   */
+  personId: string;
+
+  /**
+   * The most that the member's keys cost in a period, in rupiah, a decimal string with up to six decimals. Empty: no budget.
+   *
+   * @generated from field: string budget_idr = 2;
+   */
+  budgetIdr: string;
+
+  /**
+   * The period. Unspecified exactly where there is no budget.
+   *
+   * @generated from field: saldo.keys.v1.BudgetPeriod budget_period = 3;
+   */
+  budgetPeriod: BudgetPeriod;
+};
+
+/**
+ * Describes the message saldo.identity.v1.SetMemberBudgetRequest.
+ * Use `create(SetMemberBudgetRequestSchema)` to create a new message.
+ */
+export const SetMemberBudgetRequestSchema: GenMessage<SetMemberBudgetRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_identity_v1_members_service, 18);
+
+/**
+ * The budget is set.
+ *
+ * @generated from message saldo.identity.v1.SetMemberBudgetResponse
+ */
+export type SetMemberBudgetResponse = Message<"saldo.identity.v1.SetMemberBudgetResponse"> & {
+  /**
+   * The budget as it is now. Unset: there is none.
+   *
+   * @generated from field: saldo.keys.v1.MemberBudget budget = 1;
+   */
+  budget?: MemberBudget | undefined;
+};
+
+/**
+ * Describes the message saldo.identity.v1.SetMemberBudgetResponse.
+ * Use `create(SetMemberBudgetResponseSchema)` to create a new message.
+ */
+export const SetMemberBudgetResponseSchema: GenMessage<SetMemberBudgetResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_identity_v1_members_service, 19);
+
+/**
  * Ends the person's own membership.
  *
  * @generated from message saldo.identity.v1.LeaveAccountRequest
@@ -427,7 +485,7 @@ export type LeaveAccountRequest = Message<"saldo.identity.v1.LeaveAccountRequest
  * Use `create(LeaveAccountRequestSchema)` to create a new message.
  */
 export const LeaveAccountRequestSchema: GenMessage<LeaveAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_members_service, 18);
+  messageDesc(file_saldo_identity_v1_members_service, 20);
 
 /**
  * The person is no member any more.
@@ -448,7 +506,7 @@ export type LeaveAccountResponse = Message<"saldo.identity.v1.LeaveAccountRespon
  * Use `create(LeaveAccountResponseSchema)` to create a new message.
  */
 export const LeaveAccountResponseSchema: GenMessage<LeaveAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_members_service, 19);
+  messageDesc(file_saldo_identity_v1_members_service, 21);
 
 /**
  * A name for the account.
@@ -470,7 +528,7 @@ export type RenameAccountRequest = Message<"saldo.identity.v1.RenameAccountReque
  * Use `create(RenameAccountRequestSchema)` to create a new message.
  */
 export const RenameAccountRequestSchema: GenMessage<RenameAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_members_service, 20);
+  messageDesc(file_saldo_identity_v1_members_service, 22);
 
 /**
  * The account has the name.
@@ -491,7 +549,7 @@ export type RenameAccountResponse = Message<"saldo.identity.v1.RenameAccountResp
  * Use `create(RenameAccountResponseSchema)` to create a new message.
  */
 export const RenameAccountResponseSchema: GenMessage<RenameAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_members_service, 21);
+  messageDesc(file_saldo_identity_v1_members_service, 23);
 
 /**
  * Asks for lines of the activity log.
@@ -519,7 +577,7 @@ export type ListActivityRequest = Message<"saldo.identity.v1.ListActivityRequest
  * Use `create(ListActivityRequestSchema)` to create a new message.
  */
 export const ListActivityRequestSchema: GenMessage<ListActivityRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_members_service, 22);
+  messageDesc(file_saldo_identity_v1_members_service, 24);
 
 /**
  * One page of the activity log.
@@ -547,7 +605,7 @@ export type ListActivityResponse = Message<"saldo.identity.v1.ListActivityRespon
  * Use `create(ListActivityResponseSchema)` to create a new message.
  */
 export const ListActivityResponseSchema: GenMessage<ListActivityResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_members_service, 23);
+  messageDesc(file_saldo_identity_v1_members_service, 25);
 
 /**
  * The people of an account. Each call acts for the account of the session and is decided on the caller's role there.
@@ -659,6 +717,18 @@ export const MembersService: GenService<{
     methodKind: "unary";
     input: typeof RemoveMemberRequestSchema;
     output: typeof RemoveMemberResponseSchema;
+  },
+  /**
+   * Sets what all keys that a member has made may cost together, with the playground. It counts from when it is set; with another amount
+   * for the same period it goes on. What is held for running requests stays. A member who comes back finds the same budget. Only owners set
+   * the budgets of owners.
+   *
+   * @generated from rpc saldo.identity.v1.MembersService.SetMemberBudget
+   */
+  setMemberBudget: {
+    methodKind: "unary";
+    input: typeof SetMemberBudgetRequestSchema;
+    output: typeof SetMemberBudgetResponseSchema;
   },
   /**
    * Ends the person's own membership, as RemoveMember does. The session then acts for the person's own account.

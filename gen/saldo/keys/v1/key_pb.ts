@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/keys/v1/key.proto.
  */
 export const file_saldo_keys_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSKtAwoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCBIoCgZsaW1pdHMYCiABKAsyGC5zYWxkby5rZXlzLnYxLktleUxpbWl0cxIoCgZidWRnZXQYCyABKAsyGC5zYWxkby5rZXlzLnYxLktleUJ1ZGdldBIRCglwZXJzb25faWQYDCABKAkSGAoQcmF0ZV9saW1pdF9ib3VuZBgNIAEoDRIYCgt0b2tlbnNfbGVmdBgOIAEoDUgAiAEBQg4KDF90b2tlbnNfbGVmdCKPAgoJS2V5TGltaXRzEhsKCmJ1ZGdldF9pZHIYASABKAlCB7pIBHICGB4SPAoNYnVkZ2V0X3BlcmlvZBgCIAEoDjIbLnNhbGRvLmtleXMudjEuQnVkZ2V0UGVyaW9kQgi6SAWCAQIQARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCg5hbGxvd2VkX21vZGVscxgEIAMoCUIRukgOkgELEGQiB3IFEAEYyAESIAoLdG9rZW5fbGltaXQYBSABKA1CC7pICCoGGICU69wDEioKEGFsbG93ZWRfbmV0d29ya3MYBiADKAlCELpIDZIBChBkIgZyBBABGDIicQoJS2V5QnVkZ2V0EhEKCXNwZW50X2lkchgBIAEoCRIQCghoZWxkX2lkchgCIAEoCRIQCghsZWZ0X2lkchgDIAEoCRItCglyZXNldHNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKnYKDEJ1ZGdldFBlcmlvZBIdChlCVURHRVRfUEVSSU9EX1VOU1BFQ0lGSUVEEAASFwoTQlVER0VUX1BFUklPRF9UT1RBTBABEhUKEUJVREdFVF9QRVJJT0RfREFZEAISFwoTQlVER0VUX1BFUklPRF9NT05USBADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSLhAwoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCBIoCgZsaW1pdHMYCiABKAsyGC5zYWxkby5rZXlzLnYxLktleUxpbWl0cxIoCgZidWRnZXQYCyABKAsyGC5zYWxkby5rZXlzLnYxLktleUJ1ZGdldBIRCglwZXJzb25faWQYDCABKAkSGAoQcmF0ZV9saW1pdF9ib3VuZBgNIAEoDRIYCgt0b2tlbnNfbGVmdBgOIAEoDUgAiAEBEjIKDW1lbWJlcl9idWRnZXQYDyABKAsyGy5zYWxkby5rZXlzLnYxLk1lbWJlckJ1ZGdldEIOCgxfdG9rZW5zX2xlZnQifwoMTWVtYmVyQnVkZ2V0EhIKCmJ1ZGdldF9pZHIYASABKAkSMgoNYnVkZ2V0X3BlcmlvZBgCIAEoDjIbLnNhbGRvLmtleXMudjEuQnVkZ2V0UGVyaW9kEicKBXN0YXRlGAMgASgLMhguc2FsZG8ua2V5cy52MS5LZXlCdWRnZXQijwIKCUtleUxpbWl0cxIbCgpidWRnZXRfaWRyGAEgASgJQge6SARyAhgeEjwKDWJ1ZGdldF9wZXJpb2QYAiABKA4yGy5zYWxkby5rZXlzLnYxLkJ1ZGdldFBlcmlvZEIIukgFggECEAESLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoOYWxsb3dlZF9tb2RlbHMYBCADKAlCEbpIDpIBCxBkIgdyBRABGMgBEiAKC3Rva2VuX2xpbWl0GAUgASgNQgu6SAgqBhiAlOvcAxIqChBhbGxvd2VkX25ldHdvcmtzGAYgAygJQhC6SA2SAQoQZCIGcgQQARgyInEKCUtleUJ1ZGdldBIRCglzcGVudF9pZHIYASABKAkSEAoIaGVsZF9pZHIYAiABKAkSEAoIbGVmdF9pZHIYAyABKAkSLQoJcmVzZXRzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCp2CgxCdWRnZXRQZXJpb2QSHQoZQlVER0VUX1BFUklPRF9VTlNQRUNJRklFRBAAEhcKE0JVREdFVF9QRVJJT0RfVE9UQUwQARIVChFCVURHRVRfUEVSSU9EX0RBWRACEhcKE0JVREdFVF9QRVJJT0RfTU9OVEgQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A gateway key without its secret.
@@ -121,6 +121,13 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
    * @generated from field: optional uint32 tokens_left = 14;
    */
   tokensLeft?: number | undefined;
+
+  /**
+   * The budget of the member who made the key, which counts all keys of the member. Unset: there is none, or keys are listed.
+   *
+   * @generated from field: saldo.keys.v1.MemberBudget member_budget = 15;
+   */
+  memberBudget?: MemberBudget | undefined;
 };
 
 /**
@@ -129,6 +136,42 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_saldo_keys_v1_key, 0);
+
+/**
+ * The budget of a member of an account: what all keys that the member has made there may cost, with the playground. It is decided with
+ * the balance, exactly over all nodes.
+ *
+ * @generated from message saldo.keys.v1.MemberBudget
+ */
+export type MemberBudget = Message<"saldo.keys.v1.MemberBudget"> & {
+  /**
+   * The most that they cost in a period, in rupiah, a decimal string.
+   *
+   * @generated from field: string budget_idr = 1;
+   */
+  budgetIdr: string;
+
+  /**
+   * The period.
+   *
+   * @generated from field: saldo.keys.v1.BudgetPeriod budget_period = 2;
+   */
+  budgetPeriod: BudgetPeriod;
+
+  /**
+   * What became of it.
+   *
+   * @generated from field: saldo.keys.v1.KeyBudget state = 3;
+   */
+  state?: KeyBudget | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.MemberBudget.
+ * Use `create(MemberBudgetSchema)` to create a new message.
+ */
+export const MemberBudgetSchema: GenMessage<MemberBudget> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_key, 1);
 
 /**
  * What a key may do. They are decided with the balance, exactly over all nodes.
@@ -186,7 +229,7 @@ export type KeyLimits = Message<"saldo.keys.v1.KeyLimits"> & {
  * Use `create(KeyLimitsSchema)` to create a new message.
  */
 export const KeyLimitsSchema: GenMessage<KeyLimits> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_key, 1);
+  messageDesc(file_saldo_keys_v1_key, 2);
 
 /**
  * What became of a budget in its present period. A new budget, and one with another period, counts from when it was set.
@@ -228,7 +271,7 @@ export type KeyBudget = Message<"saldo.keys.v1.KeyBudget"> & {
  * Use `create(KeyBudgetSchema)` to create a new message.
  */
 export const KeyBudgetSchema: GenMessage<KeyBudget> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_key, 2);
+  messageDesc(file_saldo_keys_v1_key, 3);
 
 /**
  * What a budget is for.

@@ -1,7 +1,7 @@
 // Errors within a chat stream. They always have the object form of OpenAI, in contrast to errors by status.
 
 import { type DomainError, InsufficientBalance, UpstreamBusy, ValidationError } from "../../../kernel/errors.ts";
-import { isOutOfMoney, KeyBudgetExceeded } from "../../../kernel/key-limit-errors.ts";
+import { BudgetExceeded, isOutOfMoney } from "../../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../../kernel/money.ts";
 import { AnswerCut } from "../../answer/answer-cut.ts";
 
@@ -26,7 +26,7 @@ function factsOf(error: DomainError): Record<string, unknown> {
     const facts = { available: formatMoney(available), needed: formatMoney(needed) };
     return owed === null ? facts : { ...facts, owed_idr: formatMoney(owed) };
   }
-  if (error instanceof KeyBudgetExceeded)
+  if (error instanceof BudgetExceeded)
     return { left_idr: formatMoney(error.left), needed_idr: formatMoney(error.needed) };
   if (error instanceof AnswerCut) return { cost_idr: error.costIdr };
   return error instanceof UpstreamBusy ? { retry_after: error.retryAfterSeconds } : {};

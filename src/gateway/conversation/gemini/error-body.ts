@@ -14,6 +14,7 @@ const statuses = {
   fresh_authentication_required: "PERMISSION_DENIED",
   insufficient_balance: "FAILED_PRECONDITION",
   key_budget_exceeded: "FAILED_PRECONDITION",
+  member_budget_exceeded: "FAILED_PRECONDITION",
   model_not_allowed: "PERMISSION_DENIED",
   network_not_allowed: "PERMISSION_DENIED",
   model_not_found: "NOT_FOUND",

@@ -12,6 +12,7 @@ const types = {
   fresh_authentication_required: "permission_error",
   insufficient_balance: "billing_error",
   key_budget_exceeded: "billing_error",
+  member_budget_exceeded: "billing_error",
   model_not_allowed: "permission_error",
   network_not_allowed: "permission_error",
   model_not_found: "not_found_error",

@@ -12,6 +12,7 @@ const types = {
   fresh_authentication_required: "permission_error",
   insufficient_balance: "insufficient_quota",
   key_budget_exceeded: "insufficient_quota",
+  member_budget_exceeded: "insufficient_quota",
   model_not_allowed: "permission_error",
   network_not_allowed: "permission_error",
   model_not_found: "invalid_request_error",
