@@ -100,6 +100,7 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/alerts", shows: /^Anggaran kunci terpakai$/ },
     { path: "/members", shows: /^Pemilik akun$/ },
     { path: "/members", first: [press(/^Undang anggota$/)], isDialog: true },
+    { path: "/members", first: [press(/^Atur anggaran/)], isDialog: true },
     { path: "/invite?token=x", shows: /^Undangan ini tidak terbuka$/ },
     { path: "/second-factor", shows: /^Belum dipasang$/ },
     { path: "/settings", isBroken: true, shows: /^Halaman ini tidak bisa ditampilkan$/ },

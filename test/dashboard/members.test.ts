@@ -85,6 +85,25 @@ describe("members of an account", () => {
     await owner.page.getByRole("table", { name: "Catatan aktivitas" }).getByText("kunci pengembang").waitFor();
   });
 
+  it("get a budget for all of their keys, which the page shows with what was spent", async () => {
+    const { page } = owner;
+    await page.getByRole("button", { name: `Atur anggaran: ${developer.email}` }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Anggaran (Rp)").fill("dua");
+    await dialog.getByRole("button", { name: "Simpan" }).click();
+    await dialog.getByText("Tulis angka saja").waitFor();
+    await dialog.getByLabel("Anggaran (Rp)").fill("50000");
+    await dialog.getByLabel("Periode").selectOption({ label: "Per bulan" });
+    await dialog.getByRole("button", { name: "Simpan" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const row = page.getByRole("table", { name: "Anggota akun ini" }).getByRole("row");
+    const member = row.filter({ hasText: developer.email });
+    await member.getByText("Rp 50.000/bulan").waitFor();
+    await member.getByText("terpakai Rp 0 · sisa Rp 50.000").waitFor();
+    await page.getByRole("table", { name: "Catatan aktivitas" }).getByText("Mengatur anggaran anggota").waitFor();
+    expect(await member.getByText("mulai lagi").count()).toBeGreaterThan(0);
+  });
+
   it("switch to their own account and back", async () => {
     const { page } = developer;
     await page.getByLabel("Akun", { exact: true }).selectOption({ label: developer.email });

@@ -158,7 +158,8 @@ type TaskProps = {
   readonly children: ReactNode;
 };
 
-function TaskDialog(props: TaskProps) {
+/** A change of a member in a dialog. It closes when the change is done. */
+export function TaskDialog(props: TaskProps) {
   const { title, about, submit, done, failed, isDanger = false, isPending, run, onClose, children } = props;
   const messages = useMessages(MEMBERS_MESSAGES);
   const notify = useNotify();

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Pencil, UserMinus, UserPlus } from "lucide-react";
+import { Pencil, UserMinus, UserPlus, Wallet } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { Invite, Member } from "#gen/saldo/identity/v1/member_pb.ts";
@@ -19,11 +19,15 @@ import { useMessages } from "../../i18n/language.tsx";
 import { useActingFor, useMay } from "../../layouts/role.ts";
 import { ROLE_MESSAGES, roleName } from "../../layouts/role-messages.ts";
 import { ActivityCard } from "./activity-card.tsx";
+import { BudgetDialog } from "./budget-dialog.tsx";
+import { MemberBudget } from "./member-budget.tsx";
 import { InviteDialog, LeaveDialog, RemoveDialog, RoleDialog } from "./member-dialogs.tsx";
 import { MEMBERS_MESSAGES } from "./members-messages.ts";
 import { useRefreshMembers } from "./refresh-members.ts";
 
-type Task = { readonly what: "role" | "remove"; readonly member: Member } | { readonly what: "invite" | "leave" };
+type Task =
+  | { readonly what: "role" | "budget" | "remove"; readonly member: Member }
+  | { readonly what: "invite" | "leave" };
 
 /** The members of the account, its open invitations and its activity log. */
 export function MembersPage() {
@@ -54,6 +58,7 @@ export function MembersPage() {
       <ActivityCard />
       {task?.what === "invite" ? <InviteDialog onClose={close} /> : null}
       {task?.what === "role" ? <RoleDialog member={task.member} onClose={close} /> : null}
+      {task?.what === "budget" ? <BudgetDialog member={task.member} onClose={close} /> : null}
       {task?.what === "remove" ? <RemoveDialog member={task.member} onClose={close} /> : null}
       {task?.what === "leave" ? <LeaveDialog ownAccountId={me?.person?.accountId ?? ""} onClose={close} /> : null}
     </Page>
@@ -94,8 +99,8 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
   const formats = useFormats();
   const mayChange = useMay("change");
   const isOwner = useActingFor()?.role === AccountRole.OWNER;
-  const mayManage = ({ isHolder, role }: Member): boolean =>
-    mayChange && !isHolder && (isOwner || role !== AccountRole.OWNER);
+  const mayLimit = ({ role }: Member): boolean => mayChange && (isOwner || role !== AccountRole.OWNER);
+  const mayManage = (member: Member): boolean => mayLimit(member) && !member.isHolder;
   return [
     {
       key: "person",
@@ -107,6 +112,11 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
             {member.personId === me ? <Badge sign={false}>{messages.you}</Badge> : null}
             {member.isHolder ? <Badge sign={false}>{messages.holder}</Badge> : null}
           </span>
+          {member.budget === undefined ? null : (
+            <span className="mt-1 block text-sm md:hidden">
+              <MemberBudget member={member} />
+            </span>
+          )}
         </>
       ),
     },
@@ -118,6 +128,7 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
       wide: true,
       cell: ({ workingKeys }) => formats.count(workingKeys),
     },
+    { key: "budget", head: messages.budget, wide: true, cell: (member) => <MemberBudget member={member} /> },
     {
       key: "since",
       head: messages.since,
@@ -129,20 +140,30 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
       head: <span className="sr-only">{messages.actions}</span>,
       acts: true,
       cell: (member) =>
-        mayManage(member) ? (
+        mayLimit(member) ? (
           <span className="flex justify-end gap-1.5">
             <IconButton
-              label={`${messages.changeRole}: ${member.email}`}
-              onClick={() => onTask({ what: "role", member })}
+              label={`${messages.setBudget}: ${member.email}`}
+              onClick={() => onTask({ what: "budget", member })}
             >
-              <Pencil aria-hidden />
+              <Wallet aria-hidden />
             </IconButton>
-            <IconButton
-              label={`${messages.remove}: ${member.email}`}
-              onClick={() => onTask({ what: "remove", member })}
-            >
-              <UserMinus aria-hidden />
-            </IconButton>
+            {mayManage(member) ? (
+              <>
+                <IconButton
+                  label={`${messages.changeRole}: ${member.email}`}
+                  onClick={() => onTask({ what: "role", member })}
+                >
+                  <Pencil aria-hidden />
+                </IconButton>
+                <IconButton
+                  label={`${messages.remove}: ${member.email}`}
+                  onClick={() => onTask({ what: "remove", member })}
+                >
+                  <UserMinus aria-hidden />
+                </IconButton>
+              </>
+            ) : null}
           </span>
         ) : null,
     },
