@@ -238,7 +238,7 @@ describe("a key with an end", () => {
     await expect(limit(customer, "--budget", "5", "--budget-period", "week")).rejects.toThrow("total or day or month");
     await expect(limit(customer, "--expires", "2027-02-31T09:00:00Z")).rejects.toThrow("--expires must be a day");
     await expect(limit(customer, "--budget", "none", "--budget-period", "day")).rejects.toThrow(
-      "--budget-period is for",
+      "--budget-period needs a --budget",
     );
     await expect(limit(customer, "--models", "a,,b")).rejects.toThrow("--models must be ids");
   });
