@@ -41,7 +41,7 @@ import { logCall, logFault, type CallLogger } from "./log.ts";
 import { writeIdsPlainly } from "./normalize-ids.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { recordActivities, type RecordActivity } from "./record-activity.ts";
-import { recheckCallers } from "./recheck-callers.ts";
+import { createBodyRecheck, isSlowBody, type RecheckBody, recheckCallers } from "./recheck-callers.ts";
 import { validateMessage } from "./validate.ts";
 
 /** The functions of other rooms that the chain calls. */
@@ -88,9 +88,15 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     if (wanted.callers.size === 1 && wanted.callers.has(Caller.PUBLIC)) return { kind: "public" };
     return authenticate(verifiers, credentialsOf(call), wanted);
   };
+  const knownAt = new WeakMap<object, number>();
   const authenticateCall: Interceptor = (next) => async (req) => {
+    knownAt.set(req.contextValues, performance.now());
     setPrincipal({ values: req.contextValues }, await authenticated(req));
     return next(req);
+  };
+  const recheckBody = createBodyRecheck(authenticated, admittedCallers);
+  const recheckSlow = async (req: Request): Promise<void> => {
+    if (isSlowBody(performance.now() - (knownAt.get(req.contextValues) ?? 0))) await recheckBody(req);
   };
   return [
     ...traceCalls(ports.tracing),
@@ -101,7 +107,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     authoriseCall,
     refuseLimited(ports),
     limitCallers(ports.takeCallerSlot),
-    validateCall,
+    validateCall(recheckSlow),
     recordCallsOnAccounts(ports),
     recordReads(ports),
     recordActivities(ports.recordActivity, ports.logger),
@@ -160,20 +166,24 @@ const authoriseCall: Interceptor = (next) => async (req) => {
 };
 
 /** Reads the message, which no protocol reads before the caller is known, and validates it by its contract. */
-const validateCall: Interceptor = (next) => async (req) => {
-  const read = messageReaderOf({ values: req.contextValues });
-  invariant(read !== null, "a call brings the reader of its message");
-  if (req.stream) return next({ ...req, message: admitted(req, read) });
-  const message = await read();
-  admitMessage(req.method.input, message);
-  return next({ ...req, message });
-};
+function validateCall(recheck: RecheckBody): Interceptor {
+  return (next) => async (req) => {
+    const read = messageReaderOf({ values: req.contextValues });
+    invariant(read !== null, "a call brings the reader of its message");
+    if (req.stream) return next({ ...req, message: admitted(req, read, recheck) });
+    const message = await read();
+    await recheck(req);
+    admitMessage(req.method.input, message);
+    return next({ ...req, message });
+  };
+}
 
 /** The one message of a request whose answer is a stream. */
-async function* admitted(req: StreamRequest, read: MessageReader) {
+async function* admitted(req: StreamRequest, read: MessageReader, recheck: RecheckBody) {
   // Connect's empty message is taken too: with it Connect refuses wrong headers of its protocol.
   await req.message[Symbol.asyncIterator]().next();
   const message = await read();
+  await recheck(req);
   admitMessage(req.method.input, message);
   yield message;
 }
