@@ -42,9 +42,10 @@ export const MAX_OPEN_INVITES = 50;
 /** Where the link of a mail leads. */
 export const INVITE_PATH = "/invite";
 const TOKEN_BYTES = 32;
-/** Mails of one account, and to one address from everywhere. */
+/** Mails of one account, those of it to one address, and to one address from everywhere: no single account can use up the last. */
 const PER_ACCOUNT: Pace = { burst: 20, intervalSeconds: 180 };
-const PER_ADDRESS: Pace = { burst: 5, intervalSeconds: 3_600 };
+const PER_ACCOUNT_AND_ADDRESS: Pace = { burst: 5, intervalSeconds: 3_600 };
+const PER_ADDRESS: Pace = { burst: 40, intervalSeconds: 900 };
 
 export type InvitePorts = MemberPorts & {
   readonly mailer: Pick<Mailer, "isConfigured" | "send">;
@@ -138,7 +139,8 @@ async function takeMail({ database: { pool } }: InvitePorts, accountId: string, 
   const address = createHash("sha256").update(email).digest("hex");
   for (const [bucket, pace] of [
     [`invite of ${accountId}`, PER_ACCOUNT],
-    [`invite to ${address}`, PER_ADDRESS],
+    [`invite of ${accountId} to ${address}`, PER_ACCOUNT_AND_ADDRESS],
+    [`invites to ${address}`, PER_ADDRESS],
   ] as const) {
     const seconds = await takeTry(pool, bucket, pace);
     if (seconds > 0) throw new TooManyTries(seconds);

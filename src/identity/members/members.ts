@@ -5,7 +5,7 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
-import { NotFound, RoleMissing, ValidationError } from "../../kernel/errors.ts";
+import { LimitExceeded, NotFound, RoleMissing, ValidationError } from "../../kernel/errors.ts";
 import type { AccountRole } from "../principal.ts";
 import { recordActivity } from "./activity.ts";
 import { revokeInvites } from "./invite-store.ts";
@@ -90,15 +90,17 @@ export function leaveAccount(
 
 /**
  * Makes a person a member with a role, or gives a member another one, behind the lock of the account: an operator's command.
- * Errors: ValidationError for the last owner.
+ * Errors: ValidationError for the last owner, LimitExceeded.
  */
 export async function setMember(
   ports: Revokers,
   client: PoolClient,
   { accountId, personId, role }: MemberId & { role: AccountRole },
 ): Promise<void> {
-  const member = (await readMembers(client, accountId, MAX_MEMBERS)).find(isPerson(personId));
+  const members = await readMembers(client, accountId, MAX_MEMBERS);
+  const member = members.find(isPerson(personId));
   if (member === undefined) {
+    if (members.length >= MAX_MEMBERS) throw new LimitExceeded(`An account has at most ${MAX_MEMBERS} members.`);
     await insertMember(client, { accountId, personId, role });
     return;
   }

@@ -68,6 +68,21 @@ test("set a budget of a member, and show what is left of it", async () => {
   ]);
 });
 
+test("add no member above the most that an account can have", async () => {
+  const { ownAccountId } = await signInPerson(opened.database.pool);
+  await opened.database.pool.query(
+    `WITH person AS (
+       INSERT INTO auth.person (id, email, email_verified, name)
+       SELECT gen_random_uuid(), 'crowd-' || n || '@test.example', true, 'Somebody' FROM generate_series(1, 199) n RETURNING id
+     ) INSERT INTO account_member (account_id, person_id, role) SELECT $1, id, 'viewer' FROM person`,
+    [ownAccountId],
+  );
+  const add = (email: string, role: string) =>
+    saldo("member", "add", "--account", ownAccountId, "--email", email, "--role", role);
+  await expect(add(person.email, "viewer")).rejects.toThrow(/at most 200 members/);
+  expect(await add("crowd-7@test.example", "admin")).toMatchObject({ role: "admin" });
+});
+
 test("refuse what is no role, no person, no member, and the person whose account it is", async () => {
   const { ownAccountId } = holder;
   const about = (email: string) => ["--account", ownAccountId, "--email", email];

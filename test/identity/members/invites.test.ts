@@ -198,16 +198,20 @@ describe("inviting", () => {
       expect(await problemOf(owner.members.inviteMember({ email, role: AccountRole.VIEWER }))).toBe("validation_error");
   });
 
-  test("is counted by account and by address", async () => {
+  test("is counted by account, by account and address, and by address in all", async () => {
     const [owner, person] = [await team.newPerson(), await team.newPerson()];
     const invite = (by: Person, email: string) =>
       problemOf(by.members.inviteMember({ email, role: AccountRole.VIEWER }));
     for (let index = 0; index < 5; index += 1) expect(await invite(owner, person.email)).toBe("answered");
     expect(await invite(owner, person.email)).toBe("rate_limit");
-    expect(await invite(await team.newPerson(), person.email)).toBe("rate_limit");
+    // A stranger who used up an address for the own account has not used it up for others.
+    expect(await invite(await team.newPerson(), person.email)).toBe("answered");
     const outcomes: string[] = [];
     for (let index = 0; index < 16; index += 1) outcomes.push(await invite(owner, `${uuidv7()}@test.example`));
     expect(outcomes).toContain("rate_limit");
+    const fromOthers: string[] = [];
+    for (let index = 0; index < 40; index += 1) fromOthers.push(await invite(await team.newPerson(), person.email));
+    expect(fromOthers).toContain("rate_limit");
   });
 
   test("leaves the invitation open when the mail is not sent, and inviting again sends it", async () => {
