@@ -41,7 +41,8 @@ import { logCall, logFault, type CallLogger } from "./log.ts";
 import { writeIdsPlainly } from "./normalize-ids.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { recordActivities, type RecordActivity } from "./record-activity.ts";
-import { createBodyRecheck, isSlowBody, type RecheckBody, recheckCallers } from "./recheck-callers.ts";
+import { createBodyRecheck, isSlowBody, type RecheckBody } from "./recheck-bodies.ts";
+import { recheckCallers } from "./recheck-callers.ts";
 import { validateMessage } from "./validate.ts";
 
 /** The functions of other rooms that the chain calls. */

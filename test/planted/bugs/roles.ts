@@ -282,4 +282,15 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: { file: "test/identity/end-sessions.test.ts", test: "freezing an account signs out its members" },
   },
+  {
+    name: "a caller is not decided on again behind a slow body",
+    edits: [
+      {
+        file: "src/transport/calls/interceptors.ts",
+        find: "if (isSlowBody(performance.now() - (knownAt.get(req.contextValues) ?? 0))) await recheckBody(req);",
+        replace: "if (isSlowBody(-1)) await recheckBody(req);",
+      },
+    ],
+    noticedBy: { file: "test/transport/rpc/slow-bodies.test.ts", test: "is refused where the person" },
+  },
 ];
