@@ -41,6 +41,9 @@ export function isSlowBody(ms: number): boolean {
 }
 
 function isOfSameAccount(began: Principal, now: Principal): boolean {
-  const accountOf = (principal: Principal) => ("accountId" in principal ? principal.accountId : null);
   return began.kind === now.kind && accountOf(began) === accountOf(now);
+}
+
+function accountOf(principal: Principal): string | null {
+  return "accountId" in principal ? principal.accountId : null;
 }
