@@ -193,6 +193,18 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
     });
   });
 
+  it("of top-ups do not come for those that were paid before they were wanted", async () => {
+    const accountId = await setup.account(0n, { mailTypes: [], webhookTypes: ["balance.low"] });
+    await setup.paidTopUp(accountId);
+    const wanted = { dailySpend: "", percents: [], mailTypes: ["top_up.succeeded"], webhookTypes: [] };
+    await setAlertSettings(setup.money.pool, accountId, wanted);
+    const topUpId = await setup.paidTopUp(accountId);
+    // Saving the same again forgets none that is not decided yet.
+    await setAlertSettings(setup.money.pool, accountId, { ...wanted, webhookTypes: ["top_up.succeeded"] });
+    await decide();
+    expect((await setup.events(accountId)).map(({ data }) => data["topUpId"])).toEqual([topUpId]);
+  });
+
   describe("by mail", () => {
     async function reached(): Promise<string> {
       const accountId = await setup.account(1_000n, { webhookTypes: [], dailySpend: "20" });

@@ -9,11 +9,13 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 const READ = `
 SELECT daily_spend AS "dailySpend", percents, mail_types AS "mailTypes", webhook_types AS "webhookTypes"
 FROM alert_settings WHERE account_id = $1::uuid`;
+// `since`: from when on paid top-ups are notified, which is the moment in which they were first wanted.
 const WRITE = `
-INSERT INTO alert_settings (account_id, daily_spend, percents, mail_types, webhook_types)
+INSERT INTO alert_settings AS s (account_id, daily_spend, percents, mail_types, webhook_types)
 VALUES ($1::uuid, $2::bigint, $3::int[], $4::text[], $5::text[])
 ON CONFLICT (account_id) DO UPDATE
-SET daily_spend = $2::bigint, percents = $3::int[], mail_types = $4::text[], webhook_types = $5::text[]`;
+SET daily_spend = $2::bigint, percents = $3::int[], mail_types = $4::text[], webhook_types = $5::text[],
+  since = CASE WHEN 'top_up.succeeded' = ANY (s.mail_types || s.webhook_types) THEN s.since ELSE clock_timestamp() END`;
 const COLUMNS = `e.id, e.account_id AS "accountId", e.type, e.created_at AS "createdAt", e.data`;
 const ONE = `SELECT ${COLUMNS} FROM alert_event e WHERE e.id = $1::uuid`;
 const CLAIM = `

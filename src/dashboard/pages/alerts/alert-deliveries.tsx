@@ -84,9 +84,19 @@ function useColumns({ mutate, isPending }: Resend): readonly Column<AlertDeliver
     {
       key: "when",
       head: messages.when,
-      cell: ({ createdAt }) => (createdAt === undefined ? UNKNOWN : formats.time(timestampDate(createdAt))),
+      cell: ({ createdAt, type }) => (
+        <>
+          {createdAt === undefined ? UNKNOWN : formats.time(timestampDate(createdAt))}
+          <code className="mt-1 block font-mono text-xs md:hidden">{type}</code>
+        </>
+      ),
     },
-    { key: "event", head: messages.event, cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
+    {
+      key: "event",
+      head: messages.event,
+      wide: true,
+      cell: ({ type }) => <code className="font-mono text-xs">{type}</code>,
+    },
     { key: "state", head: messages.state, cell: ({ state }) => <StateBadge state={state} /> },
     {
       key: "attempts",

@@ -170,7 +170,7 @@ function TypesField({
         {TYPES.map((type) => (
           <tr key={type} className="border-b border-line last:border-b-0">
             <th scope="row" className="py-2 pr-3 font-normal">
-              {messages[type]}
+              <span className="block">{messages[type]}</span>
               <code className="block font-mono text-xs break-all text-muted">{type}</code>
             </th>
             <td className="px-3 py-2">
