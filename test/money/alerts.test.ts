@@ -74,15 +74,15 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       await setup.spend(accountId, keyId, 60);
       await decide();
       expect(await setup.made(accountId)).toEqual(["key.budget_reached 50"]);
+      await setup.money.asOwner(
+        `UPDATE alert_event SET crossing = crossing || ' of yesterday' WHERE account_id = '${accountId}'`,
+      );
       // Yesterday's spend is not today's.
       await setup.money.asOwner(
         `UPDATE api_key SET budget_start = budget_start - interval '1 day' WHERE id = '${keyId}'`,
       );
       await decide();
       expect(await setup.made(accountId)).toHaveLength(1);
-      await setup.money.asOwner(
-        `UPDATE alert_event SET crossing = crossing || ' of yesterday' WHERE account_id = '${accountId}'`,
-      );
       await setup.spend(accountId, keyId, 55);
       await decide();
       await decide();
