@@ -98,8 +98,8 @@ describe("members of an account", () => {
     await dialog.waitFor({ state: "detached" });
     const row = page.getByRole("table", { name: "Anggota akun ini" }).getByRole("row");
     const member = row.filter({ hasText: developer.email });
-    await member.getByText("Rp 50.000/bulan").waitFor();
-    await member.getByText("terpakai Rp 0 · sisa Rp 50.000").waitFor();
+    await member.getByText("Rp 50.000/bulan").filter({ visible: true }).waitFor();
+    await member.getByText("terpakai Rp 0 · sisa Rp 50.000").filter({ visible: true }).waitFor();
     await page.getByRole("table", { name: "Catatan aktivitas" }).getByText("Mengatur anggaran anggota").waitFor();
     expect(await member.getByText("mulai lagi").count()).toBeGreaterThan(0);
   });
