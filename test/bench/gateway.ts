@@ -19,6 +19,7 @@ import { MESSAGES_MODEL_ID, MODEL_ID, RESPONSES_MODEL_ID } from "./chat-request.
 import { startedPid, stopChild } from "./child.ts";
 import { PRICE } from "./price.ts";
 import { parentOf } from "./process-meter.ts";
+import type { GatewaySettings } from "./target.ts";
 
 /** A running gateway with keys whose accounts can pay for every request of the benchmark. */
 export type Gateway = {
@@ -32,8 +33,8 @@ export type Gateway = {
   readonly grow: (records: number) => Promise<void>;
   /** Runs `saldo audit --full` repeatedly until the returned function is called. */
   readonly startAudits: () => Promise<() => Promise<void>>;
-  /** Starts another one with so many workers on the same database, and adds its stop to the stack. */
-  readonly besideWith: (workers: number) => Promise<{ readonly origin: URL; readonly pid: number }>;
+  /** Starts another one on the same database, and adds its stop to the stack. */
+  readonly besideWith: (settings: GatewaySettings) => Promise<{ readonly origin: URL; readonly pid: number }>;
   /** The differences in the books after so many answered requests; empty when there are none. */
   readonly findDifferences: (answered: number) => Promise<string[]>;
 };
@@ -53,6 +54,8 @@ export async function startGateway(
   options: {
     upstream: URL;
     accounts: number;
+    /** Starts the collector of traces, once. */
+    collector: () => Promise<URL>;
     /** Whether commits wait for the receiver of the log. */
     synchronous?: boolean;
     /** The keys of another gateway, which are issued here, too. */
@@ -76,8 +79,13 @@ export async function startGateway(
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "catalog.yaml"), catalogYaml(options.upstream));
   await saldo("catalog", "apply", join(folder, "catalog.yaml"));
-  const start = (workers: number) => startServing({ environment, folder, workers }, stack);
-  const { origin, pid } = await start(1);
+  const start = async ({ workers, traces }: GatewaySettings) => {
+    const collector = traces === null ? {} : tracesTo(await options.collector(), traces);
+    const log = join(folder, `log-${workers}-${traces ?? "off"}-${(started += 1)}`);
+    return startServing({ environment: { ...environment, ...collector }, log, workers }, stack);
+  };
+  let started = 0;
+  const { origin, pid } = await start({ workers: 1, traces: null });
   // This session ends before the gateway does: an embedded server is not stopped while it has other clients.
   const database = await openDatabase({ dataDir: environment.SALDO_DATA_DIR, applicationName: "bench" });
   stack.defer(() => database.close());
@@ -118,12 +126,11 @@ function confirming(folder: string): NodeJS.ProcessEnv {
 
 /** Starts a gateway on the folder's database and waits until it is ready. */
 async function startServing(
-  { environment, folder, workers }: { environment: NodeJS.ProcessEnv; folder: string; workers: number },
+  { environment, log, workers }: { environment: NodeJS.ProcessEnv; log: string; workers: number },
   stack: AsyncDisposableStack,
 ): Promise<{ origin: URL; pid: number }> {
   const [http, grpc, metrics] = await freePorts(3);
   const ports = { SALDO_HTTP_PORT: `${http}`, SALDO_GRPC_PORT: `${grpc}`, SALDO_METRICS_PORT: `${metrics}` };
-  const log = join(folder, `log-${workers}`);
   const child = await serve({ ...environment, ...ports, SALDO_WORKERS: String(workers) }, log);
   stack.defer(async () => {
     const code = await stopChild(child);
@@ -132,6 +139,10 @@ async function startServing(
   const origin = new URL(`http://127.0.0.1:${http}`);
   await untilReady(origin, child, log);
   return { origin, pid: startedPid(child) };
+}
+
+function tracesTo(collector: URL, percent: number): NodeJS.ProcessEnv {
+  return { SALDO_TRACES_ENDPOINT: new URL("/v1/traces", collector).href, SALDO_TRACES_PERCENT: String(percent) };
 }
 
 // The gateway gets nothing of the caller's environment but the settings that are worth comparing.

@@ -94,6 +94,19 @@ const GOALS: readonly Goal[] = [
     least: true,
     measure: (results) => ratio(results, "workers", "ours", (sample) => sample.perSecond, "two-workers"),
   },
+  // Against the second process without traces: both were started beside the first, behind each other.
+  ...(
+    [
+      ["ours", "CPU of a request without traces, × a second such process (what the measure itself differs by)", 1.01],
+      ["traced-1", "CPU of a request with 1 % traced, × without traces", 1.02],
+      ["traced-all", "CPU of a request with all traced, × without traces", 1.5],
+    ] as const
+  ).map(([target, goal, bound]) => ({
+    goal,
+    bound,
+    least: false,
+    measure: (results: Results) => ratio(results, "traces", "untraced", gatewayCpuMs, target),
+  })),
   {
     goal: "requests/s on one hot account, × many accounts",
     bound: 1,
@@ -121,6 +134,11 @@ export function checkGoals(results: Results): GoalResult[] {
     if (measured === null) return [];
     return [{ goal, measured, bound, least, passed: least ? measured >= bound : measured <= bound }];
   });
+}
+
+/** CPU of the gateway alone: a trace costs the database nothing. */
+function gatewayCpuMs(sample: Sample): number | null {
+  return sample.gatewayCpuMs;
 }
 
 /** CPU of the gateway and its database together: both are the price of billing. */

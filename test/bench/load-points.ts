@@ -1,5 +1,5 @@
 import type { LoadPoint } from "./rounds.ts";
-import { CONFIRMED_NAME, OUR_NAMES, TARGET_NAMES, type TargetName } from "./target.ts";
+import { CONFIRMED_NAME, isBeside, TARGET_NAMES, type TargetName } from "./target.ts";
 
 /** The points that are measured last, when the database has grown. */
 export const GROWN_POINTS = ["grown", "audited"];
@@ -8,6 +8,7 @@ export const GROWN_RECORDS = 2_000_000;
 const BODY_KB = 400;
 const BODY_CONNECTIONS = 8;
 const AGENT_CONNECTIONS = 32;
+const TRACED_CONNECTIONS = 32;
 const STREAMS = 1000;
 const CHUNK_DELAY_MS = 40;
 
@@ -23,7 +24,7 @@ const AGENT_POINTS = [
 export function loadPoints(quick: boolean): LoadPoint[] {
   const chunks = quick ? 50 : 100;
   // The direct call shows the latency that a gateway adds; points that only compare CPU omit it.
-  const alone = TARGET_NAMES.filter((name) => name !== "two-workers" && name !== CONFIRMED_NAME);
+  const alone = TARGET_NAMES.filter((name) => !isBeside(name) && name !== CONFIRMED_NAME);
   const gateways = alone.filter((name) => name !== "direct");
   return [
     ...[1, 32, 256].map((connections) => ({
@@ -72,7 +73,15 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       connections: 256,
       bodyKb: 0,
       stream: null,
-      targets: OUR_NAMES,
+      targets: ["ours", "two-workers"],
+    },
+    {
+      name: "traces",
+      title: `Without traces, twice, and with 1 % and all of the requests traced, ${TRACED_CONNECTIONS} connections`,
+      connections: TRACED_CONNECTIONS,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours", "untraced", "traced-1", "traced-all"],
     },
     ...[1, 32, 256].map((connections) => ({
       name: `standby-${connections}`,

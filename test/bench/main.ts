@@ -1,4 +1,5 @@
-// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,with-standby] [--points 1,32,256,streams,body,agent,messages,…]
+// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,with-standby]
+//                  [--points 1,32,256,streams,body,agent,messages,…]
 //                  [--rounds N] [--seconds N] [--accounts N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
 
@@ -13,7 +14,7 @@ import { checkGoals } from "./goals.ts";
 import { GROWN_POINTS, GROWN_RECORDS, loadPoints } from "./load-points.ts";
 import { printGoals, printTables } from "./report.ts";
 import { runRounds, type Results, warmUp } from "./rounds.ts";
-import { CONFIRMED_NAME, OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
+import { BESIDE, CONFIRMED_NAME, isBeside, OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -56,11 +57,14 @@ async function bench(): Promise<boolean> {
   const chosenPoints = points.filter(({ name }) => pointNames.includes(name));
   const used = names.filter((name) => chosenPoints.some(({ targets }) => targets.includes(name)));
   const gateway = used.some((name) => OUR_NAMES.includes(name))
-    ? await startGateway({ upstream: upstream.origin, accounts }, stack)
+    ? await startGateway({ upstream: upstream.origin, accounts, collector: startCollector }, stack)
     : null;
   const secrets = gateway === null ? {} : { secrets: gateway.keys };
   const confirmed = used.includes(CONFIRMED_NAME)
-    ? await startGateway({ upstream: upstream.origin, accounts, synchronous: true, ...secrets }, stack)
+    ? await startGateway(
+        { upstream: upstream.origin, accounts, collector: startCollector, synchronous: true, ...secrets },
+        stack,
+      )
     : null;
   const keys =
     (gateway ?? confirmed)?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
@@ -115,7 +119,7 @@ async function startTargets(
       return { name, origin: proxy.origin, gateway: { root: proxy.pid }, database: null };
     }
     if (gateway === null) throw new Error("our gateway was not started");
-    return targetOf(name, name === "two-workers" ? await gateway.besideWith(2) : gateway, gateway);
+    return targetOf(name, isBeside(name) ? await gateway.besideWith(BESIDE[name]) : gateway, gateway);
   };
   return Promise.all(names.map(start));
 }
@@ -126,6 +130,16 @@ function targetOf(
   { databasePid }: Pick<Gateway, "databasePid">,
 ): Target {
   return { name, origin, gateway: { root: pid, without: databasePid }, database: { root: databasePid } };
+}
+
+let collector: Promise<URL> | null = null;
+/** Starts the collector of traces, once. */
+function startCollector(): Promise<URL> {
+  collector ??= startListener("trace-collector.ts").then(({ origin, stop }) => {
+    stack.defer(stop);
+    return origin;
+  });
+  return collector;
 }
 
 function isGrown({ name }: { name: string }): boolean {

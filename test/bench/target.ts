@@ -1,11 +1,38 @@
 import type { ProcessGroup } from "./process-meter.ts";
 
 /** What the loads are sent to, in the order in which the tables show it. */
-export const TARGET_NAMES = ["direct", "raw", "fastify-parse", "ours", "two-workers", "with-standby"] as const;
+export const TARGET_NAMES = [
+  "direct",
+  "raw",
+  "fastify-parse",
+  "ours",
+  "two-workers",
+  "untraced",
+  "traced-1",
+  "traced-all",
+  "with-standby",
+] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
-/** Ours with one process and with two workers, on the same database: their bills add up in the same books. */
-export const OUR_NAMES: readonly TargetName[] = ["ours", "two-workers"];
+/**
+ * Gateways of ours beside the one process, on its database: their bills add up in the same books. `traces`: the share of requests that
+ * is traced, in percent. Null: none is, as in `ours`, so that the difference of the two is that of two equal processes.
+ */
+export const BESIDE = {
+  "two-workers": { workers: 2, traces: null },
+  untraced: { workers: 1, traces: null },
+  "traced-1": { workers: 1, traces: 1 },
+  "traced-all": { workers: 1, traces: 100 },
+} as const satisfies Partial<Record<TargetName, GatewaySettings>>;
+export type GatewaySettings = { readonly workers: number; readonly traces: number | null };
+
+/** The one process and those beside it. */
+export const OUR_NAMES: readonly TargetName[] = ["ours", ...(Object.keys(BESIDE) as (keyof typeof BESIDE)[])];
+
+/** Whether a target is started beside the one process. */
+export function isBeside(name: TargetName): name is keyof typeof BESIDE {
+  return Object.hasOwn(BESIDE, name);
+}
 
 /** Ours on a database of its own, whose commits wait until their log is durable in the folder of the backups. */
 export const CONFIRMED_NAME: TargetName = "with-standby";
