@@ -1,11 +1,12 @@
 // npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,with-standby]
 //                  [--points 1,32,256,streams,body,agent,messages,…]
-//                  [--rounds N] [--seconds N] [--accounts N] [--quick] [--out FILE]
+//                  [--rounds N] [--seconds N] [--accounts N] [--warm-up N] [--connections N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { newSecretToken } from "../../src/kernel/secret-token.ts";
 import { startListener } from "./child.ts";
@@ -23,6 +24,8 @@ const { values: flags } = parseArgs({
     rounds: { type: "string" },
     seconds: { type: "string" },
     accounts: { type: "string", default: "1000" },
+    "warm-up": { type: "string" },
+    connections: { type: "string" },
     quick: { type: "boolean", default: false },
     out: { type: "string" },
   },
@@ -32,7 +35,11 @@ const KEYS_WITHOUT_GATEWAY = 1000;
 const WARM_UP_REQUESTS = 100_000;
 const QUICK_WARM_UP_REQUESTS = 5_000;
 
+/** Spans are exported every few seconds. */
+const EXPORTED_WITHIN_MS = 30_000;
+
 const stack = new AsyncDisposableStack();
+let collector: Promise<URL> | null = null;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)));
 }
@@ -72,7 +79,8 @@ async function bench(): Promise<boolean> {
     rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
     seconds: count("seconds", flags.seconds) ?? (flags.quick ? 1 : 2.5),
     warmUpSeconds: flags.quick ? 0.4 : 1,
-    warmUpRequests: flags.quick ? QUICK_WARM_UP_REQUESTS : WARM_UP_REQUESTS,
+    warmUpRequests: count("warm-up", flags["warm-up"]) ?? (flags.quick ? QUICK_WARM_UP_REQUESTS : WARM_UP_REQUESTS),
+    mostConnections: count("connections", flags.connections) ?? Infinity,
     upstream: upstream.origin,
     targets: await startTargets(used, upstream.origin, { gateway, confirmed }, keys),
     keys,
@@ -92,6 +100,7 @@ async function bench(): Promise<boolean> {
   const problems = failures(results);
   if (gateway !== null) problems.push(...(await gateway.findDifferences(answered(results, OUR_NAMES))));
   if (confirmed !== null) problems.push(...(await confirmed.findDifferences(answered(results, [CONFIRMED_NAME]))));
+  problems.push(...(await missingTraces(used)));
   if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));
   console.log(
     `\n${answered(results, [...OUR_NAMES, CONFIRMED_NAME])} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`,
@@ -132,7 +141,6 @@ function targetOf(
   return { name, origin, gateway: { root: pid, without: databasePid }, database: { root: databasePid } };
 }
 
-let collector: Promise<URL> | null = null;
 /** Starts the collector of traces, once. */
 function startCollector(): Promise<URL> {
   collector ??= startListener("trace-collector.ts").then(({ origin, stop }) => {
@@ -140,6 +148,17 @@ function startCollector(): Promise<URL> {
     return origin;
   });
   return collector;
+}
+
+/** What is wrong with the traces: of a process that traces all requests, the collector has received some. */
+async function missingTraces(used: readonly TargetName[]): Promise<string[]> {
+  if (!used.includes("traced-all")) return [];
+  const url = new URL("/bench/counters", await startCollector());
+  for (const deadline = performance.now() + EXPORTED_WITHIN_MS; performance.now() < deadline; await sleep(200)) {
+    const counters = (await (await fetch(url)).json()) as { readonly bytes: number };
+    if (counters.bytes > 0) return [];
+  }
+  return ["traced-all: no trace has come to the collector"];
 }
 
 function isGrown({ name }: { name: string }): boolean {

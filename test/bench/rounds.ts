@@ -55,6 +55,8 @@ export type RoundOptions = {
   readonly keys: readonly string[];
   /** As many keys that are all of one account. */
   readonly hotKeys: readonly string[];
+  /** The most connections at any point, the warm-up included. */
+  readonly mostConnections: number;
   /** Starts audits, one after the other, and returns the function that ends them. */
   readonly startAudits: () => Promise<() => Promise<void>>;
 };
@@ -120,16 +122,14 @@ export async function runRounds(options: RoundOptions): Promise<Results> {
 }
 
 async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, warmUps: number): Promise<Sample> {
+  const connections = Math.min(point.connections, options.mostConnections);
   const load = {
     origin: target.origin,
     // A client keeps to a few keys. A thousand over one connection would measure how often a key is looked up again.
-    keys: (point.keysOf === "one account" ? options.hotKeys : options.keys).slice(
-      0,
-      KEYS_PER_CONNECTION * point.connections,
-    ),
+    keys: (point.keysOf === "one account" ? options.hotKeys : options.keys).slice(0, KEYS_PER_CONNECTION * connections),
     ...(point.kind === undefined ? {} : { kind: point.kind }),
     bodyKb: point.bodyKb,
-    connections: point.connections,
+    connections,
     seconds: options.seconds,
     meter: () => meterTarget(target),
   };
