@@ -258,6 +258,11 @@ const PAYOUTS: readonly AlertCase[] = [
     bad: "0+4x60",
     good: "0+4x10 40+0x9 40+4x30",
   }),
+  ...pair("SaldoNonceHolderUnknown", ETHEREUM, "20m", {
+    series: troubles("holder_unknown"),
+    bad: "0+4x30",
+    good: "0+4x8 32+0x9 32+4x8",
+  }),
   ...pair("SaldoPayoutsFailing", ETHEREUM, "20m", { series: troubles("payout_failed"), bad: "0+3x20", good: "0+1x20" }),
   ...["head_leap", "finality_doubted", "payment_vanished", "payment_short"].flatMap((kind) =>
     first("SaldoChainDoubted", troubles(kind), { ...ETHEREUM, kind }),

@@ -223,6 +223,7 @@ const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
   "fee_too_high",
   "finality_doubted",
   "head_leap",
+  "holder_unknown",
   "daily_cap",
   "signer_silent",
   "wrong_signer",
@@ -261,6 +262,10 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
   payout_failed: ["warn", "a payout made no progress; it is tried again"],
   fee_too_high: ["warn", "a payout would have to offer more than its chain is allowed to; it waits for lower fees"],
   foreign_nonce: ["error", "another signer has used a wallet's key; nothing more is signed with it"],
+  holder_unknown: [
+    "error",
+    "a wallet's nonce is used, and the chain node does not show by which transaction; it takes no nonce",
+  ],
   head_leap: ["error", "a chain node is further ahead than its chain can be; its answers are not used"],
   finality_doubted: ["error", "a chain node calls a block final that is not believed; the payout waits"],
   payment_vanished: [

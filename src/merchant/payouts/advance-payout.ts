@@ -39,6 +39,8 @@ export type Advancing = {
   readonly journal: Pick<SignedJournal, "add"> | null;
   /** Called when a foreign transaction seems to have used a nonce of the wallet; it decides. */
   readonly onForeign: (found: ForeignTransaction) => Promise<void>;
+  /** Called when a nonce is used, by none of the payout's attempts, and the chain does not show by which transaction; the payout waits. */
+  readonly onHolderUnknown: (nonce: number) => void;
   /** Called when a nonce needs a higher offer than is allowed: it waits for lower fees of the network. */
   readonly onTooDear: (nonce: number) => void;
   /** Called when a node calls a block final that is not believed; the payout waits. */
@@ -94,7 +96,7 @@ function isOfSigner(error: unknown): boolean {
   return error instanceof SignerFailure || error instanceof WrongSigner;
 }
 
-async function look({ chain, head, chainNonce }: Advancing, payout: OpenPayout): Promise<PayoutSight> {
+async function look({ chain, head, chainNonce, onHolderUnknown }: Advancing, payout: OpenPayout): Promise<PayoutSight> {
   const attempts: SeenAttempt[] = [];
   for (const attempt of payout.attempts) {
     const payment = attempt.kind === "payment" ? payout.payment : null;
@@ -102,7 +104,9 @@ async function look({ chain, head, chainNonce }: Advancing, payout: OpenPayout):
   }
   const isMined = attempts.some(({ seen }) => seen.status === "mined");
   // Used up, and by none of our attempts: then the chain is asked for the transaction, and a missing answer proves nothing.
-  const holder = !isMined && chainNonce > payout.nonce ? await chain.holderOf(payout.nonce, head) : null;
+  const isUsed = !isMined && chainNonce > payout.nonce;
+  const holder = isUsed ? await chain.holderOf(payout.nonce, head) : null;
+  if (isUsed && holder === null) onHolderUnknown(payout.nonce);
   return { payout, attempts, holder, isNext: chainNonce === payout.nonce };
 }
 

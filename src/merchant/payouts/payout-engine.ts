@@ -34,6 +34,8 @@ export type PayoutPolicy = StepPolicy & {
 export type PayoutTrouble =
   | { readonly kind: "foreign_nonce"; readonly chain: string; readonly nonce: number; readonly hash: string }
   | { readonly kind: "fee_too_high"; readonly chain: string; readonly nonce: number }
+  // A nonce is used on the chain, its node does not show by which transaction, and it is none that we know of. No nonce is taken.
+  | { readonly kind: "holder_unknown"; readonly chain: string; readonly nonce: number }
   // A node is further ahead than it can be; nothing it reports is used.
   | { readonly kind: "head_leap"; readonly chain: string; readonly from: number; readonly to: number }
   // A node calls a block final, and its own blocks or the second node contradict it.
@@ -199,13 +201,14 @@ export class PayoutEngine {
    * are used up.
    */
   async #watchWallet(head: ChainHead): Promise<number> {
-    const { pool, chain } = this.#options;
+    const { pool, chain, report } = this.#options;
     // The chain first: each nonce of ours that it has used up by then was chosen before, and is in the row that is read after it.
     const used = await chain.nextNonce();
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || used <= wallet.nextNonce) return used;
     const holder = await chain.holderOf(wallet.nextNonce, head);
-    if (holder !== null) await this.#stopSigning({ nonce: wallet.nextNonce, hash: holder.hash, displaced: null });
+    if (holder === null) report({ kind: "holder_unknown", chain: chain.name, nonce: wallet.nextNonce });
+    else await this.#stopSigning({ nonce: wallet.nextNonce, hash: holder.hash, displaced: null });
     return used;
   }
 
@@ -259,6 +262,7 @@ export class PayoutEngine {
           mayBroadcast,
           journal: guard?.journal ?? null,
           onForeign: (found) => this.#stopSigning(found),
+          onHolderUnknown: (nonce) => report({ kind: "holder_unknown", chain: chain.name, nonce }),
           onTooDear: (nonce) => report({ kind: "fee_too_high", chain: chain.name, nonce }),
           onDoubt: (nonce, doubt) => report({ kind: "finality_doubted", chain: chain.name, nonce, doubt }),
           onShort: (short, hash) => this.#stopForShort(short, hash),

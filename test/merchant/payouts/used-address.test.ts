@@ -116,7 +116,7 @@ describe("an address that has sent before its wallet is in the books", () => {
     await setup.expectPaidOnce(transferId, to, before);
   });
 
-  it("takes no nonce that the chain has used, though its node does not show by whom", async () => {
+  it("takes no nonce that the chain has used, though its node does not show by whom, and reports that", async () => {
     const [to, chain, engine] = [await setup.recipient(), setup.chain(), setup.engine()];
     await setup.runToEnd(engine, [await setup.orderTokens(await setup.recipient())]);
     const before = await setup.available();
@@ -125,13 +125,34 @@ describe("an address that has sent before its wallet is in the books", () => {
     await chain.broadcast((await chain.sign({ nonce: await chain.nextNonce(), payment: null, fee })).raw);
     await setup.anvil.mine(FINAL_AFTER);
     const transferId = await setup.orderTokens(to);
+    const known = setup.troubles.length;
     await setup.engine({ chain: { ...chain, holderOf: () => Promise.resolve(null) } }).round();
     expect(await stopReason()).toBeNull();
     expect(await setup.merchant.history(transferId)).toEqual([]);
+    const nonce = (await chain.nextNonce()) - 1;
+    expect(setup.troubles.slice(known)).toEqual([{ kind: "holder_unknown", chain: "ethereum", nonce }]);
     await engine.round();
     expect(await stopReason()).toContain("which we have not signed");
     expect(await resume()).toMatchObject({ foreignNonces: 1 });
     await setup.runToEnd(engine, [transferId]);
     await setup.expectPaidOnce(transferId, to, before);
+  });
+
+  it("waits with a payout whose nonce another transaction has used, and reports that the node does not show it", async () => {
+    const [to, chain] = [await setup.recipient(), setup.chain()];
+    const silent = { ...chain, holderOf: () => Promise.resolve(null) };
+    await setup.runToEnd(setup.engine(), [await setup.orderTokens(await setup.recipient())]);
+    const transferId = await setup.orderTokens(to);
+    // The engine has chosen the nonce, and its transaction does not reach the network.
+    await setup.engine({ chain: { ...chain, broadcast: () => Promise.resolve() } }).round();
+    const nonce = await chain.nextNonce();
+    const fee = await chain.suggestFee(null);
+    if (fee === null) throw new Error("the fee is too high");
+    await chain.broadcast((await chain.sign({ nonce, payment: null, fee })).raw);
+    await setup.anvil.mine(FINAL_AFTER);
+    const known = setup.troubles.length;
+    await setup.engine({ chain: silent }).round();
+    expect(setup.troubles.slice(known)).toContainEqual({ kind: "holder_unknown", chain: "ethereum", nonce });
+    expect((await setup.merchant.history(transferId)).map(({ state }) => state)).not.toContain("final");
   });
 });

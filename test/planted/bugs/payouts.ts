@@ -430,4 +430,21 @@ export const PAYOUTS: readonly PlantedBug[] = [
     edits: [payouts("signed-journal.ts", "    else await truncate(path, file.bytes);\n", "")],
     noticedBy: { file: "src/merchant/payouts/signed-journal.test.ts", test: "makes no other file for each try" },
   },
+  {
+    name: "a wallet stands still without a report while its node does not show who used a nonce",
+    edits: [
+      payouts(
+        "payout-engine.ts",
+        `if (holder === null) report({ kind: "holder_unknown", chain: chain.name, nonce: wallet.nextNonce });
+    else await`,
+        "if (holder !== null) await",
+      ),
+    ],
+    noticedBy: test("used-address", "though its node does not show by whom, and reports that"),
+  },
+  {
+    name: "a payout waits without a report while its node does not show who used its nonce",
+    edits: [payouts("advance-payout.ts", "if (isUsed && holder === null) onHolderUnknown(payout.nonce);", "")],
+    noticedBy: test("used-address", "and reports that the node does not show it"),
+  },
 ];
