@@ -54,7 +54,7 @@ export function createGeminiService({
 
     async *streamGenerateContent(request, context) {
       const call = { ...(await caller(context)), body: toBody(request) };
-      const output = new RpcOutput(context.signal);
+      const output = new RpcOutput(context.signal, { hasErrorEvents: false });
       const work = answerConversation(depsFor(request.model, true), call, output);
       for await (const piece of output.eventsOf(work)) {
         if ("error" in piece) throw brokenOff(piece.error);
@@ -82,7 +82,7 @@ function inContract<Desc extends DescMessage>(desc: Desc, answer: object): Messa
   return fromJson(desc, answer as JsonValue, { ignoreUnknownFields: true });
 }
 
-/** The pieces of an RPC have no error: a stream that broke off ends with one. */
+/** The pieces of an RPC have no error. One that the writer ended with is of an answer that cannot be shown to its end. */
 function brokenOff(error: unknown): UpstreamBusy {
   const busy = new UpstreamBusy();
   if (isObject(error) && typeof error["message"] === "string") busy.message = error["message"];

@@ -293,6 +293,9 @@ export class UpstreamBusy extends DomainError {
   }
 }
 
+/** The same to a caller, where no upstream is the cause: this service or its database cannot go on. */
+export class ServiceBusy extends UpstreamBusy {}
+
 /** An amount or a count is over a limit of the service. */
 export class LimitExceeded extends DomainError {
   readonly code = "limit_exceeded";

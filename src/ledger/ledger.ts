@@ -25,8 +25,8 @@ export type Metering = {
 
 /** The failure of an admitted request: names only, and no text of an upstream. */
 export type RequestFailure = {
-  /** A code of ours, a reason of an invalid request, or one of the outcomes that are no error of ours. */
-  readonly code: ErrorCode | ValidationReason | "client_left" | "answer_refused";
+  /** A code of ours, a reason of an invalid request, one of the outcomes that are no error of ours, or `service_busy`: `upstream_busy` without a busy upstream. */
+  readonly code: ErrorCode | ValidationReason | "client_left" | "answer_refused" | "service_busy";
   /** Whether the status of a stream had been sent, so that the failure is inside the answer. */
   readonly inStream: boolean;
 };

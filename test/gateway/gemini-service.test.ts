@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { createCountWindows } from "../../src/gateway/conversation/count-window.ts";
 import { createGeminiService } from "../../src/gateway/gemini-service.ts";
+import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
 import { createLogMemory } from "../transport/fakes.ts";
@@ -64,6 +65,20 @@ describe("GeminiService", () => {
     expect(error.code).toBe(Code.Unavailable);
     expect(error.rawMessage).toContain("were billed");
     expect(taken.length).toBeGreaterThan(0);
+  });
+
+  it.each<[string, unknown, Code]>([
+    ["a bug", new Error("a bug"), Code.Internal],
+    ["a busy ledger", new UpstreamBusy(), Code.Unavailable],
+  ])("fails with the fault that ended a stream of ours: %s", async (_name, fault, code) => {
+    const bench = openBench();
+    bench.ledger.onSettle = ({ basis }) => (basis === "free" ? Promise.resolve() : Promise.reject(fault));
+    const pieces: unknown[] = [];
+    const drain = async (): Promise<void> => {
+      for await (const piece of clientOf(bench).client.streamGenerateContent(ask("hello"))) pieces.push(piece);
+    };
+    expect(ConnectError.from(await drain().catch((thrown: unknown) => thrown)).code).toBe(code);
+    expect(pieces.length).toBeGreaterThan(0);
   });
 
   it("counts tokens for nothing, of models that are sold", async () => {

@@ -1,9 +1,10 @@
 // The settlement of a request that failed has the code that its client got, and changes no amount by it.
 
 import { describe, expect, it } from "vitest";
+import { ENDLESS_TERM } from "../../src/ledger/lease-term.ts";
 import { usePlayground, STREAMED, WHOLE } from "./playground.ts";
 import { chunk, completion, json, type Script, stream, wire } from "./scripted-upstream.ts";
-import { FakeSink } from "./support.ts";
+import { FakeSink, openBench } from "./support.ts";
 
 const playground = usePlayground();
 const SECRET = "sk-secret-of-the-upstream";
@@ -26,6 +27,16 @@ describe("the record of a request that failed", () => {
     const { settlement } = await playground.play(script, body);
     expect(settlement?.metering?.failure).toEqual(failure);
     expect(JSON.stringify(settlement?.metering)).not.toContain(SECRET);
+  });
+
+  it("blames no upstream for a stream whose process has lost its lease", async () => {
+    const lease = { over: (): void => {} };
+    const term = () => ({ ...ENDLESS_TERM, whenOver: (end: () => void) => ((lease.over = end), () => {}) });
+    const bench = openBench({ deps: { term } });
+    const sink = new FakeSink();
+    sink.onWrite = () => (lease.over(), true);
+    await bench.send({ model: "demo/small", stream: true, messages: [{ role: "user", content: "hello there" }] }, sink);
+    expect(bench.ledger.settlement.metering?.failure).toEqual({ code: "service_busy", inStream: true });
   });
 
   it("says that the client left before any answer", async () => {

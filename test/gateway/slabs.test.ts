@@ -126,6 +126,8 @@ describe("a stream that holds slab by slab", () => {
     expect(sink.events.at(-1)).toContain('"code":"upstream_busy"');
     expect(sink.bytes.includes("[DONE]")).toBe(false);
     expect(settlement.basis).toBe("estimated");
+    // The caller gets the same code, and the record blames no upstream.
+    expect(settlement.metering?.failure).toEqual({ code: "service_busy", inStream: true });
   });
 
   it("gets a cap instead of slabs when the balance does not cover the first one", async () => {

@@ -11,6 +11,7 @@ const REASONS: Partial<Record<RequestFailure["code"], string>> = {
   context_length_exceeded: "The conversation is longer than the model's context window.",
   content_policy_violation: "The upstream refused the content of the request.",
   upstream_busy: "The upstream was busy or could not be reached.",
+  service_busy: "This service was busy and could not finish the answer.",
   internal_error: "A fault of this service ended the request.",
   insufficient_balance: "The balance ran out while the answer was written.",
   key_budget_exceeded: "The budget of the key ran out while the answer was written.",
@@ -32,6 +33,7 @@ export function shownFailure({ code, inStream }: RequestFailure): ShownFailure {
 const OTHER_STATUSES: Readonly<Record<string, number | null>> = {
   client_left: null,
   answer_refused: 200,
+  service_busy: httpStatus.upstream_busy,
   context_length_exceeded: httpStatus.validation_error,
   content_policy_violation: httpStatus.validation_error,
 };

@@ -89,12 +89,10 @@ async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome
       return finishComplete(exchange, ended, end);
     case "broken": {
       reportFailure(exchange, { kind: "stream_broken", upstream: route.upstream.id, failure: end.failure });
-      exchange.bill.failed({ code: "upstream_busy", inStream: true });
+      const isOurs = end.failure.isOurs === true;
+      exchange.bill.failed({ code: isOurs ? "service_busy" : "upstream_busy", inStream: true });
       const { settled } = await settleRelayed(exchange, end.usage, listener.output);
-      return writeError(
-        exchange,
-        answerCut({ by: end.failure.isOurs === true ? "service" : "upstream", charge: settled.charge }),
-      );
+      return writeError(exchange, answerCut({ by: isOurs ? "service" : "upstream", charge: settled.charge }));
     }
     case "stopped":
       if (end.cause.kind === "limit") exchange.report({ kind: "output_ran_on", ...facts });

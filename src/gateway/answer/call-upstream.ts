@@ -1,7 +1,7 @@
 // One call and, where it may be repeated, one more on the next route. A caller sees one answer or one error.
 
 import type { Clock } from "../../kernel/clock.ts";
-import { type DomainError, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
+import { type DomainError, ServiceBusy, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import { retryAfterSeconds } from "../../keys/limited-keys.ts";
 import type { UpstreamFailure } from "../upstreams/chat-upstream.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
@@ -56,7 +56,8 @@ export function errorOf(failure: UpstreamFailure): DomainError {
     return new ValidationError([{ field: "", rule: "upstream", message }], { cause, ...reason });
   }
   const seconds = failure.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
-  return new UpstreamBusy(retryAfterSeconds(seconds * 1_000), { cause });
+  const Busy = failure.isOurs === true ? ServiceBusy : UpstreamBusy;
+  return new Busy(retryAfterSeconds(seconds * 1_000), { cause });
 }
 
 function isFailed(outcome: { readonly kind: string }): outcome is FailedAttempt {

@@ -1,3 +1,4 @@
+import type { DomainError } from "../../kernel/errors.ts";
 import { CallerQueue } from "../caller-queue.ts";
 import type { StreamEnding } from "../chat.ts";
 import type { ShownFormat } from "../formats/shown-format.ts";
@@ -8,10 +9,13 @@ import type { ProtocolOutput } from "./translated-sink.ts";
 /** The output for callers of an RPC, who take events as fast as they can. */
 export class RpcOutput implements ProtocolOutput {
   readonly #queue: CallerQueue<object>;
+  readonly #hasErrorEvents: boolean;
   #body: object | null = null;
 
-  constructor(signal: AbortSignal) {
+  /** `hasErrorEvents`: whether the answer's messages can hold an error. Where they cannot, a stream that fails ends with its error. */
+  constructor(signal: AbortSignal, { hasErrorEvents = true } = {}) {
     this.#queue = new CallerQueue(signal);
+    this.#hasErrorEvents = hasErrorEvents;
   }
 
   /** The answer that is not streamed; null where the gateway ended without one, because the caller had left. */
@@ -19,7 +23,7 @@ export class RpcOutput implements ProtocolOutput {
     return this.#body;
   }
 
-  /** The data of each event of the work's answer. Errors: those of the work before its answer has begun. */
+  /** The data of each event of the work's answer. Errors: those of the work before its answer has begun, and of a stream without error events. */
   async *eventsOf(work: Promise<unknown>): AsyncGenerator<object> {
     this.#queue.follow(work);
     try {
@@ -50,9 +54,10 @@ export class RpcOutput implements ProtocolOutput {
 
   keepAlive(): void {}
 
-  end(events: readonly ProtocolEvent[]): void {
-    this.write(events);
-    this.#queue.stop(null);
+  end(events: readonly ProtocolEvent[], error?: DomainError): void {
+    const isThrown = error !== undefined && !this.#hasErrorEvents;
+    this.write(isThrown ? events.filter(({ data }) => !("error" in data)) : events);
+    this.#queue.stop(isThrown ? error : null);
   }
 
   endPassed({ passed, format }: StreamEnding): void {

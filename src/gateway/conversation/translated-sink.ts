@@ -28,8 +28,8 @@ export interface ProtocolOutput {
   pass(bytes: Buffer, format: ShownFormat): boolean;
   /** The protocol has no event for a silent connection, or its answer has not begun. */
   keepAlive(): void;
-  /** The last events. */
-  end(events: readonly ProtocolEvent[]): void;
+  /** The last events. `error`: they show it, where the protocol has an event for it. */
+  end(events: readonly ProtocolEvent[], error?: DomainError): void;
   endPassed(ending: StreamEnding): void;
   onDrained(callback: () => void): void;
   /** Calls back when the client has left, at once if it already has. */
@@ -105,7 +105,7 @@ export class TranslatedSink implements ChatSink {
     const { writer } = this.#open;
     const begin = this.#passed === null ? this.#open.begin() : [];
     if (this.#passed !== null) writer.passed?.(lastEvent(this.#passed));
-    this.#facts.output.end([...begin, ...writer.fail(error)]);
+    this.#facts.output.end([...begin, ...writer.fail(error)], error);
   }
 
   onDrained(callback: () => void): void {

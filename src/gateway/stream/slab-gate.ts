@@ -6,7 +6,7 @@
 // unknown, so they are not relayed before the whole bound of the request is held.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { InsufficientBalance, UpstreamBusy } from "../../kernel/errors.ts";
+import { InsufficientBalance, ServiceBusy } from "../../kernel/errors.ts";
 import { type BudgetExceeded, budgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Extension } from "../../ledger/ledger.ts";
@@ -70,7 +70,7 @@ export class SlabGate {
 
   /**
    * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, BudgetExceeded when a
-   * budget of the key does not, UpstreamBusy when the database stays away or another process has resolved the hold.
+   * budget of the key does not, ServiceBusy when the database stays away or another process has resolved the hold.
    */
   async whenOpen(size: OutputSize): Promise<void> {
     const { outputBound } = this.#facts.plan;
@@ -135,7 +135,7 @@ export class SlabGate {
       leastAmount: amountCovering(plan, Math.min(least, plan.outputBound)),
     };
     const extension = await extend({ ...amounts, outputTokens: counted });
-    if (extension.outcome === "gone") throw new UpstreamBusy(undefined, { cause: new Error("the hold is gone") });
+    if (extension.outcome === "gone") throw new ServiceBusy(undefined, { cause: new Error("the hold is gone") });
     if (extension.outcome !== "granted") {
       this.#askBelow = 0;
       return { ...extension, needed: amounts.leastAmount };

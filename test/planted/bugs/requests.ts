@@ -77,4 +77,23 @@ export const REQUEST_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: { file: "test/gateway/embeddings.test.ts", test: "nothing but the known parameters" },
   },
+  {
+    name: "a fault of this service is recorded as one of an upstream",
+    edits: [
+      gateway(
+        "answer/failure-of.ts",
+        `if (error instanceof ServiceBusy) return { code: "service_busy", inStream };`,
+        "",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/slabs.test.ts", test: "fails with a busy service when the database stays away" },
+  },
+  {
+    name: "a stream of Gemini over RPC shows each fault as a busy upstream",
+    edits: [gateway("gemini-service.ts", "context.signal, { hasErrorEvents: false }", "context.signal")],
+    noticedBy: {
+      file: "test/gateway/gemini-service.test.ts",
+      test: "fails with the fault that ended a stream of ours",
+    },
+  },
 ];

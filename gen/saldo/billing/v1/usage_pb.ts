@@ -229,7 +229,8 @@ export const ReportedTokensSchema: GenMessage<ReportedTokens> = /*@__PURE__*/
 export type RequestFailure = Message<"saldo.billing.v1.RequestFailure"> & {
   /**
    * The error code of the answer, or its reason, such as `context_length_exceeded`. Two outcomes have no error code:
-   * `client_left` and `answer_refused`. New codes may appear.
+   * `client_left` and `answer_refused`. `service_busy` is an answer with `upstream_busy` whose cause is this service, and no
+   * upstream. New codes may appear.
    *
    * @generated from field: string code = 1;
    */
