@@ -72,7 +72,7 @@ export async function lockCatalog(client: PoolClient): Promise<void> {
 }
 
 /** Reads what is active inside the caller's transaction. */
-export async function readActiveCatalog(client: PoolClient): Promise<ActiveCatalog> {
+export async function readActiveCatalog(client: Pick<PoolClient, "query">): Promise<ActiveCatalog> {
   const upstreams = await client.query<UpstreamRow>(ACTIVE_UPSTREAMS);
   const models = await client.query<ModelRow>(ACTIVE_MODELS);
   return { upstreams: upstreams.rows.map(fromRowUpstream), models: models.rows.map(fromRowModel) };

@@ -52,15 +52,25 @@ export function createMailer({ smtpUrl, from }: MailSettings, show: ((text: stri
   };
 }
 
-async function openTransport(url: string): Promise<Transporter> {
+/** Connects to a mail server and signs in, without sending anything. Errors: those of nodemailer. */
+export async function checkMailServer(smtpUrl: string, withinMs: number): Promise<void> {
+  const transport = await openTransport(smtpUrl, withinMs);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+async function openTransport(url: string, withinMs = ANSWERS_WITHIN_MS): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   return createTransport({
     url,
     pool: true,
     maxConnections: MOST_CONNECTIONS,
-    connectionTimeout: ANSWERS_WITHIN_MS,
-    greetingTimeout: ANSWERS_WITHIN_MS,
-    socketTimeout: ANSWERS_WITHIN_MS,
+    connectionTimeout: withinMs,
+    greetingTimeout: withinMs,
+    socketTimeout: withinMs,
     // Texts of ours name no file and no address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,

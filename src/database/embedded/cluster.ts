@@ -15,7 +15,8 @@ import { errorCode } from "../system-error.ts";
 
 /** The superuser of the embedded server. Users in the access rules may log in as it. */
 export const SUPERUSER = "postgres";
-const MAJOR_VERSION = "18";
+/** The version that this Saldo brings. */
+export const MAJOR_VERSION = "18";
 /** Linux takes 107 bytes for a socket's path, macOS 103. */
 const MAX_SOCKET_PATH_BYTES = 103;
 const INITDB_TIMEOUT_MS = 60_000;

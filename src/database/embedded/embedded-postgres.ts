@@ -12,7 +12,7 @@ import { findPostgresBinaries } from "./postgres-binaries.ts";
 import { isPostmasterOf, readPostmaster, removeMisleadingLocks } from "./postmaster.ts";
 import type { Postmaster } from "./postmaster.ts";
 
-const DATABASE = "postgres";
+export const EMBEDDED_DATABASE = "postgres";
 /** Replaying the log after a crash is bounded by max_wal_size; nothing else takes long. */
 const START_DEADLINE_MS = 120_000;
 /** A backup may have a month of the log behind it. */
@@ -67,7 +67,7 @@ type Attached = { readonly pid: number; readonly started: boolean; readonly pres
 /** The address of the server of this data folder, for a process whose parent runs it. */
 export async function findEmbeddedAddress({ dataDir }: { dataDir: string }): Promise<EmbeddedAddress> {
   const { socketDir } = await locateCluster(dataDir);
-  return { host: socketDir, user: SUPERUSER, database: DATABASE };
+  return { host: socketDir, user: SUPERUSER, database: EMBEDDED_DATABASE };
 }
 
 /** `recovers`: the server recovers a backup first, and serves when it is a primary. */
@@ -114,7 +114,7 @@ export async function startEmbeddedPostgres({
   return {
     host: cluster.socketDir,
     user: SUPERUSER,
-    database: DATABASE,
+    database: EMBEDDED_DATABASE,
     get ownedByUs() {
       return ownPid === attached.pid;
     },
@@ -143,7 +143,7 @@ async function attach(
     if (living === undefined) startedPid = postmaster?.pid;
     if (postmaster?.[awaited] === true) {
       const config = clientConfig(
-        { host: postmaster.socketDir, user: SUPERUSER, database: DATABASE },
+        { host: postmaster.socketDir, user: SUPERUSER, database: EMBEDDED_DATABASE },
         "saldo presence",
       );
       const presence = await connectClient(config).catch(() => undefined);
@@ -156,7 +156,7 @@ async function attach(
 }
 
 function superuserOf(socketDir: string): ClientConfig {
-  return clientConfig({ host: socketDir, user: SUPERUSER, database: DATABASE }, "saldo presence");
+  return clientConfig({ host: socketDir, user: SUPERUSER, database: EMBEDDED_DATABASE }, "saldo presence");
 }
 
 async function findLiving({ dir, socketDir }: Cluster): Promise<Postmaster | undefined> {
