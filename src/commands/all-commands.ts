@@ -8,6 +8,7 @@ import { backupCommands } from "./backup.ts";
 import { catalogCommands } from "./catalog.ts";
 import { databaseCommands } from "./database.ts";
 import { demoCommands } from "./demo.ts";
+import { doctorCommands } from "./doctor/doctor.ts";
 import { keyCommands } from "./keys.ts";
 import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
@@ -62,6 +63,7 @@ export const commands: readonly Command[] = [
   ...proofCommands,
   ...recoveryCommands,
   ...auditCommands,
+  ...doctorCommands,
   completionCommand(() => usages),
 ];
 

@@ -23,6 +23,7 @@ import { NATIVE_RESPONSES_BUGS } from "./native-responses.ts";
 import { PASSWORD_BUGS } from "./passwords.ts";
 import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
 import { CALLBACK_BUGS } from "./callbacks.ts";
+import { DOCTOR_BUGS } from "./doctor.ts";
 import { METERING_BUGS } from "./metering.ts";
 import { PROCESS_BUGS } from "./processes.ts";
 import { PROOF_BUGS } from "./proofs.ts";
@@ -63,6 +64,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ATTEMPT_BUGS,
   ...CALLBACK_BUGS,
   ...ALERT_BUGS,
+  ...DOCTOR_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
   ...RECEIPT_BUGS,

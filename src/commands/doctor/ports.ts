@@ -1,0 +1,195 @@
+// The ports: whether Saldo answers there, and where it does not serve, whether it could.
+
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Agent, request } from "undici";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.ts";
+import type { TlsFiles } from "../../app/config/config.ts";
+import { packageVersion } from "../../kernel/version.ts";
+import { type Check, codeOf, failed, type Finding, ok, type Patient, warning } from "./check.ts";
+
+type Port = {
+  readonly name: string;
+  readonly setting: string;
+  readonly hostSetting: string;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | null;
+  /** Asks what serves there. Errors: those of the connection; `Stranger`. */
+  readonly ask: (port: Port, withinMs: number) => Promise<Finding>;
+};
+
+/** Something answers at a port that is not Saldo. */
+class Stranger extends Error {}
+
+const FIRST_FREE_FOR_ALL = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
+
+/** The checks of the three ports. */
+export function portChecks({ config, withinMs }: Patient): Check[] {
+  const { host, grpcHost, metricsHost, httpTls, grpcTls, metricsTls } = config;
+  const ports: readonly Port[] = [
+    {
+      name: "http port",
+      setting: "SALDO_HTTP_PORT",
+      hostSetting: "SALDO_HOST",
+      host,
+      port: config.httpPort,
+      tls: httpTls,
+      ask: askHttp,
+    },
+    {
+      name: "grpc port",
+      setting: "SALDO_GRPC_PORT",
+      hostSetting: "SALDO_GRPC_HOST",
+      host: grpcHost,
+      port: config.grpcPort,
+      tls: grpcTls,
+      ask: askGrpc,
+    },
+    {
+      name: "metrics port",
+      setting: "SALDO_METRICS_PORT",
+      hostSetting: "SALDO_METRICS_HOST",
+      host: metricsHost,
+      port: config.metricsPort,
+      tls: metricsTls,
+      ask: askMetrics,
+    },
+  ];
+  return ports.map((port) => ({
+    name: port.name,
+    advice: `Look at what listens at ${addressOf(port)}, or set ${port.setting}.`,
+    look: async () => [await lookAt(port, withinMs)],
+  }));
+}
+
+async function lookAt(port: Port, withinMs: number): Promise<Finding> {
+  if (port.port === 0) return ok(port.name, "each start takes a free port");
+  const unlistenable = await whyNotHere(port);
+  if (unlistenable !== null) {
+    const text = `this machine cannot listen at ${port.host}: ${unlistenable}`;
+    return failed(port.name, text, `Set ${port.hostSetting} to an address of this machine.`);
+  }
+  try {
+    return await port.ask(port, withinMs);
+  } catch (error) {
+    if (isNobodyThere(error)) return lookAtFree(port);
+    return failed(
+      port.name,
+      `another program answers at ${addressOf(port)}, or Saldo with other settings of TLS`,
+      `Stop that program, or set ${port.setting} to a free port.`,
+    );
+  }
+}
+
+/** Why no program can listen at a port's host. Null: one can. Any port is taken for it: a start of now may need the one of the setting. */
+async function whyNotHere({ host }: Port): Promise<string | null> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject).listen({ host, port: 0 }, resolve);
+    });
+    return null;
+  } catch (error) {
+    return codeOf(error);
+  } finally {
+    server.close();
+  }
+}
+
+/** Nothing listens at the port. */
+async function lookAtFree(port: Port): Promise<Finding> {
+  const address = addressOf(port);
+  const first = Number(await readFile(FIRST_FREE_FOR_ALL, "utf8").catch(() => "0"));
+  if (port.port < first && process.getuid?.() !== 0) {
+    return warning(
+      port.name,
+      `${address} is free, and ports below ${first} are for privileged programs`,
+      `Set ${port.setting} to ${first} or above, or give the service the right to listen there.`,
+    );
+  }
+  return ok(port.name, `${address} is free; Saldo does not serve there now`);
+}
+
+async function askHttp(port: Port, withinMs: number): Promise<Finding> {
+  const health = await get(port, "/healthz", withinMs);
+  const { status, version } = objectIn(health.text);
+  if (status !== "ok" || typeof version !== "string") throw new Stranger();
+  const ready = await get(port, "/readyz", withinMs);
+  const at = `Saldo ${version} answers at ${addressOf(port)}`;
+  if (ready.status !== 200) {
+    return failed(
+      port.name,
+      `${at} and is not ready`,
+      "Its database or its required standby is away: see those lines, and its log.",
+    );
+  }
+  if (version === packageVersion()) return ok(port.name, at);
+  return warning(
+    port.name,
+    `${at}, and this is ${packageVersion()}`,
+    "Restart the service, or run the command of its version.",
+  );
+}
+
+async function askMetrics(port: Port, withinMs: number): Promise<Finding> {
+  const { status, text } = await get(port, "/metrics", withinMs);
+  if (status !== 200 || !/^saldo_/m.test(text)) throw new Stranger();
+  return ok(port.name, `Saldo answers at ${addressOf(port)}`);
+}
+
+async function askGrpc(port: Port, withinMs: number): Promise<Finding> {
+  const transport = createGrpcTransport({ baseUrl: urlOf(port), nodeOptions: { rejectUnauthorized: false } });
+  const { status } = await createClient(Health, transport).check({}, { timeoutMs: withinMs });
+  if (status === Status.SERVING) return ok(port.name, `Saldo answers at ${addressOf(port)}`);
+  return failed(
+    port.name,
+    `Saldo answers at ${addressOf(port)} and is not ready`,
+    "Its database or its required standby is away: see those lines, and its log.",
+  );
+}
+
+/** The certificate is looked at in a check of its own; here only this machine is asked. */
+async function get(port: Port, path: string, withinMs: number): Promise<{ status: number; text: string }> {
+  const agent = new Agent({
+    connect: { rejectUnauthorized: false, timeout: withinMs },
+    maxResponseSize: 64 * 1024 * 1024,
+  });
+  try {
+    const signal = AbortSignal.timeout(withinMs);
+    const { statusCode, body } = await request(`${urlOf(port)}${path}`, { dispatcher: agent, signal });
+    return { status: statusCode, text: await body.text() };
+  } finally {
+    await agent.destroy();
+  }
+}
+
+function isNobodyThere(error: unknown): boolean {
+  const all = [error, error instanceof Error ? error.cause : undefined];
+  return all.some((each) => codeOf(each) === "ECONNREFUSED");
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Where a program that listens everywhere is asked. */
+function hostOf({ host }: Port): string {
+  const local = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return local.includes(":") ? `[${local}]` : local;
+}
+
+function addressOf(port: Port): string {
+  return `${hostOf(port)}:${port.port}`;
+}
+
+function urlOf(port: Port): string {
+  return `${port.tls === null ? "http" : "https"}://${addressOf(port)}`;
+}
