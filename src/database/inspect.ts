@@ -35,7 +35,7 @@ export type DatabaseFacts = {
     /** Whether it has changes that this code does not know, and may run beside. */
     readonly isNewer: boolean;
   };
-  /** How many standbys confirm commits. Null: the schema is too old to tell. */
+  /** How many standbys confirm commits. Null: the schema is too old to count them. */
   readonly standbys: number | null;
   /** Null: nothing has started on it. */
   readonly purpose: Purpose | null;
@@ -143,7 +143,7 @@ async function standbysOf(client: Client): Promise<number> {
   return rows[0]?.standbys ?? 0;
 }
 
-/** The best of a few tries: the quickest says most. */
+/** The best of a few tries: the quickest is the most exact. */
 async function clockOf(client: Client, now: () => number): Promise<DatabaseFacts["clock"]> {
   const seen: DatabaseFacts["clock"][] = [];
   for (let count = 0; count < CLOCK_TRIES; count += 1) {

@@ -31,6 +31,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/secrets/secret-columns.ts",
     "database/secrets/secret-state.ts",
     "database/schema-checks.ts",
+    "database/inspect.ts",
     "database/server-checks.ts",
     "database/serving-settings.ts",
     "database/throttled-reader.ts",

@@ -18,7 +18,7 @@ export type Diagnosis = {
   readonly of: (check: string) => Finding;
 };
 
-/** Ports that each start takes anew, so that no other program of this machine decides. */
+/** Any free ports, so that no other program of this machine decides. */
 const FREE = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0", SALDO_METRICS_PORT: "0" };
 
 /** Runs the doctor with these settings. */

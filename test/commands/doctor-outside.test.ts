@@ -110,7 +110,7 @@ describe("payment providers", () => {
       });
       expect(wrong.code).toBe(1);
       for (const name of ["midtrans", "xendit"])
-        expect(wrong.of(name)).toMatchObject({ state: "failed", finding: "refuses the key" });
+        expect(wrong.of(name)).toMatchObject({ state: "failed", finding: "the provider answered 401" });
       const away = await at(`http://127.0.0.1:${CLOSED}`, keys);
       expect(away.of("midtrans").finding).toContain("ECONNREFUSED");
       provider.misbehave(500);

@@ -15,10 +15,10 @@ import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { diagnose } from "./doctor-findings.ts";
 
-/** How much of the disk is free, where a test says so. */
+/** How much of the disk is free, where a test sets it. */
 const disk = vi.hoisted(() => ({ share: null as number | null }));
 vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
+  const real = await original<{ statfs: (path: string) => Promise<object> }>();
   const statfs = (path: string) =>
     disk.share === null
       ? real.statfs(path)

@@ -12,14 +12,17 @@ const BLOCKS_APART = 20;
 /** A check for each chain. */
 export function chainChecks({ config, withinMs }: Patient): Check[] {
   if (config.chains.length === 0) {
-    const look = () => Promise.resolve([ok("chains", "none is set up, so production transfers are not offered")]);
-    return [{ name: "chains", advice: "", look }];
+    return [{ name: "chains", advice: "", look: noChains }];
   }
   return config.chains.map((chain) => ({
     name: chain.network,
     advice: `Look at the node that ${settingOf(chain)} names, and at the way there.`,
     look: () => lookAt(chain, config, withinMs),
   }));
+}
+
+function noChains(): Promise<Finding[]> {
+  return Promise.resolve([ok("chains", "none is set up, so production transfers are not offered")]);
 }
 
 async function lookAt(settings: ChainConfig, config: Config, withinMs: number): Promise<Finding[]> {

@@ -19,7 +19,7 @@ export type Check = {
   readonly waitsForDatabase?: boolean;
   /** What to do when it fails without a finding of its own, or does not end. */
   readonly advice: string;
-  look(): Promise<readonly Finding[]>;
+  readonly look: () => Promise<readonly Finding[]>;
 };
 
 export type Patient = {

@@ -26,7 +26,11 @@ async function lookAtServer({ smtpUrl, demo }: Config, withinMs: number): Promis
   if (smtpUrl === null) {
     return demo
       ? ok("smtp", "there is no mail server; a demo shows mails on standard output")
-      : warning("smtp", "there is no mail server, so nobody can sign up or choose another password", "Set SMTP_URL.");
+      : warning(
+          "smtp",
+          "there is no mail server, so people cannot sign up or choose another password",
+          "Set SMTP_URL.",
+        );
   }
   try {
     await checkMailServer(smtpUrl, withinMs);
@@ -41,11 +45,11 @@ async function lookAtServer({ smtpUrl, demo }: Config, withinMs: number): Promis
         `the server at ${placeOf(smtpUrl)} refuses the login`,
         "Set user and password in SMTP_URL.",
       );
-    const status = error instanceof Error && "responseCode" in error ? Number(error.responseCode) : 0;
-    if (status >= 400 || REFUSED.has(codeOf(error)))
+    const reply = error instanceof Error && "responseCode" in error ? Number(error.responseCode) : 0;
+    if (reply > 0 || REFUSED.has(codeOf(error)))
       return failed(
         "smtp",
-        `the server at ${placeOf(smtpUrl)} refuses this client${status > 0 ? `: ${status}` : ""}`,
+        `the server at ${placeOf(smtpUrl)} refuses this client${reply > 0 ? `: ${reply}` : ""}`,
         "Look at that server's log, and at what SMTP_URL names.",
       );
     return failed(

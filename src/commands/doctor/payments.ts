@@ -6,8 +6,6 @@ import { createXenditProvider } from "../../billing/payments/xendit/xendit-provi
 import { uuidv7 } from "../../kernel/ids.ts";
 import { type Check, failed, type Finding, ok, type Patient, warning } from "./check.ts";
 
-const REFUSED_KEY = /answered (?:401|403)$/;
-
 /** A check for each provider, and one for where balance is bought. */
 export function paymentChecks({ config: { payments }, withinMs }: Patient): Check[] {
   const { midtrans, xendit, chosen } = payments;
@@ -53,8 +51,9 @@ async function lookAt(provider: PaymentProvider, key: string): Promise<Finding[]
     ];
   } catch (error) {
     if (!(error instanceof PaymentProviderError)) throw error;
-    if (REFUSED_KEY.test(error.message))
-      return [failed(provider.name, "refuses the key", `Set ${key}, for the same environment as its address.`)];
+    if (error.kind === "refused") {
+      return [failed(provider.name, error.message, `Set ${key}, for the same environment as its address.`)];
+    }
     return [failed(provider.name, error.message, `Look at ${provider.name}'s status, and at the way there.`)];
   } finally {
     await provider.close();

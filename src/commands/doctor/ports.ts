@@ -2,10 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { Agent, request } from "undici";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.ts";
+import { connect } from "node:http2";
+import { Agent, fetch } from "undici";
 import type { TlsFiles } from "../../app/config/config.ts";
 import { packageVersion } from "../../kernel/version.ts";
 import { type Check, codeOf, failed, type Finding, ok, type Patient, warning } from "./check.ts";
@@ -24,6 +22,8 @@ type Port = {
 /** Something answers at a port that is not Saldo. */
 class Stranger extends Error {}
 
+/** Metrics of many workers are long. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const FIRST_FREE_FOR_ALL = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
 
 /** The checks of the three ports. */
@@ -119,7 +119,7 @@ async function askHttp(port: Port, withinMs: number): Promise<Finding> {
   if (status !== "ok" || typeof version !== "string") throw new Stranger();
   const ready = await get(port, "/readyz", withinMs);
   const at = `Saldo ${version} answers at ${addressOf(port)}`;
-  if (ready.status !== 200) {
+  if (!ready.isFine) {
     return failed(
       port.name,
       `${at} and is not ready`,
@@ -135,15 +135,14 @@ async function askHttp(port: Port, withinMs: number): Promise<Finding> {
 }
 
 async function askMetrics(port: Port, withinMs: number): Promise<Finding> {
-  const { status, text } = await get(port, "/metrics", withinMs);
-  if (status !== 200 || !/^saldo_/m.test(text)) throw new Stranger();
+  const { isFine, text } = await get(port, "/metrics", withinMs);
+  if (!isFine || !/^saldo_/m.test(text)) throw new Stranger();
   return ok(port.name, `Saldo answers at ${addressOf(port)}`);
 }
 
 async function askGrpc(port: Port, withinMs: number): Promise<Finding> {
-  const transport = createGrpcTransport({ baseUrl: urlOf(port), nodeOptions: { rejectUnauthorized: false } });
-  const { status } = await createClient(Health, transport).check({}, { timeoutMs: withinMs });
-  if (status === Status.SERVING) return ok(port.name, `Saldo answers at ${addressOf(port)}`);
+  const serving = await healthOf(urlOf(port), withinMs);
+  if (serving === SERVING) return ok(port.name, `Saldo answers at ${addressOf(port)}`);
   return failed(
     port.name,
     `Saldo answers at ${addressOf(port)} and is not ready`,
@@ -151,16 +150,42 @@ async function askGrpc(port: Port, withinMs: number): Promise<Finding> {
   );
 }
 
-/** The certificate is looked at in a check of its own; here only this machine is asked. */
-async function get(port: Port, path: string, withinMs: number): Promise<{ status: number; text: string }> {
-  const agent = new Agent({
-    connect: { rejectUnauthorized: false, timeout: withinMs },
-    maxResponseSize: 64 * 1024 * 1024,
-  });
+/** A call of gRPC's health without the contracts, which commands do not import: an empty request, and the status in the answer. */
+const HEALTH_PATH = "/grpc.health.v1.Health/Check";
+const FRAME_HEADER_BYTES = 5;
+const SERVING = 1;
+
+/** The status that the health of a gRPC server has. Errors: those of the connection; Stranger. */
+async function healthOf(url: string, withinMs: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const session = connect(url, { rejectUnauthorized: false });
+  session.on("error", reject).setTimeout(withinMs, () => reject(new Stranger()));
   try {
-    const signal = AbortSignal.timeout(withinMs);
-    const { statusCode, body } = await request(`${urlOf(port)}${path}`, { dispatcher: agent, signal });
-    return { status: statusCode, text: await body.text() };
+    const headers = { ":method": "POST", ":path": HEALTH_PATH, "content-type": "application/grpc", te: "trailers" };
+    const parts: Buffer[] = [];
+    const call = session.request(headers);
+    call.on("error", reject).on("data", (part: Buffer) => parts.push(part));
+    call.on("end", () => {
+      // The message is one field: its tag, and the status.
+      const message = Buffer.concat(parts).subarray(FRAME_HEADER_BYTES);
+      const status = message.at(-1);
+      if (message.length !== 2 || status === undefined) reject(new Stranger());
+      else resolve(status);
+    });
+    call.end(Buffer.alloc(FRAME_HEADER_BYTES));
+    return await promise;
+  } finally {
+    session.destroy();
+  }
+}
+
+/** The certificate is looked at in a check of its own; here only this machine is asked. */
+async function get(port: Port, path: string, withinMs: number): Promise<{ isFine: boolean; text: string }> {
+  const connecting = { rejectUnauthorized: false, timeout: withinMs };
+  const agent = new Agent({ connect: connecting, maxResponseSize: MOST_BYTES });
+  try {
+    const response = await fetch(`${urlOf(port)}${path}`, { dispatcher: agent, signal: AbortSignal.timeout(withinMs) });
+    return { isFine: response.ok, text: await response.text() };
   } finally {
     await agent.destroy();
   }

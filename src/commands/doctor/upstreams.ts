@@ -8,15 +8,9 @@ import { readActiveCatalog } from "../../catalog/store.ts";
 import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import { inReadOnly } from "../../database/inspect.ts";
 import { presetVariableOf } from "../../gateway/upstreams/presets.ts";
-import { probeUpstream } from "../../gateway/upstreams/probe-upstream.ts";
+import { probeUpstream } from "../../gateway/upstreams/http/probe-upstream.ts";
 import { type Check, failed, type Finding, ok, type Patient, reasonOf, warning } from "./check.ts";
 import type { Witnesses } from "./clock.ts";
-
-const REFUSED: ReadonlySet<number> = new Set([401, 403]);
-/** A wrong key is a wrong request to Gemini. */
-const GEMINI_REFUSED = 400;
-const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
-const BUSY = 429;
 
 type Known = {
   readonly upstreams: readonly UpstreamConfig[];
@@ -79,7 +73,7 @@ async function lookAt(
   { config, withinMs, witnesses }: { config: Config; withinMs: number; witnesses: Witnesses },
 ): Promise<Finding> {
   const name = `upstream ${upstream.id}`;
-  const { apiKeyEnv, kind } = upstream;
+  const { apiKeyEnv } = upstream;
   const key = apiKeyEnv === null ? "the address" : apiKeyEnv;
   const apiKey = apiKeyEnv === null ? null : isKeyVariable(apiKeyEnv) ? config.variable(apiKeyEnv) : undefined;
   if (apiKey === undefined || apiKey === "")
@@ -87,18 +81,17 @@ async function lookAt(
   const { host } = new URL(upstream.baseUrl);
   const wayThere = "Look at its status page, its address in the catalog, and the way there.";
   try {
-    const { status, date } = await probeUpstream(upstream, { apiKey, withinMs });
+    const { outcome, status, date } = await probeUpstream(upstream, { apiKey, withinMs });
     if (date !== null) witnesses.add(host, date);
-    if (status >= 200 && status < 300) return ok(name, `${host} answers${apiKey === null ? "" : " and takes the key"}`);
-    if (REFUSED.has(status) || (kind === "gemini" && status === GEMINI_REFUSED))
-      return failed(name, `${host} refuses the key: ${status}`, `Set ${key}.`);
-    if (NO_LIST.has(status))
+    if (outcome === "fine") return ok(name, `${host} answers${apiKey === null ? "" : " and takes the key"}`);
+    if (outcome === "refused") return failed(name, `${host} refuses the key: ${status}`, `Set ${key}.`);
+    if (outcome === "unlisted")
       return warning(
         name,
         `${host} answers and has no list of models, so the key was not tried`,
         "Send a request to a model of it.",
       );
-    if (status === BUSY)
+    if (outcome === "busy")
       return warning(
         name,
         `${host} is busy or the account has used up its limit: ${status}`,

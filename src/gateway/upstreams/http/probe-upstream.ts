@@ -1,10 +1,14 @@
 // Asks an upstream for the list of its models, which costs nothing: whether it is there and takes our credential.
 
 import { request, Agent, buildConnector } from "undici";
-import type { UpstreamConfig, UpstreamKind } from "../../catalog/catalog-model.ts";
-import { publicConnector } from "../../outbound/public-connector.ts";
+import type { UpstreamConfig, UpstreamKind } from "../../../catalog/catalog-model.ts";
+import { publicConnector } from "../../../outbound/public-connector.ts";
+
+/** `refused`: it does not take the credential. `unlisted`: it has no list of models, so the credential was not tried. */
+type Outcome = "fine" | "refused" | "unlisted" | "busy" | "failed";
 
 export type UpstreamAnswer = {
+  readonly outcome: Outcome;
   readonly status: number;
   /** The upstream's clock, from the answer's `date`. Null: the answer has none. */
   readonly date: Date | null;
@@ -46,10 +50,26 @@ export async function probeUpstream(
     });
     body.on("error", () => {}).destroy();
     const date = typeof headers.date === "string" ? new Date(headers.date) : null;
-    return { status: statusCode, date: date === null || Number.isNaN(date.getTime()) ? null : date };
+    return {
+      outcome: outcomeOf(statusCode, kind),
+      status: statusCode,
+      date: date === null || Number.isNaN(date.getTime()) ? null : date,
+    };
   } finally {
     await agent.destroy();
   }
+}
+
+const REFUSED: ReadonlySet<number> = new Set([401, 403]);
+/** To Gemini a wrong key is a wrong request. */
+const GEMINI_REFUSED = 400;
+const UNLISTED: ReadonlySet<number> = new Set([404, 405, 501]);
+const BUSY = 429;
+
+function outcomeOf(status: number, kind: UpstreamKind): Outcome {
+  if (status >= 200 && status < 300) return "fine";
+  if (REFUSED.has(status) || (kind === "gemini" && status === GEMINI_REFUSED)) return "refused";
+  return UNLISTED.has(status) ? "unlisted" : status === BUSY ? "busy" : "failed";
 }
 
 function urlOf(kind: UpstreamKind, baseUrl: string): string {
