@@ -21,6 +21,16 @@ export function certificateChecks({ config: { httpTls, grpcTls, metricsTls } }: 
   });
 }
 
+/** How a port of ours is asked over TLS: it must have this very certificate, whoever has signed it. */
+export type OwnTls = { readonly ca: Buffer; readonly allowPartialTrustChain: true; readonly servername: string };
+
+/** The way to ask a port with these files. Errors: the certificate cannot be read. */
+export async function ownTls({ certFile }: TlsFiles): Promise<OwnTls> {
+  const ca = await readFile(certFile);
+  const [, name = "localhost"] = /DNS:([^\s,]+)/.exec(new X509Certificate(ca).subjectAltName ?? "") ?? [];
+  return { ca, allowPartialTrustChain: true, servername: name.replace("*", "any") };
+}
+
 async function lookAt(name: string, { certFile, keyFile }: TlsFiles, prefix: string): Promise<Finding> {
   const [certificate, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
   const read = new X509Certificate(certificate);

@@ -6,6 +6,7 @@ import { connect } from "node:http2";
 import { Agent, fetch } from "undici";
 import type { TlsFiles } from "../../app/config/config.ts";
 import { packageVersion } from "../../kernel/version.ts";
+import { type OwnTls, ownTls } from "./certificates.ts";
 import { type Check, codeOf, failed, type Finding, ok, type Patient, warning } from "./check.ts";
 
 type Port = {
@@ -141,7 +142,7 @@ async function askMetrics(port: Port, withinMs: number): Promise<Finding> {
 }
 
 async function askGrpc(port: Port, withinMs: number): Promise<Finding> {
-  const serving = await healthOf(urlOf(port), withinMs);
+  const serving = await healthOf(urlOf(port), await tlsOf(port), withinMs);
   if (serving === SERVING) return ok(port.name, `Saldo answers at ${addressOf(port)}`);
   return failed(
     port.name,
@@ -156,9 +157,9 @@ const FRAME_HEADER_BYTES = 5;
 const SERVING = 1;
 
 /** The status that the health of a gRPC server has. Errors: those of the connection; Stranger. */
-async function healthOf(url: string, withinMs: number): Promise<number> {
+async function healthOf(url: string, tls: OwnTls | null, withinMs: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const session = connect(url, { rejectUnauthorized: false });
+  const session = connect(url, tls ?? {});
   session.on("error", reject).setTimeout(withinMs, () => reject(new Stranger()));
   try {
     const headers = { ":method": "POST", ":path": HEALTH_PATH, "content-type": "application/grpc", te: "trailers" };
@@ -179,9 +180,8 @@ async function healthOf(url: string, withinMs: number): Promise<number> {
   }
 }
 
-/** The certificate is looked at in a check of its own; here only this machine is asked. */
 async function get(port: Port, path: string, withinMs: number): Promise<{ isFine: boolean; text: string }> {
-  const connecting = { rejectUnauthorized: false, timeout: withinMs };
+  const connecting = { ...(await tlsOf(port)), timeout: withinMs };
   const agent = new Agent({ connect: connecting, maxResponseSize: MOST_BYTES });
   try {
     const response = await fetch(`${urlOf(port)}${path}`, { dispatcher: agent, signal: AbortSignal.timeout(withinMs) });
@@ -194,6 +194,11 @@ async function get(port: Port, path: string, withinMs: number): Promise<{ isFine
 function isNobodyThere(error: unknown): boolean {
   const all = [error, error instanceof Error ? error.cause : undefined];
   return all.some((each) => codeOf(each) === "ECONNREFUSED");
+}
+
+/** Null: the port has no certificate. */
+async function tlsOf({ tls }: Port): Promise<OwnTls | null> {
+  return tls === null ? null : ownTls(tls);
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
