@@ -21,7 +21,7 @@ export function certificateChecks({ config: { httpTls, grpcTls, metricsTls } }: 
   });
 }
 
-/** How a port of ours is asked over TLS: it must have this very certificate, whoever has signed it. */
+/** How a port of ours is asked over TLS: it must have this very certificate, signed by any authority. */
 export type OwnTls = { readonly ca: Buffer; readonly allowPartialTrustChain: true; readonly servername: string };
 
 /** The way to ask a port with these files. Errors: the certificate cannot be read. */
