@@ -3,7 +3,9 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
 import { X509Certificate } from "node:crypto";
+import { promises } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -15,16 +17,12 @@ import { SaldoHere } from "../setup/saldo-here.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { diagnose } from "./doctor-findings.ts";
 
-/** How much of the disk is free, where a test sets it. */
-const disk = vi.hoisted(() => ({ share: null as number | null }));
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<{ statfs: (path: string) => Promise<object> }>();
-  const statfs = (path: string) =>
-    disk.share === null
-      ? real.statfs(path)
-      : Promise.resolve({ bavail: disk.share * 1_000, blocks: 1_000, bsize: 4_096 });
-  return { ...real, statfs };
-});
+/** Lets the disk of every folder have this share of its blocks left. Other files may have loaded the module before. */
+function leaveOnDisk(share: number): void {
+  const disk = { bavail: share * 1_000, blocks: 1_000, bsize: 4_096 };
+  vi.spyOn(promises, "statfs").mockResolvedValue(disk as never);
+  syncBuiltinESMExports();
+}
 
 let opened: TestDatabase;
 let folder: string;
@@ -35,7 +33,8 @@ beforeAll(async () => {
   settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
 });
 afterEach(() => {
-  disk.share = null;
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
   vi.useRealTimers();
 });
 afterAll(async () => {
@@ -224,7 +223,7 @@ describe("the folders", () => {
       [0.1, "warning"],
       [0.01, "failed"],
     ] as const) {
-      disk.share = share;
+      leaveOnDisk(share);
       expect((await diagnose(settings)).of("disk of data folder").state).toBe(state);
     }
   });
