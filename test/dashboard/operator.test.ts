@@ -152,7 +152,7 @@ describe("the operator area", () => {
 
   it("shows the problem of a half-typed field beside a choice, and clears it with the filter", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/top-ups?provider=sandbox`);
-    const account = page.getByLabel("ID akun");
+    const account = page.getByLabel("Akun (e-mail atau ID)");
     const complaint = () => page.evaluate(`document.querySelector("[name=account]").validationMessage`);
     await account.fill("0198");
     await page.getByLabel("Status").selectOption("paid");
@@ -179,7 +179,7 @@ describe("the operator area", () => {
   it("is not available to other accounts", async () => {
     const customer = await dashboard.signUp();
     await customer.page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
-    await customer.page.getByText("Halaman ini hanya untuk operator").waitFor();
+    await customer.page.getByRole("heading", { name: "Halaman ini hanya untuk operator" }).waitFor();
     expect(await customer.page.getByRole("link", { name: "Operator", exact: true }).count()).toBe(0);
     await customer.context.close();
   });

@@ -86,7 +86,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
               >
                 <Menu aria-hidden />
               </IconButton>
-              <Whereabouts pathname={pathname} />
+              <Whereabouts pathname={pathname} reader={reader} />
               {reader.isDemo ? (
                 <span className="inline-flex max-sm:hidden">
                   <Badge tone="sandbox">{messages.demo}</Badge>
@@ -144,12 +144,7 @@ type NavigationProps = { readonly reader: Reader; readonly onChoose: () => void 
 function Navigation({ reader: { isOperator, email, role }, onChoose }: NavigationProps) {
   const messages = useMessages(MESSAGES);
   const names = useMessages(PLACE_MESSAGES);
-  const groups = GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators)
-    .map(({ name, places }) => ({
-      name,
-      places: places.filter(({ needs }) => needs === undefined || isAllowed(role, needs)),
-    }))
-    .filter(({ places }) => places.length > 0);
+  const groups = groupsOf({ isOperator, role });
   return (
     <nav aria-label={messages.navigation} className="flex flex-col gap-4 px-3 py-2">
       {groups.map(({ name, places }) => (
@@ -179,13 +174,22 @@ function Navigation({ reader: { isOperator, email, role }, onChoose }: Navigatio
   );
 }
 
-function Whereabouts({ pathname }: { readonly pathname: string }) {
+/** The groups and places that a reader may open. */
+function groupsOf({ isOperator, role }: Pick<Reader, "isOperator" | "role">): typeof GROUPS {
+  return GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators)
+    .map((group) => ({
+      ...group,
+      places: group.places.filter(({ needs }) => needs === undefined || isAllowed(role, needs)),
+    }))
+    .filter(({ places }) => places.length > 0);
+}
+
+function Whereabouts({ pathname, reader }: { readonly pathname: string; readonly reader: Reader }) {
   const messages = useMessages(MESSAGES);
   const names = useMessages(PLACE_MESSAGES);
   const title = usePageTitle();
-  const here = GROUPS.flatMap(({ name, places }) => places.map((place) => ({ group: name, ...place }))).find(({ to }) =>
-    to === "/" ? pathname === "/" : pathname.startsWith(to),
-  );
+  const places = groupsOf(reader).flatMap((group) => group.places.map((place) => ({ group: group.name, ...place })));
+  const here = places.find(({ to }) => (to === "/" ? pathname === "/" : pathname.startsWith(to)));
   if (here === undefined) return null;
   const isDeeper = pathname !== here.to && title !== "" && title !== names[here.name];
   return (

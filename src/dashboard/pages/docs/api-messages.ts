@@ -70,6 +70,9 @@ export const API_GROUPS = {
     EmbeddingsService: "Embedding",
     StatusService: "Status layanan",
     BillingService: "Saldo",
+    ReceiptService: "Kuitansi",
+    StatementService: "Laporan bulanan",
+    AlertService: "Peringatan",
     MerchantTransferService: "Transfer merchant",
   },
   en: {
@@ -80,6 +83,9 @@ export const API_GROUPS = {
     EmbeddingsService: "Embeddings",
     StatusService: "Service status",
     BillingService: "Balance",
+    ReceiptService: "Receipts",
+    StatementService: "Monthly statements",
+    AlertService: "Alerts",
     MerchantTransferService: "Transfers of merchants",
   },
 } satisfies Messages<Record<string, string>>;

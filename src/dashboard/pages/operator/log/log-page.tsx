@@ -14,7 +14,7 @@ import type { Column } from "../../../components/table.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { AccountName, AccountWithId } from "../components/account-name.tsx";
-import { useWhen, UUID_PATTERN } from "../components/amounts.ts";
+import { useWhen } from "../components/amounts.ts";
 import { DayFields } from "../components/day-fields.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
@@ -24,7 +24,8 @@ import { Rows } from "../components/rows.tsx";
 import { LOG_MESSAGES } from "./log-messages.ts";
 
 const PAGE_SIZE = 50;
-const UUID = new RegExp(`^${UUID_PATTERN}$`);
+/** An id of an account, as `UUID_PATTERN` has it for fields. */
+const UUID = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
 /** The actions of operators, the newest first. */
 export function LogPage() {
