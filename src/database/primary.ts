@@ -127,6 +127,10 @@ export class PrimaryClient extends Client {
     }
     await super.connect();
     if (!this.#primaryOnly || !this.#isStandby) return this;
+    // A pooler repeats what its server reported when it was made, also after the promotion of that server.
+    const asked = { text: "SELECT pg_is_in_recovery() AS standby", query_timeout: ANSWER_WITHIN_MS };
+    const { rows } = await this.query<{ standby: boolean }>(asked).catch(() => ({ rows: [] }));
+    if (rows[0]?.standby === false) return this;
     await this.end().catch(() => {}); // it is refused, whatever becomes of it
     throw Object.assign(new Error("The database server is a standby."), { code: "ECONNREFUSED" });
   }

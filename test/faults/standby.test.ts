@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfirmed } from "../../src/database/confirmed-read.ts";
 import { connectClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
+import { PrimaryClient } from "../../src/database/primary.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
@@ -88,6 +89,19 @@ describe("with a synchronous standby", () => {
     const refusal = await connecting.catch((error: unknown) => error);
     expect(refusal).toMatchObject({ message: "The database server is a standby." });
     expect(isDatabaseAway(refusal)).toBe(true);
+  });
+
+  it("is not what a pooler takes a promoted server for", async () => {
+    const client = new PrimaryClient({ connectionString: pair.primaryUrl, primaryOnly: true });
+    const protocol = Reflect.get(client, "connection") as NodeJS.EventEmitter;
+    // As a pooler does, which stores what a server reported as it was a standby.
+    const stored = { parameterName: "in_hot_standby", parameterValue: "on" };
+    protocol.on("parameterStatus", ({ parameterName, parameterValue }: typeof stored) => {
+      if (parameterName === stored.parameterName && parameterValue === "off") protocol.emit("parameterStatus", stored);
+    });
+    await client.connect();
+    expect((await client.query("SELECT 'here' AS read")).rows).toEqual([{ read: "here" }]);
+    await client.end();
   });
 
   it("acknowledges a settlement only once the standby has it, and follows a failover to it", async () => {

@@ -148,20 +148,22 @@ export class Lane {
    * answered callers continue. Returns the group it has sent.
    */
   async #finish({ groups, outcomes }: Sent): Promise<Sent | null> {
-    let answers: Outcomes[];
+    let answers: Outcomes[] | null = null;
     try {
       answers = await outcomes;
       // An earlier statement wrote it: a new statement reads it, with a snapshot that contains that commit.
       for (const { unanswered } of answers) {
         if (unanswered.length === 0) continue;
-        for (const waiting of await this.#recall(this.#connection, unanswered))
+        for (const waiting of await this.#recall(this.#connection, unanswered)) {
+          waiting.answered = true;
           waiting.reject(waiting.statement.missing(waiting.member));
+        }
       }
     } catch (error) {
       this.statistics.replays += 1;
       const open = groups.flat().filter(({ answered }) => answered !== true);
-      // Whatever refused a recall: as long as nothing was read, what was lost may be written.
-      const isUndecided = open.some(({ perhapsWritten }) => perhapsWritten);
+      // A recall was refused, of what was lost or behind what was committed just now: until it is read, any of it may be written.
+      const isUndecided = answers !== null || open.some(({ perhapsWritten }) => perhapsWritten);
       if (!this.#connection.isOpen || isUndecided || isDatabaseAway(error))
         await this.#afterLostConnection(open, error);
       else await this.#afterFailedStatement(open, error);

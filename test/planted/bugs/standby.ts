@@ -51,6 +51,18 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     },
   },
   {
+    name: "a refused recall takes back what was committed beside it",
+    edits: [ledger("group-commit/lane.ts", "answers !== null || open.some(", "open.some(")],
+    noticedBy: { file: "test/faults/refused-recalls.test.ts", test: "refuses no answer beside it that was charged" },
+  },
+  {
+    name: "a promoted server is refused behind a pooler",
+    edits: [
+      { file: "src/database/primary.ts", find: "    if (rows[0]?.standby === false) return this;\n", replace: "" },
+    ],
+    noticedBy: standby("is not what a pooler takes a promoted server for"),
+  },
+  {
     name: "a repeated order is answered by what the standby may not have",
     edits: [{ file: "src/database/confirmed-read.ts", find: "    await client.query(CONFIRM_READS);\n", replace: "" }],
     noticedBy: committing("answers a repeated order of a transfer or a top-up only once"),
