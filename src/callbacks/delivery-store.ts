@@ -13,6 +13,8 @@ export const GIVE_UP_AFTER = "3 days";
 const LEASE = "60 seconds";
 /** After this time without a single success a receiver is not called any more. */
 const STOP_AFTER = "7 days";
+/** One of its deliveries must have been tried for so long by then: a receiver that is called once a month does not stop at its first failure. */
+const STOP_TRIED_FOR = "1 day";
 
 /** The statements for the tables of one kind of receivers. */
 function statementsOf({ settings, delivery, attempt, receiver, subject }: CallbackTables) {
@@ -85,9 +87,15 @@ WHERE me.event_id = $1::uuid AND d.${subject} = me.${subject} AND d.state = 'pen
 UPDATE ${settings} SET failing_since = NULL WHERE ${receiver} = $1::uuid AND failing_since IS NOT NULL`,
     noteFailure: `
 UPDATE ${settings} SET failing_since = statement_timestamp() WHERE ${receiver} = $1::uuid AND failing_since IS NULL`,
+    // Nothing waits any more, so nothing shows that it still fails: quiet weeks are no failure.
+    noteSilence: `
+UPDATE ${settings} s SET failing_since = NULL
+WHERE s.${receiver} = $1::uuid AND NOT EXISTS (SELECT FROM ${delivery} d WHERE d.${receiver} = s.${receiver} AND d.state = 'pending')`,
     stop: `
-UPDATE ${settings} SET stopped_at = statement_timestamp()
-WHERE ${receiver} = $1::uuid AND stopped_at IS NULL AND failing_since < statement_timestamp() - interval '${STOP_AFTER}'`,
+UPDATE ${settings} s SET stopped_at = statement_timestamp()
+WHERE s.${receiver} = $1::uuid AND stopped_at IS NULL AND failing_since < statement_timestamp() - interval '${STOP_AFTER}'
+  AND EXISTS (SELECT FROM ${delivery} d WHERE d.${receiver} = s.${receiver} AND d.state = 'pending'
+    AND d.event_at < statement_timestamp() - interval '${STOP_TRIED_FOR}')`,
     failPending: `
 UPDATE ${delivery} SET state = 'failed', is_leased = false, next_attempt_at = NULL, note = $2
 WHERE ${receiver} = $1::uuid AND state = 'pending'`,
@@ -171,6 +179,7 @@ export class DeliveryStore {
     const values = [eventId, attempt, retryAfterMs, isPassable, `Given up after ${GIVE_UP_AFTER}.`];
     const { rows } = await client.query<{ state: string }>(this.#sql.markTried, values);
     if (rows[0] === undefined) return;
+    if (rows[0].state === "failed") await client.query(this.#sql.noteSilence, [receiverId]);
     const { hurryNewer, delayNewer } = this.#sql;
     await client.query(rows[0].state === "failed" || isPassable ? hurryNewer : delayNewer, [eventId]);
   }

@@ -1,4 +1,4 @@
-// A recall that the server refuses behind a committed transaction: what its neighbours in that transaction were granted stands.
+// A recall that the server refuses behind a committed transaction: its neighbours in that transaction keep what they were granted.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "../money/money-setup.ts";

@@ -90,6 +90,12 @@ describe("a merchant whose receiver never accepts a callback", () => {
     expect(setup.stopped).not.toContain(merchant.merchantId);
     await failingSince(7.1);
     await setup.deliverAgain(deliverer, merchant.merchantId, 1);
+    expect(setup.stopped, "its callback is of this hour").not.toContain(merchant.merchantId);
+    await setup.database.pool.query(
+      `UPDATE callback_delivery SET event_at = event_at - 1.1 * ${DAY} WHERE merchant_id = $1`,
+      [merchant.merchantId],
+    );
+    await setup.deliverAgain(deliverer, merchant.merchantId, 1);
     expect(setup.stopped).toContain(merchant.merchantId);
     await setup.transfer(merchant);
     const note = "Nothing was delivered for 7 days, so callbacks were stopped.";

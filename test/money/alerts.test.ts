@@ -8,6 +8,7 @@ import { decideAlerts } from "../../src/billing/alerts/decide-alerts.ts";
 import { setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
 import { MAX_ATTEMPTS } from "../../src/billing/owed-mails.ts";
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
+import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { eventIdOf } from "../merchant/callback-receiver.ts";
@@ -107,9 +108,9 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
     it("come once at each percent, and count the day's requests of all keys, rolled up or not", async () => {
       const accountId = await setup.account(1_000n, { dailySpend: "100" });
       const [one, other] = [await setup.money.key(accountId), await setup.money.key(accountId)];
-      await setup.spend(accountId, one, 500, uuidv7(Date.now() - DAY_MS));
+      await setup.spend(accountId, one, 500, uuidv7(Date.now() - 2 * DAY_MS));
       await decide();
-      expect(await setup.made(accountId), "yesterday's").toEqual([]);
+      expect(await setup.made(accountId), "a former day's").toEqual([]);
       await setup.spend(accountId, one, 30);
       await setup.spend(accountId, other, 19);
       await decide();
@@ -123,6 +124,21 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       const [, last] = await setup.events(accountId);
       expect(last?.data).toMatchObject({ percent: 100, dailySpend: "100000000", spent: "101000000" });
       expect(await setup.made(accountId)).toHaveLength(2);
+    });
+
+    it("count for the day before as well in the first hour of a day, and no longer", async () => {
+      const accountId = await setup.account(1_000n, { dailySpend: "100" });
+      const keyId = await setup.money.key(accountId);
+      const midnight = startOfBillingDay(billingDay(Date.now()));
+      await setup.spend(accountId, keyId, 100, uuidv7(midnight - 20_000));
+      await setup.spend(accountId, keyId, 50);
+      const isFirstHour = () => Date.now() - midnight < 3_600_000;
+      const before = isFirstHour();
+      await decide();
+      const made = await setup.made(accountId);
+      expect(made.toSorted()).toEqual(
+        before && isFirstHour() ? ["usage.daily 100", "usage.daily 50"] : ["usage.daily 50"],
+      );
     });
 
     it("read the quarters that are rolled up from the roll-ups, and only the rest from records", async () => {
@@ -336,6 +352,23 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       const stranger = await setup.account(0n);
       await setup.webhook(stranger, receiver.url);
       await expect(resendAlert(database, { accountId: stranger, eventId })).rejects.toThrow(NotFound);
+    });
+
+    it("are repeated for days after quiet weeks, though the last one was given up", async () => {
+      const receiver = await setup.receiver();
+      receiver.behave = (response) => void response.writeHead(503).end("busy");
+      const { accountId } = await decided(receiver.url);
+      await setup.money.asOwner(`
+        UPDATE webhook_settings SET failing_since = clock_timestamp() - interval '21 days' WHERE account_id = '${accountId}'`);
+      const { database } = setup.money.opened;
+      await setup.post(setup.deliverer());
+      const { items } = await listAlertDeliveries(database, { accountId, pageSize: 0, pageToken: "" });
+      expect(items.map(({ state, attempts }) => [state, attempts.length])).toEqual([["pending", 1]]);
+      await setup.money.asOwner(`
+        UPDATE webhook_delivery SET give_up_at = clock_timestamp(), next_attempt_at = clock_timestamp() WHERE account_id = '${accountId}'`);
+      await setup.post(setup.deliverer());
+      const failing = `SELECT failing_since, stopped_at FROM webhook_settings WHERE account_id = '${accountId}'`;
+      expect((await setup.money.pool.query(failing)).rows).toEqual([{ failing_since: null, stopped_at: null }]);
     });
 
     it("show the secret once, and sign with the new one from a rotation on", async () => {

@@ -121,4 +121,17 @@ describe("the tax on a top-up", () => {
     await expect(setTax({ rate: 1_100, isIncluded: false }, withoutNumber)).rejects.toThrow(/NPWP|npwp/);
     await expect(setTax({ rate: 2_501, isIncluded: false })).rejects.toThrow(ValidationError);
   });
+
+  it("is missed by the audit where a version before the tax gave the payment back", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId, NET);
+    const names = async () => (await setup.money.audit()).violations.map(({ check }) => check);
+    const check = "what was given back of a taxed top-up has its part of the tax";
+    expect(await names()).not.toContain(check);
+    const row = `WHERE id = '${topUpId}'`;
+    await setup.money.asOwner(`UPDATE top_up SET state = 'refunded', given_back = amount ${row}`);
+    expect(await names()).toContain(check);
+    await setup.money.asOwner(`UPDATE top_up SET state = 'paid', given_back = 0 ${row}`);
+    expect(await names()).not.toContain(check);
+  });
 });

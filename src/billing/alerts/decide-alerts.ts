@@ -13,6 +13,8 @@ const TOP_UPS_PER_ROUND = 500;
 /** How far back top-ups are looked for: longer than no process works. */
 const TOP_UPS_OF = "3 days";
 const QUARTER_SECONDS = 900;
+/** How long after its end a day is still looked at. */
+const DAY_BEFORE_FOR = "1 hour";
 
 /** The highest percent that is reached of a whole. */
 const reached = (percents: string, spent: string, whole: string): string =>
@@ -41,19 +43,26 @@ WITH ${page("percents", "true")}, spent AS MATERIALIZED (
 ), ${MAKE_ALERTS}
 ${LAST}`;
 
-// $1 the account to begin behind. The quarters that are rolled up, and the records behind them, in one snapshot.
+// $1 the account to begin behind. The quarters that are rolled up, and the records behind them, in one snapshot. In its first hour a day has
+// the one before beside it: what came in that one's last minutes is settled later, and the look before may have been longer ago.
 const DAYS = `
-WITH now AS MATERIALIZED (SELECT date_trunc('day', clock_timestamp(), 'Asia/Jakarta') AS day_start),
+WITH now AS MATERIALIZED (
+  SELECT DISTINCT date_trunc('day', moment, 'Asia/Jakarta') AS day_start
+  FROM (VALUES (clock_timestamp()), (clock_timestamp() - interval '${DAY_BEFORE_FOR}')) AS v (moment)
+),
 day AS MATERIALIZED (
-  SELECT (extract(epoch FROM day_start) / ${QUARTER_SECONDS})::int AS quarter, to_char(day_start AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM-DD') AS name
+  SELECT (extract(epoch FROM day_start) / ${QUARTER_SECONDS})::int AS quarter,
+    (extract(epoch FROM day_start + interval '1 day') / ${QUARTER_SECONDS})::int AS next_quarter,
+    to_char(day_start AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM-DD') AS name
   FROM now
 ), ${page("percents, daily_spend", "daily_spend IS NOT NULL")}, spent AS MATERIALIZED (
   SELECT p.*, d.name AS day, (
     SELECT coalesce(sum(r.charge), 0) FROM usage_roll_up r
-    WHERE r.account_id = p.account_id AND r.quarter >= d.quarter AND r.quarter < b.before_quarter
+    WHERE r.account_id = p.account_id AND r.quarter >= d.quarter AND r.quarter < least(b.before_quarter, d.next_quarter)
   ) + (
     SELECT coalesce(sum(u.charge), 0) FROM usage_record u
     WHERE u.account_id = p.account_id AND u.request_id >= quarter_floor(greatest(b.before_quarter, d.quarter))
+      AND u.request_id < quarter_floor(d.next_quarter)
   ) AS spent
   FROM page p CROSS JOIN day d CROSS JOIN LATERAL (
     SELECT coalesce(max(before_quarter), 0) AS before_quarter FROM usage_rolled_up WHERE account_id = p.account_id) b
