@@ -9,7 +9,8 @@ import { packageVersion } from "../kernel/version.ts";
 import { commands, usages } from "./all-commands.ts";
 import { type CommandResult, parseCommand, UsageError } from "./command.ts";
 import { describe, describeOne, findCommand, usageAsJson } from "./help.ts";
-import { print, printable } from "./table.ts";
+import { printable } from "../kernel/unprintable.ts";
+import { print } from "./table.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 

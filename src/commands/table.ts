@@ -1,7 +1,7 @@
 // What a command prints for people: lines, and tables with a header and, where sums mean something, a last line of totals.
 
-// Controls, and what changes the direction of text or is not seen.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+import { printable } from "../kernel/unprintable.ts";
+
 const GAP = "  ";
 /** The cell of a value that is not there. */
 const NOTHING = "-";
@@ -78,9 +78,4 @@ function printTable({ header, rows, total, isNumber, none }: Table): string {
 function textOf(cell: Cell): string {
   if (cell === null || cell === "") return NOTHING;
   return cell instanceof Date ? cell.toISOString() : printable(String(cell));
-}
-
-/** A text of others on a terminal: what would move the cursor, change colours or turn the line around is spelled out. */
-export function printable(text: string): string {
-  return text.replaceAll(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

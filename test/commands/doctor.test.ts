@@ -144,7 +144,7 @@ describe("the database", () => {
     try {
       await asOwner(other, "UPDATE schema_function SET hash = 'another' WHERE name = 'request_time'");
       const lacking = (await schemaNow()).find(({ check }) => check === "schema");
-      expect(lacking).toMatchObject({ state: "warning", finding: "lacks 1 changes of this version" });
+      expect(lacking).toMatchObject({ state: "warning", finding: "lacks 1 of the changes of this version" });
       await asOwner(other, "INSERT INTO schema_change (number, name, oldest_code) VALUES (9999, 'later', 1)");
       const newer = (await schemaNow()).find(({ check }) => check === "schema");
       expect(newer).toMatchObject({ state: "warning", finding: expect.stringContaining("change 9999") as string });

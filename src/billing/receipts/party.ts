@@ -1,5 +1,6 @@
 // Who sells and who buys, as a receipt names them.
 
+import { hasUnprintable } from "../../kernel/unprintable.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 
 /** The seller or the buyer on a receipt. What is empty is not known. */
@@ -20,8 +21,6 @@ const MOST_LINES = 6;
 const NPWP = /^(\d{15}|\d{16}|\d{22})$/;
 /** What people write between the digits. */
 const BETWEEN_DIGITS = /[\s.-]/g;
-// Controls, and the marks that turn the direction of a text: they could make a receipt read otherwise than it is stored.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 /**
  * Reads a party as a person has typed it. Errors: ValidationError, which names the field below `field`.
@@ -37,12 +36,11 @@ export function readParty(typed: Party, field: string): Party {
   const path = (part: string): string => (field === "" ? part : `${field}.${part}`);
   const refuse = (part: string, message: string): ValidationError =>
     new ValidationError([{ field: path(part), rule: `receipt.${part}`, message }]);
-  if (name.length > MOST_NAME || UNPRINTABLE.test(name))
-    throw refuse("name", `must be one line of at most ${MOST_NAME}`);
+  if (name.length > MOST_NAME || hasUnprintable(name)) throw refuse("name", `must be one line of at most ${MOST_NAME}`);
   if (
     address.length > MOST_ADDRESS ||
     address.split("\n").length > MOST_LINES ||
-    UNPRINTABLE.test(address.replaceAll("\n", " "))
+    hasUnprintable(address.replaceAll("\n", " "))
   )
     throw refuse("address", `must be at most ${MOST_LINES} lines and ${MOST_ADDRESS} characters`);
   if (npwp !== "" && !NPWP.test(npwp)) throw refuse("npwp", "must be 15, 16 or 22 digits");

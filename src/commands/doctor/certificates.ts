@@ -4,13 +4,13 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { TlsFiles } from "../../app/config/config.ts";
 import { DAY_MS } from "../../kernel/clock.ts";
-import { type Check, failed, type Finding, ok, type Patient, warning } from "./check.ts";
+import { type Check, failed, type Finding, ok, type CheckContext, warning } from "./check.ts";
 
 /** Below so many days a new certificate should have come. */
 const SOON_DAYS = 14;
 
 /** A check for each port with a certificate. */
-export function certificateChecks({ config: { httpTls, grpcTls, metricsTls } }: Patient): Check[] {
+export function certificateChecks({ config: { httpTls, grpcTls, metricsTls } }: CheckContext): Check[] {
   const ports = { http: httpTls, grpc: grpcTls, metrics: metricsTls };
   return Object.entries(ports).flatMap(([port, files]) => {
     if (files === null) return [];
@@ -50,6 +50,10 @@ async function lookAt(name: string, { certFile, keyFile }: TlsFiles, prefix: str
       "Renew the certificate; it is read again by itself.",
     );
   if (days < SOON_DAYS)
-    return warning(name, `ends in ${days} days`, "Renew the certificate; it is read again by itself.");
+    return warning(
+      name,
+      `ends in ${days === 1 ? "a day" : `${days} days`}`,
+      "Renew the certificate; it is read again by itself.",
+    );
   return ok(name, `is valid for ${days} days`);
 }

@@ -4,19 +4,19 @@ import { createRealChains } from "../../app/compose/payouts.ts";
 import type { ChainConfig } from "../../app/config/chains.ts";
 import type { Config } from "../../app/config/config.ts";
 import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
-import { type Check, failed, type Finding, ok, type Patient, reasonOf, warning } from "./check.ts";
+import { type Check, failed, type Finding, ok, type CheckContext, reasonOf, warning } from "./check.ts";
 
 /** A node of another provider may be so many blocks away. */
 const BLOCKS_APART = 20;
 
 /** A check for each chain. */
-export function chainChecks({ config, withinMs }: Patient): Check[] {
+export function chainChecks({ config, withinMs }: CheckContext): Check[] {
   if (config.chains.length === 0) {
     return [{ name: "chains", advice: "", look: noChains }];
   }
   return config.chains.map((chain) => ({
     name: chain.network,
-    advice: `Look at the node that ${settingOf(chain)} names, and at the way there.`,
+    advice: `Look at the node that ${settingOf(chain)} names and the network path to it.`,
     look: () => lookAt(chain, config, withinMs),
   }));
 }
@@ -53,7 +53,7 @@ async function lookAtNode(
     ];
     return { findings, latest };
   } catch (error) {
-    const advice = `Set ${setting}, the id of the chain and the contracts of its tokens for one another, and look at the way there.`;
+    const advice = `Set ${setting}, the id of the chain and the contracts of its tokens so that they belong together, and look at the network path to it.`;
     return { findings: [failed(name, reasonOf(error), advice)], latest: null };
   }
 }

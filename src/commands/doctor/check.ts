@@ -22,7 +22,7 @@ export type Check = {
   readonly look: () => Promise<readonly Finding[]>;
 };
 
-export type Patient = {
+export type CheckContext = {
   readonly config: Config;
   /** How long one check may take. */
   readonly withinMs: number;

@@ -5,10 +5,10 @@ import { failed, type Finding, ok, warning } from "./check.ts";
 /** Answers name whole seconds, and take a moment to come. */
 const OFF_MS = { warning: 5_000, failed: 30_000 } as const;
 const LEAP_MS = 1_000;
-const ADVICE = "Let this machine take its time from NTP.";
+const ADVICE = "Synchronize the clock of this machine by NTP.";
 
 /** What servers outside this machine take for the time. */
-export class Witnesses {
+export class ClockSamples {
   readonly #startMs = Date.now();
   readonly #runMs = performance.now();
   readonly #seen: { readonly host: string; readonly aheadMs: number }[] = [];

@@ -11,7 +11,7 @@ import {
   WrongSecretsKey,
 } from "../../database/secrets/secret-state.ts";
 import { hasSecretsKey } from "../../kernel/sealed-text.ts";
-import { type Check, codeOf, failed, type Finding, ok, type Patient, reasonOf, warning } from "./check.ts";
+import { type Check, codeOf, failed, type Finding, ok, type CheckContext, reasonOf, warning } from "./check.ts";
 
 /** PostgreSQL's codes for a login that is not accepted, and for a database that is not there. */
 const BAD_LOGIN: ReadonlySet<string> = new Set(["28P01", "28000"]);
@@ -28,12 +28,12 @@ export type DatabaseLook = {
 };
 
 /** The checks of the database. */
-export function databaseChecks({ config, withinMs }: Patient): DatabaseLook {
+export function databaseChecks({ config, withinMs }: CheckContext): DatabaseLook {
   const readable = Promise.withResolvers<boolean>();
   const advice =
     config.databaseUrl === null
       ? "See postgres.log in SALDO_DATA_DIR."
-      : "Look at the server that DATABASE_URL names, and at the way there.";
+      : "Look at the server that DATABASE_URL names and the network path to it.";
   // A check that does not end has found nothing.
   setTimeout(() => readable.resolve(false), withinMs).unref();
   return {
@@ -127,7 +127,11 @@ function schemaFinding({ schema: { version, lacks, isNewer } }: DatabaseFacts): 
       "Bring this node to that version.",
     );
   if (lacks > 0)
-    return warning("schema", `lacks ${lacks} changes of this version`, "Start this version, or run saldo migrate.");
+    return warning(
+      "schema",
+      `lacks ${lacks} of the changes of this version`,
+      "Start this version, or run saldo migrate.",
+    );
   return ok("schema", `is up to date, at change ${version}`);
 }
 
@@ -144,7 +148,7 @@ function purposeFinding({ purpose }: DatabaseFacts, { demo }: Config): Finding[]
 
 function standbyFinding({ standbys }: DatabaseFacts, { requireSyncStandby }: Config): Finding[] {
   if (standbys === null) return [];
-  if (standbys > 0) return [ok("standby", `${standbys} confirm commits`)];
+  if (standbys > 0) return [ok("standby", standbys === 1 ? "one confirms commits" : `${standbys} confirm commits`)];
   if (!requireSyncStandby) return [ok("standby", "none confirms commits, and none is required")];
   return [
     failed(

@@ -9,7 +9,7 @@ import { column, type Shown, tableOf } from "../table.ts";
 import { certificateChecks } from "./certificates.ts";
 import { chainChecks } from "./chains.ts";
 import { type Check, failed, type Finding, ok, runCheck, warning } from "./check.ts";
-import { Witnesses } from "./clock.ts";
+import { ClockSamples } from "./clock.ts";
 import { databaseChecks } from "./database.ts";
 import { folderChecks } from "./folders.ts";
 import { hiderOf } from "./hide-secrets.ts";
@@ -49,23 +49,23 @@ export const doctorCommands: readonly Command[] = [
 
 /** Runs every check, and returns what each has found, without a secret. */
 async function examine(config: Config, withinMs: number): Promise<Finding[]> {
-  const patient = { config, withinMs };
-  const witnesses = new Witnesses();
-  const database = databaseChecks(patient);
+  const context = { config, withinMs };
+  const samples = new ClockSamples();
+  const database = databaseChecks(context);
   const checks = [
     settingsCheck(config),
-    ...portChecks(patient),
-    ...certificateChecks(patient),
+    ...portChecks(context),
+    ...certificateChecks(context),
     ...database.checks,
-    ...folderChecks(patient),
-    ...mailChecks(patient),
-    ...paymentChecks(patient),
-    ...chainChecks(patient),
-    ...upstreamChecks(patient, { isReadable: database.isReadable, witnesses }),
+    ...folderChecks(context),
+    ...mailChecks(context),
+    ...paymentChecks(context),
+    ...chainChecks(context),
+    ...upstreamChecks(context, { isReadable: database.isReadable, samples }),
   ];
   const findings = (await Promise.all(checks.map((check) => runCheck(check, withinMs)))).flat();
   const hide = hiderOf(config);
-  return [...findings, witnesses.finding()].map(({ finding, advice, ...rest }) => ({
+  return [...findings, samples.finding()].map(({ finding, advice, ...rest }) => ({
     ...rest,
     finding: hide(finding),
     advice: advice === null ? null : hide(advice),

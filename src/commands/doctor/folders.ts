@@ -3,7 +3,7 @@
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { OWN_KEY_FILE } from "../../app/compose/secrets.ts";
-import { type Check, codeOf, failed, type Finding, ok, type Patient, warning } from "./check.ts";
+import { type Check, codeOf, failed, type Finding, ok, type CheckContext, warning } from "./check.ts";
 
 /** The thresholds of the alarms SaldoDiskFilling and SaldoDiskFull (deploy/ALARMS.md). */
 const FREE_SHARE = { warning: 0.15, failed: 0.05 } as const;
@@ -12,7 +12,7 @@ const OPEN_TO_OTHERS = 0o077;
 const GIB = 1024 ** 3;
 
 /** The checks of each folder that is written to. */
-export function folderChecks({ config }: Patient): Check[] {
+export function folderChecks({ config }: CheckContext): Check[] {
   const { dataDir, payoutJournalDir, backupDir, proofFile, chains } = config;
   const folders = [
     { name: "data folder", path: dataDir, setting: "SALDO_DATA_DIR" },

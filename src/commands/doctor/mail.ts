@@ -2,7 +2,7 @@
 
 import type { Config } from "../../app/config/config.ts";
 import { checkMailServer } from "../../identity/mailer.ts";
-import { type Check, codeOf, failed, type Finding, ok, type Patient, reasonOf, warning } from "./check.ts";
+import { type Check, codeOf, failed, type Finding, ok, type CheckContext, reasonOf, warning } from "./check.ts";
 
 /** nodemailer's code for a login that the server refuses. */
 const BAD_LOGIN = "EAUTH";
@@ -11,11 +11,11 @@ const REFUSED: ReadonlySet<string> = new Set(["EENVELOPE", "EMESSAGE", "EPROTOCO
 const NO_SENDER = /@localhost>?$/;
 
 /** The checks of mail. */
-export function mailChecks({ config, withinMs }: Patient): Check[] {
+export function mailChecks({ config, withinMs }: CheckContext): Check[] {
   return [
     {
       name: "smtp",
-      advice: "Look at the server that SMTP_URL names, and at the way there.",
+      advice: "Look at the server that SMTP_URL names and the network path to it.",
       look: async () => [await lookAtServer(config, withinMs)],
     },
     { name: "mail", advice: "Set SMTP_FROM.", look: () => Promise.resolve([lookAtSender(config)]) },
@@ -55,7 +55,7 @@ async function lookAtServer({ smtpUrl, demo }: Config, withinMs: number): Promis
     return failed(
       "smtp",
       `the server at ${placeOf(smtpUrl)} cannot be reached: ${reasonOf(error)}`,
-      "Look at the server that SMTP_URL names, and at the way there.",
+      "Look at the server that SMTP_URL names and the network path to it.",
     );
   }
 }

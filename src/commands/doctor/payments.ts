@@ -4,10 +4,10 @@ import { createMidtransProvider } from "../../billing/payments/midtrans/midtrans
 import { type PaymentProvider, PaymentProviderError } from "../../billing/payments/payment-provider.ts";
 import { createXenditProvider } from "../../billing/payments/xendit/xendit-provider.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
-import { type Check, failed, type Finding, ok, type Patient, warning } from "./check.ts";
+import { type Check, failed, type Finding, ok, type CheckContext, warning } from "./check.ts";
 
 /** A check for each provider, and one for where balance is bought. */
-export function paymentChecks({ config: { payments }, withinMs }: Patient): Check[] {
+export function paymentChecks({ config: { payments }, withinMs }: CheckContext): Check[] {
   const { midtrans, xendit, chosen } = payments;
   const providers = [
     ...(midtrans === null
@@ -21,7 +21,7 @@ export function paymentChecks({ config: { payments }, withinMs }: Patient): Chec
     { name: "payments", advice: "Set SALDO_PAYMENT_PROVIDER.", look: () => Promise.resolve([chosenFinding(chosen)]) },
     ...providers.map(({ key, provider }) => ({
       name: provider.name,
-      advice: `Look at ${provider.name}'s status, and at the way there.`,
+      advice: `Look at ${provider.name}'s status and the network path to it.`,
       look: () => lookAt(provider, key),
     })),
   ];
@@ -54,7 +54,7 @@ async function lookAt(provider: PaymentProvider, key: string): Promise<Finding[]
     if (error.kind === "refused") {
       return [failed(provider.name, error.message, `Set ${key}, for the same environment as its address.`)];
     }
-    return [failed(provider.name, error.message, `Look at ${provider.name}'s status, and at the way there.`)];
+    return [failed(provider.name, error.message, `Look at ${provider.name}'s status and the network path to it.`)];
   } finally {
     await provider.close();
   }

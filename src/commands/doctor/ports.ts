@@ -7,7 +7,7 @@ import { Agent, fetch } from "undici";
 import type { TlsFiles } from "../../app/config/config.ts";
 import { packageVersion } from "../../kernel/version.ts";
 import { type OwnTls, ownTls } from "./certificates.ts";
-import { type Check, codeOf, failed, type Finding, ok, type Patient, warning } from "./check.ts";
+import { type Check, codeOf, failed, type Finding, ok, type CheckContext, warning } from "./check.ts";
 
 type Port = {
   readonly name: string;
@@ -16,19 +16,19 @@ type Port = {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | null;
-  /** Asks what serves there. Errors: those of the connection; `Stranger`. */
+  /** Asks what serves there. Errors: those of the connection; `UnknownServer`. */
   readonly ask: (port: Port, withinMs: number) => Promise<Finding>;
 };
 
 /** Something answers at a port that is not Saldo. */
-class Stranger extends Error {}
+class UnknownServer extends Error {}
 
 /** Metrics of many workers are long. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const FIRST_FREE_FOR_ALL = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
 
 /** The checks of the three ports. */
-export function portChecks({ config, withinMs }: Patient): Check[] {
+export function portChecks({ config, withinMs }: CheckContext): Check[] {
   const { host, grpcHost, metricsHost, httpTls, grpcTls, metricsTls } = config;
   const ports: readonly Port[] = [
     {
@@ -76,7 +76,7 @@ async function lookAt(port: Port, withinMs: number): Promise<Finding> {
   try {
     return await port.ask(port, withinMs);
   } catch (error) {
-    if (isNobodyThere(error)) return lookAtFree(port);
+    if (isRefused(error)) return lookAtFree(port);
     return failed(
       port.name,
       `another program answers at ${addressOf(port)}, or Saldo with other settings of TLS`,
@@ -117,7 +117,7 @@ async function lookAtFree(port: Port): Promise<Finding> {
 async function askHttp(port: Port, withinMs: number): Promise<Finding> {
   const health = await get(port, "/healthz", withinMs);
   const { status, version } = objectIn(health.text);
-  if (status !== "ok" || typeof version !== "string") throw new Stranger();
+  if (status !== "ok" || typeof version !== "string") throw new UnknownServer();
   const ready = await get(port, "/readyz", withinMs);
   const at = `Saldo ${version} answers at ${addressOf(port)}`;
   if (!ready.isFine) {
@@ -137,7 +137,7 @@ async function askHttp(port: Port, withinMs: number): Promise<Finding> {
 
 async function askMetrics(port: Port, withinMs: number): Promise<Finding> {
   const { isFine, text } = await get(port, "/metrics", withinMs);
-  if (!isFine || !/^saldo_/m.test(text)) throw new Stranger();
+  if (!isFine || !/^saldo_/m.test(text)) throw new UnknownServer();
   return ok(port.name, `Saldo answers at ${addressOf(port)}`);
 }
 
@@ -156,11 +156,11 @@ const HEALTH_PATH = "/grpc.health.v1.Health/Check";
 const FRAME_HEADER_BYTES = 5;
 const SERVING = 1;
 
-/** The status that the health of a gRPC server has. Errors: those of the connection; Stranger. */
+/** The status that the health of a gRPC server has. Errors: those of the connection; UnknownServer. */
 async function healthOf(url: string, tls: OwnTls | null, withinMs: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const session = connect(url, tls ?? {});
-  session.on("error", reject).setTimeout(withinMs, () => reject(new Stranger()));
+  session.on("error", reject).setTimeout(withinMs, () => reject(new UnknownServer()));
   try {
     const headers = { ":method": "POST", ":path": HEALTH_PATH, "content-type": "application/grpc", te: "trailers" };
     const parts: Buffer[] = [];
@@ -170,7 +170,7 @@ async function healthOf(url: string, tls: OwnTls | null, withinMs: number): Prom
       // The message is one field: its tag, and the status.
       const message = Buffer.concat(parts).subarray(FRAME_HEADER_BYTES);
       const status = message.at(-1);
-      if (message.length !== 2 || status === undefined) reject(new Stranger());
+      if (message.length !== 2 || status === undefined) reject(new UnknownServer());
       else resolve(status);
     });
     call.end(Buffer.alloc(FRAME_HEADER_BYTES));
@@ -191,7 +191,7 @@ async function get(port: Port, path: string, withinMs: number): Promise<{ isFine
   }
 }
 
-function isNobodyThere(error: unknown): boolean {
+function isRefused(error: unknown): boolean {
   const all = [error, error instanceof Error ? error.cause : undefined];
   return all.some((each) => codeOf(each) === "ECONNREFUSED");
 }

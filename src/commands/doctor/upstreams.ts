@@ -9,8 +9,8 @@ import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import { inReadOnly } from "../../database/inspect.ts";
 import { presetVariableOf } from "../../gateway/upstreams/presets.ts";
 import { probeUpstream } from "../../gateway/upstreams/http/probe-upstream.ts";
-import { type Check, failed, type Finding, ok, type Patient, reasonOf, warning } from "./check.ts";
-import type { Witnesses } from "./clock.ts";
+import { type Check, failed, type Finding, ok, type CheckContext, reasonOf, warning } from "./check.ts";
+import type { ClockSamples } from "./clock.ts";
 
 type Known = {
   readonly upstreams: readonly UpstreamConfig[];
@@ -20,15 +20,15 @@ type Known = {
 
 /** The checks of upstreams. What is only in the catalog is known where the database can be read. */
 export function upstreamChecks(
-  patient: Patient,
-  { isReadable, witnesses }: { isReadable: Promise<boolean>; witnesses: Witnesses },
+  context: CheckContext,
+  { isReadable, samples }: { isReadable: Promise<boolean>; samples: ClockSamples },
 ): Check[] {
-  const { config, withinMs } = patient;
+  const { config, withinMs } = context;
   return [
     {
       name: "upstreams",
       waitsForDatabase: true,
-      advice: "Look at the upstreams and at the way there.",
+      advice: "Look at the upstreams and the network path to them.",
       async look() {
         if (!usesRealUpstreams(config)) return [ok("upstreams", "a demo is answered by its own models alone")];
         const { upstreams, routed } = await knownUpstreams(config, await isReadable);
@@ -36,7 +36,7 @@ export function upstreamChecks(
           ({ kind, id, ...each }) => kind !== "demo" && (routed.has(id) || hasKey(each, config)),
         );
         const missing = [...routed].filter((id) => upstreams.every((each) => each.id !== id));
-        const findings = await Promise.all(asked.map((each) => lookAt(each, { config, withinMs, witnesses })));
+        const findings = await Promise.all(asked.map((each) => lookAt(each, { config, withinMs, samples })));
         const all = [...findings, ...missing.map(missingFinding)];
         return all.length > 0
           ? all
@@ -70,7 +70,7 @@ function hasKey({ apiKeyEnv }: Pick<UpstreamConfig, "apiKeyEnv">, { variable }: 
 
 async function lookAt(
   upstream: UpstreamConfig,
-  { config, withinMs, witnesses }: { config: Config; withinMs: number; witnesses: Witnesses },
+  { config, withinMs, samples }: { config: Config; withinMs: number; samples: ClockSamples },
 ): Promise<Finding> {
   const name = `upstream ${upstream.id}`;
   const { apiKeyEnv } = upstream;
@@ -79,10 +79,10 @@ async function lookAt(
   if (apiKey === undefined || apiKey === "")
     return failed(name, "models are routed to it, and its key is not set", `Set ${key}.`);
   const { host } = new URL(upstream.baseUrl);
-  const wayThere = "Look at its status page, its address in the catalog, and the way there.";
+  const advice = "Look at its status page, its address in the catalog, and the network path to it.";
   try {
     const { outcome, status, date } = await probeUpstream(upstream, { apiKey, withinMs });
-    if (date !== null) witnesses.add(host, date);
+    if (date !== null) samples.add(host, date);
     if (outcome === "fine") return ok(name, `${host} answers${apiKey === null ? "" : " and takes the key"}`);
     if (outcome === "refused") return failed(name, `${host} refuses the key: ${status}`, `Set ${key}.`);
     if (outcome === "unlisted")
@@ -97,9 +97,9 @@ async function lookAt(
         `${host} is busy or the account has used up its limit: ${status}`,
         "Look at the account there.",
       );
-    return failed(name, `${host} answers ${status}`, wayThere);
+    return failed(name, `${host} answers ${status}`, advice);
   } catch (error) {
-    return failed(name, `${host} cannot be reached: ${reasonOf(error)}`, wayThere);
+    return failed(name, `${host} cannot be reached: ${reasonOf(error)}`, advice);
   }
 }
 

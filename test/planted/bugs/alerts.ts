@@ -3,6 +3,7 @@
 import type { Edit, PlantedBug } from "../planted-bug.ts";
 
 const source = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
+const sent = (test: string) => ({ file: "test/money/sent-alerts.test.ts", test });
 const alerts = (test: string) => ({ file: "test/money/alerts.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -28,7 +29,7 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
     edits: [
       source("billing/alerts/make-alerts.ts", "w.url IS NOT NULL AND w.stopped_at", "w.url IS NULL AND w.stopped_at"),
     ],
-    noticedBy: alerts("are signed, and delivered by another process where the one that decided them is killed"),
+    noticedBy: sent("are signed, and delivered by another process where the one that decided them is killed"),
   },
   {
     name: "the spend of a former period counts in this one",
@@ -61,7 +62,7 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
         "WHERE d.event_id = $1::uuid AND $2::uuid IS NOT NULL",
       ),
     ],
-    noticedBy: alerts("and again when their owner orders it"),
+    noticedBy: sent("and again when their owner orders it"),
   },
   {
     name: "a secret is shown whenever a webhook is saved",
@@ -72,6 +73,6 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
         'token: madeToken, secret: madeSecret || (known?.secret ?? "") };',
       ),
     ],
-    noticedBy: alerts("show the secret once, and sign with the new one from a rotation on"),
+    noticedBy: sent("show the secret once, and sign with the new one from a rotation on"),
   },
 ];

@@ -15,7 +15,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { useMay } from "../../layouts/role.ts";
-import { Refused } from "../transfers/refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 import { ALERTS_MESSAGES } from "./alerts-messages.ts";
 
 const PAGE_SIZE = 25;

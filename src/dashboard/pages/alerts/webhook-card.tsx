@@ -11,11 +11,12 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
+import { RenewSecretDialog } from "../../components/renew-secret.tsx";
 import { Secret } from "../../components/secret.tsx";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { useMay } from "../../layouts/role.ts";
-import { Refused } from "../transfers/refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 import { ALERTS_MESSAGES } from "./alerts-messages.ts";
 
 /** The webhook and how to change it. */
@@ -105,21 +106,15 @@ function WebhookForm({
           </Button>
         )}
       </div>
-      <Dialog
+      <RenewSecretDialog
+        messages={messages}
         open={isRenewing}
         onClose={() => setRenewing(false)}
-        title={messages.renewTitle}
-        about={messages.renewAbout}
-      >
-        {error === null ? null : <Refused error={error} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => setRenewing(false)}>{messages.cancel}</Button>
-          {/* An address that is typed but not saved stays. */}
-          <Button variant="danger" busy={isPending} onClick={() => mutate({ url: webhook.url, renewSecret: true })}>
-            {messages.renew}
-          </Button>
-        </div>
-      </Dialog>
+        // An address that is typed but not saved stays.
+        onRenew={() => mutate({ url: webhook.url, renewSecret: true })}
+        busy={isPending}
+        refusal={error === null ? null : <Refused error={error} />}
+      />
     </form>
   );
 }

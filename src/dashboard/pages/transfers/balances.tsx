@@ -17,7 +17,7 @@ import { Empty, Failed, Skeleton } from "../../components/states.tsx";
 import { CurrencyFields, FIRST_COIN } from "./currency-fields.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 
 const REFRESHED_EVERY_MS = 10_000;
 

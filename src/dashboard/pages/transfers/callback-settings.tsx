@@ -13,11 +13,12 @@ import { Card } from "../../components/card.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
+import { RenewSecretDialog } from "../../components/renew-secret.tsx";
 import { Secret } from "../../components/secret.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
 import { CALLBACK_MESSAGES } from "./callback-messages.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 
 type ShownOnce = { readonly token: string; readonly secret: string };
 
@@ -103,25 +104,15 @@ function SettingsForm({
           </Button>
         )}
       </div>
-      <Dialog
+      <RenewSecretDialog
+        messages={messages}
         open={isRenewing}
         onClose={() => setRenewing(false)}
-        title={messages.renewTitle}
-        about={messages.renewAbout}
-      >
-        {error === null ? null : <Refused error={error} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => setRenewing(false)}>{messages.cancel}</Button>
-          <Button
-            variant="danger"
-            busy={isPending}
-            // Text that is typed but not saved stays.
-            onClick={() => mutate({ merchantId, url: settings.url, token: "", renewSecret: true })}
-          >
-            {messages.renew}
-          </Button>
-        </div>
-      </Dialog>
+        // An address that is typed but not saved stays.
+        onRenew={() => mutate({ merchantId, url: settings.url, token: "", renewSecret: true })}
+        busy={isPending}
+        refusal={error === null ? null : <Refused error={error} />}
+      />
     </form>
   );
 }

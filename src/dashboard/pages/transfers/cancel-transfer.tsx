@@ -6,7 +6,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
 /** A button and its confirmation. */

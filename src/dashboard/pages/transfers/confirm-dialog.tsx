@@ -8,7 +8,7 @@ import { useMerchantHere } from "./merchant-here.tsx";
 import type { Order, PricedOrder } from "./order.ts";
 import { ORDER_MESSAGES } from "./order-messages.ts";
 import { QuoteLines } from "./quote-card.tsx";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 
 type ConfirmProps = {
   /** Null: there is nothing to confirm. */

@@ -20,7 +20,7 @@ import { BasicHeaderCard } from "./basic-header-card.tsx";
 import { CREDENTIAL_MESSAGES } from "./credential-messages.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 
 /** The pairs, creating one, and how they are sent. */
 export function CredentialsPage() {

@@ -15,7 +15,7 @@ import { useNotify } from "../../components/notices.tsx";
 import { Empty } from "../../components/states.tsx";
 import { CALLBACK_MESSAGES } from "./callback-messages.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
 
 type SheetProps = {

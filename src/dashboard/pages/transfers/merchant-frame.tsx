@@ -16,7 +16,7 @@ import { ENVIRONMENT_COLOURS, ENVIRONMENT_EDGES, ENVIRONMENT_OF, EnvironmentLabe
 import { MerchantContext } from "./merchant-here.tsx";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { type Pair, PairDialog } from "./pair-dialog.tsx";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 
 /** The frame; the page renders in its outlet. */
 export function MerchantFrame() {

@@ -13,7 +13,7 @@ import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { amountOfOrder, type Order, type PricedOrder } from "./order.ts";
 import { ORDER_MESSAGES } from "./order-messages.ts";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 import { askQuote } from "./use-quote.ts";
 
 const MOST_CHARACTERS = 128;

@@ -5,7 +5,7 @@ import { Card } from "../../components/card.tsx";
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useAvailable } from "./balances.tsx";
 import { ORDER_MESSAGES } from "./order-messages.ts";
-import { Refused } from "./refused.tsx";
+import { Refused } from "../../components/refused.tsx";
 import { type Priced, useQuote } from "./use-quote.ts";
 
 /** The quote of the typed amount, while it is typed. */

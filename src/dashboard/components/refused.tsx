@@ -1,9 +1,9 @@
 // A refused order: the reason in the reader's language, and the request id for support.
 
 import { CircleAlert } from "lucide-react";
-import { factsOf } from "../../api/transport.ts";
-import { useLanguage, useMessages, type Messages } from "../../i18n/language.tsx";
-import { problemText } from "../../i18n/problem-text.ts";
+import { factsOf } from "../api/transport.ts";
+import { useLanguage, useMessages, type Messages } from "../i18n/language.tsx";
+import { problemText } from "../i18n/problem-text.ts";
 
 const MESSAGES = {
   id: {
