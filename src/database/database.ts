@@ -160,10 +160,10 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   });
   if (isPooled) await requireNamedStatements(serving);
   const answering = { ...serving, query_timeout: ANSWER_WITHIN_MS };
-  const pool = makePool(answering, options.poolSize ?? DEFAULT_POOL_SIZE);
-  const requestPool = makePool(answering, options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE);
+  const pool = openPool(answering, options.poolSize ?? DEFAULT_POOL_SIZE);
+  const requestPool = openPool(answering, options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE);
   const standby = standbyPool(options, version);
-  const fence = makePool(options.ownerUrl === undefined ? { ...owner, primaryOnly: true } : serving, 1);
+  const fence = openPool(options.ownerUrl === undefined ? { ...owner, primaryOnly: true } : serving, 1);
   return {
     pool,
     requestPool,
@@ -196,10 +196,11 @@ function standbyPool({ readUrl, ownerUrl, poolSize }: DatabaseOptions, version: 
   // As for the primary: without a login of the owner, this one becomes the serving role.
   const url = ownerUrl === undefined ? borrowServingRole(readUrl, version) : readUrl;
   const config = { ...clientConfig(loginOf(url), "saldo reads"), query_timeout: ANSWER_WITHIN_MS };
-  return makePool({ ...config, connectionTimeoutMillis: STANDBY_CONNECT_MS }, poolSize ?? DEFAULT_POOL_SIZE);
+  return openPool({ ...config, connectionTimeoutMillis: STANDBY_CONNECT_MS }, poolSize ?? DEFAULT_POOL_SIZE);
 }
 
-function makePool(config: PrimaryClientConfig, max: number): Pool {
+/** A pool whose lost connections fail the query that runs on them, and nothing else. */
+export function openPool(config: PrimaryClientConfig, max: number): Pool {
   const pool = new Pool({ ...config, Client: PrimaryClient, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
   // Without a listener, a connection that dies would end the process: idle ones emit on the pool, the others on themselves.
   // The pool has dropped it already, and its query fails.

@@ -1,10 +1,9 @@
-import { Pool } from "pg";
 import { afterAll, beforeEach, afterEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { exportCatalog } from "../../src/catalog/apply-catalog.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import type { CatalogModel, UpstreamConfig } from "../../src/catalog/catalog-model.ts";
-import type { Database } from "../../src/database/database.ts";
+import { type Database, openPool } from "../../src/database/database.ts";
 import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { applyCatalog } from "./apply.ts";
@@ -234,7 +233,7 @@ describe.each(testBackends())("the catalog on the %s server", (backend) => {
 });
 
 describe("the catalog without a database", () => {
-  const pool = new Pool({ host: "/nowhere" });
+  const pool = openPool({ host: "/nowhere" }, 1);
   afterAll(() => pool.end());
 
   test("is busy, not broken", async () => {

@@ -1,8 +1,9 @@
 // Reads with a bound of their own, shorter or longer than what the pool allows the rest.
 
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWithin } from "../../src/database/bounded-read.ts";
+import { openPool } from "../../src/database/database.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
@@ -12,7 +13,7 @@ let opened: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   opened = await createTestDatabase();
-  pool = new Pool({ connectionString: opened.url, query_timeout: POOL_BOUND_MS });
+  pool = openPool({ connectionString: opened.url, query_timeout: POOL_BOUND_MS }, 3);
 });
 afterAll(async () => {
   await pool.end();

@@ -2,11 +2,10 @@
 // while it waited, and a service that knows both servers goes on at the other one.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfirmed } from "../../src/database/confirmed-read.ts";
 import { connectClient } from "../../src/database/connections.ts";
-import { openDatabase } from "../../src/database/database.ts";
+import { openDatabase, openPool } from "../../src/database/database.ts";
 import { PrimaryClient } from "../../src/database/primary.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
@@ -80,7 +79,7 @@ describe("with a synchronous standby", () => {
   });
 
   it("counts as away where a connection was led to it", async () => {
-    const replica = new Pool({ connectionString: pair.standbyUrl, max: 1 });
+    const replica = openPool({ connectionString: pair.standbyUrl }, 1);
     const recalled = await readConfirmed(replica, () => Promise.resolve("read")).catch((error: unknown) => error);
     await replica.end();
     expect(recalled).toMatchObject({ message: "cannot assign TransactionIds during recovery" });

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabase, type Database } from "../../src/database/database.ts";
+import { type Database, openDatabase, openPool } from "../../src/database/database.ts";
 import {
   InvalidApiKey,
   LimitExceeded,
@@ -249,7 +248,7 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
 
   test("is busy, not broken, when the database is away", async () => {
     const { key, secret } = await newKey();
-    const pool = new Pool({ host: "/nowhere" });
+    const pool = openPool({ host: "/nowhere" }, 1);
     const keys = createKeys({ database: { pool } });
     await expect(keys.verify(secret)).rejects.toThrow(UpstreamBusy);
     await expect(keys.takeSlot(key)).rejects.toThrow(UpstreamBusy);
