@@ -50,6 +50,25 @@ describe("the frame of the pages", () => {
     await context.close();
   });
 
+  it("names the demo before the person is loaded, so that nothing moves then", async () => {
+    const { page, context } = await dashboard.visitDemo("/models", PHONE);
+    const top = () => page.getByRole("main").evaluate((main) => main.getBoundingClientRect().top);
+    const answer = Promise.withResolvers<void>();
+    await context.route(/AccountsService\/GetMe/, async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByText("Demo", { exact: true }).filter({ visible: true }).waitFor();
+    const early = await top();
+    const loaded = page.waitForResponse(/AccountsService\/GetMe/);
+    answer.resolve();
+    await loaded;
+    await page.getByRole("link", { name: /^Saldo tersedia/ }).waitFor();
+    expect(await top()).toBe(early);
+    await context.close();
+  });
+
   it("leaves where the session had already ended", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     await context.route(/\/auth\/sign-out/, (route) => route.fulfill({ status: 401, json: {} }));

@@ -15,6 +15,7 @@ import { usePageTitle } from "../components/page-title.ts";
 import { AccountSwitcher } from "./account-switcher.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
+import { isDemo } from "./is-demo.ts";
 import { GROUPS, PLACE_MESSAGES } from "./navigation.ts";
 import { NotAMember } from "./not-a-member.tsx";
 import { isAllowed, useMay } from "./role.ts";
@@ -45,7 +46,6 @@ const MESSAGES = {
 export type Reader = {
   readonly email: string;
   readonly isOperator: boolean;
-  readonly isDemo: boolean;
   /** The role in the account that the page shows. Undefined: not loaded yet. */
   readonly role: AccountRole | undefined;
 };
@@ -87,7 +87,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
                 <Menu aria-hidden />
               </IconButton>
               <Whereabouts pathname={pathname} reader={reader} />
-              {reader.isDemo ? (
+              {isDemo() ? (
                 <span className="inline-flex max-sm:hidden">
                   <Badge tone="sandbox">{messages.demo}</Badge>
                 </span>
@@ -99,7 +99,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
             </div>
           </div>
           {/* The header of a narrow page has no room for it beside a large balance. */}
-          {reader.isDemo ? (
+          {isDemo() ? (
             <p className="border-b border-line bg-sandbox-soft px-4 py-1 text-center text-xs font-medium text-sandbox sm:hidden">
               {messages.demo}
             </p>

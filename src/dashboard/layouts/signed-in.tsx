@@ -78,7 +78,6 @@ export function readerOf(me: GetMeResponse | undefined): Reader {
   return {
     email: me?.person?.email ?? "",
     isOperator: me?.person?.roles.includes(Role.OPERATOR) === true,
-    isDemo: me?.isDemo === true,
     role: me?.account?.role,
   };
 }

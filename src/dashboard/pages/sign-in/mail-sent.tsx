@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Outside } from "../../layouts/outside.tsx";
-import { isDemo } from "./is-demo.ts";
+import { isDemo } from "../../layouts/is-demo.ts";
 import { SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 

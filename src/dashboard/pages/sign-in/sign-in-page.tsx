@@ -12,7 +12,7 @@ import { Outside } from "../../layouts/outside.tsx";
 import { rememberSignedIn, wasSignedIn } from "../../layouts/was-signed-in.ts";
 import { PasskeyButton, ProofForms } from "../second-factor/proof-forms.tsx";
 import { FACTOR_MESSAGES } from "../second-factor/second-factor-messages.ts";
-import { isDemo } from "./is-demo.ts";
+import { isDemo } from "../../layouts/is-demo.ts";
 import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
@@ -34,7 +34,7 @@ export function SignInPage() {
   if (ways !== null) return <SecondStepPage ways={ways} onProved={enter} onBack={() => setWays(null)} />;
   return (
     <Outside title={messages.signIn}>
-      {isDemo() ? <DemoDoor onOpen={enter} /> : null}
+      {isDemo() ? <DemoSignIn onOpen={enter} /> : null}
       <SignInForm
         submit={messages.signIn}
         onSend={async (typed) => {
@@ -103,7 +103,7 @@ function SecondStepPage({ ways, onProved, onBack }: SecondStepProps) {
   );
 }
 
-function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
+function DemoSignIn({ onOpen }: { readonly onOpen: () => void }) {
   const messages = useMessages(SIGN_IN_MESSAGES);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

@@ -19,7 +19,7 @@ export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
   const totals = data?.totals;
   const input = totals === undefined ? 0n : inputOf(totals);
   const share = totals === undefined || input === 0n ? null : Number(totals.inputTokensCached) / Number(input);
-  const missing = isFailed ? UNKNOWN : <Skeleton className="h-8 w-28" />;
+  const missing = isFailed ? UNKNOWN : <Skeleton className="h-6 w-28 sm:h-8" />;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Stat label={messages.cost}>
@@ -31,7 +31,7 @@ export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
       <Stat label={messages.tokens}>{totals === undefined ? missing : formats.compact(input + outputOf(totals))}</Stat>
       <Stat
         label={messages.fromCache}
-        hint={totals === undefined ? undefined : `${messages.saved} ${formats.cost(totals.savedByCache)}`}
+        hint={totals === undefined ? UNKNOWN : `${messages.saved} ${formats.cost(totals.savedByCache)}`}
       >
         {totals === undefined ? missing : share === null ? UNKNOWN : formats.percent(share)}
       </Stat>

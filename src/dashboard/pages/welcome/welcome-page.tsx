@@ -17,7 +17,7 @@ import { exampleOf } from "../models/first-model.ts";
 import { useModelColumns } from "../models/model-columns.tsx";
 import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { usePublicModels } from "../models/public-models.ts";
-import { isDemo } from "../sign-in/is-demo.ts";
+import { isDemo } from "../../layouts/is-demo.ts";
 import { PARTS } from "./first-paint.ts";
 import { WELCOME_MESSAGES } from "./welcome-messages.ts";
 
