@@ -75,6 +75,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "ledger/funds.ts",
       "ledger/group-commit/lane-connection.ts",
       "ledger/group-commit/locked-accounts.ts",
+      "ledger/group-commit/unread-members.ts",
       "ledger/jobs/partitions.ts",
       "ledger/late-usage.ts",
       "ledger/postings.ts",

@@ -10,7 +10,7 @@ function waiting(kind: Kind, { alone = false } = {}): Waiting {
   const nobody = (): void => {};
   const member = { accountId: "account" };
   const plain = { member, resolve: nobody, reject: nobody, since: 0, alone };
-  return { ...plain, statement: KINDS[kind], perhapsWritten: false, attempts: 0 };
+  return { ...plain, statement: KINDS[kind], perhapsWritten: false, isRecalled: false, attempts: 0 };
 }
 
 /** How many of each kind run next. */

@@ -20,9 +20,10 @@ export type Waiting = {
   readonly since: number;
   /** Runs by itself, because a group with it has failed. */
   alone: boolean;
-  /** Its statement was lost: its result may have been written. */
+  /** It was sent, and the server has not answered: its result may have been written. */
   perhapsWritten: boolean;
-  answered?: boolean;
+  /** What was written is being read, or that reading was lost as well. */
+  isRecalled: boolean;
   attempts: number;
 };
 

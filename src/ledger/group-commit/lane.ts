@@ -1,23 +1,20 @@
 // A lane: one connection that commits the holds and settlements of many requests together. While one group is being committed the
 // next one collects; there is no timer. A single request is sent at once. A lane promises: each member is answered once; a group
 // that fails runs again member by member, so that one bad row never fails its neighbours; after a lost connection the lost
-// backend is ended, then its written rows are read, and only members without them run again.
+// backend is ended, then its written rows are read, and only members without them run again. Rows that cannot be read stop no others.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
-import { CONFIRM_READS as CONFIRM_READS_TEXT } from "../../database/confirmed-read.ts";
 import type { History } from "../../database/history.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
 import { UpstreamBusy } from "../../kernel/errors.ts";
-import { invariant } from "../../kernel/invariant.ts";
 import { LaneConnection } from "./lane-connection.ts";
 import { LaneQueue, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import { transactionOf } from "./lane-transaction.ts";
 import { LockedAccounts } from "./locked-accounts.ts";
-
-/** Behind a recall in its transaction: the ended backend may have left rows that no standby has confirmed. */
-const CONFIRM_READS = { name: "confirm_reads", text: CONFIRM_READS_TEXT, values: [] };
+import { answerAll, type Outcomes, outcomesOf, recall } from "./member-outcomes.ts";
+import { UnreadMembers } from "./unread-members.ts";
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 
@@ -37,6 +34,7 @@ export class Lane {
   readonly #connection: LaneConnection;
   readonly #queue = new LaneQueue();
   readonly #locked: LockedAccounts;
+  readonly #unread: UnreadMembers;
   #running = false;
   #closed = false;
 
@@ -47,11 +45,12 @@ export class Lane {
       onLost();
     });
     this.#locked = new LockedAccounts(database.pool, (members) => this.#takeBack(members));
+    this.#unread = new UnreadMembers(database.pool, (members) => this.#takeBack(members));
   }
 
   /** How many members wait. */
   get depth(): number {
-    return this.#queue.length + this.#locked.waiting;
+    return this.#queue.length + this.#locked.waiting + this.#unread.waiting;
   }
 
   /** Whether there is no connection: members wait. */
@@ -85,6 +84,7 @@ export class Lane {
         since,
         alone: statement.isAlwaysAlone?.(member) ?? false,
         perhapsWritten: false,
+        isRecalled: false,
         attempts: 0,
       } as Waiting;
       if (this.#locked.join(waiting)) return;
@@ -99,6 +99,7 @@ export class Lane {
     while ((this.#running || this.depth > 0) && performance.now() < until) await sleep(5);
     this.#closed = true;
     this.#locked.close();
+    this.#unread.close();
     this.#refuseAll();
     await this.#connection.close();
   }
@@ -130,12 +131,14 @@ export class Lane {
   }
 
   async #transact(groups: Waiting[][]): Promise<Outcomes[]> {
-    const connection = this.#connection.isOpen ? this.#connection : await this.#connection.get();
+    if (!this.#connection.isOpen) await this.#connection.get();
     const wereLost = groups.some((group) => group.some(({ perhapsWritten }) => perhapsWritten));
-    const open = wereLost ? await this.#recallLost(connection, groups) : groups;
+    if (wereLost) await this.#recallLost(groups);
+    const open = wereLost ? groups.filter((group) => group.length > 0) : groups;
     if (open.length === 0) return [];
     const transaction = transactionOf(open);
-    const rows = transaction.rowsOf(await connection.run(transaction.statements));
+    for (const group of open) for (const waiting of group) waiting.perhapsWritten = true;
+    const rows = transaction.rowsOf(await this.#connection.run(transaction.statements));
     this.statistics.groups += 1;
     return transaction.groups.map((group, index) => {
       this.statistics.members += group.length;
@@ -148,68 +151,71 @@ export class Lane {
    * answered callers continue. Returns the group it has sent.
    */
   async #finish({ groups, outcomes }: Sent): Promise<Sent | null> {
-    let answers: Outcomes[] | null = null;
+    let answers: Outcomes[];
     try {
       answers = await outcomes;
-      // An earlier statement wrote it: a new statement reads it, with a snapshot that contains that commit.
-      for (const { unanswered } of answers) {
-        if (unanswered.length === 0) continue;
-        for (const waiting of await this.#recall(this.#connection, unanswered)) {
-          waiting.answered = true;
-          waiting.reject(waiting.statement.missing(waiting.member));
-        }
-      }
     } catch (error) {
       this.statistics.replays += 1;
-      const open = groups.flat().filter(({ answered }) => answered !== true);
-      // A recall was refused, of what was lost or behind what was committed just now: until it is read, any of it may be written.
-      const isUndecided = answers !== null || open.some(({ perhapsWritten }) => perhapsWritten);
-      if (!this.#connection.isOpen || isUndecided || isDatabaseAway(error))
-        await this.#afterLostConnection(open, error);
-      else await this.#afterFailedStatement(open, error);
+      if (this.#isLost(error)) await this.#afterLostConnection(groups.flat(), error);
+      else await this.#afterFailedStatement(groups.flat(), error);
       return null;
     }
-    const next = this.#sendNext();
-    for (const { answered } of answers) this.#answerAll(answered);
+    const repeated = answers.filter(({ unanswered }) => unanswered.length > 0);
+    const next = repeated.length === 0 ? this.#sendNext() : null;
+    for (const answered of answers) answerAll(answered);
+    for (const { unanswered } of repeated) await this.#recallRepeated(unanswered);
     return next;
   }
 
-  /** Reads the results of members whose statement was lost; returns the groups of members that have yet to run. */
-  async #recallLost(connection: LaneConnection, groups: Waiting[][]): Promise<Waiting[][]> {
-    const open: Waiting[][] = [];
-    for (const group of groups) {
-      const wasLost = group.some(({ perhapsWritten }) => perhapsWritten);
-      open.push(wasLost ? await this.#recall(connection, group) : group);
+  /** An earlier statement wrote them: a new statement reads them, with a snapshot that contains that commit. */
+  async #recallRepeated(members: Waiting[]): Promise<void> {
+    try {
+      for (const waiting of await this.#recall(members)) waiting.reject(waiting.statement.missing(waiting.member));
+    } catch (error) {
+      this.statistics.replays += 1;
+      await this.#afterLostConnection(members, error);
     }
-    return open.filter((group) => group.length > 0);
   }
 
-  /** Answers the members of a kind whose row is written already, and returns the others. */
-  async #recall(connection: LaneConnection, group: Waiting[]): Promise<Waiting[]> {
-    const statement = group[0]?.statement;
-    invariant(statement !== undefined, "a group has a member");
-    const [rows = []] = await connection.run([statement.recall(group.map(({ member }) => member)), CONFIRM_READS]);
-    for (const waiting of group) waiting.perhapsWritten = false;
-    const { answered, unanswered } = outcomesOf(group, (_, members) => statement.recalled(rows, members));
-    this.#answerAll(answered);
-    return unanswered;
+  /** Reads the results of members whose statement was lost, and leaves in the groups those that have yet to run. */
+  async #recallLost(groups: readonly Waiting[][]): Promise<void> {
+    for (const group of groups) {
+      const lost = group.filter(({ perhapsWritten }) => perhapsWritten);
+      if (lost.length === 0) continue;
+      const unanswered = new Set(await this.#recall(lost));
+      const open = group.filter((waiting) => unanswered.has(waiting) || !lost.includes(waiting));
+      group.splice(0, group.length, ...open);
+    }
   }
 
-  #answerAll(answered: readonly (readonly [Waiting, unknown])[]): void {
-    for (const [waiting, outcome] of answered) this.#answer(waiting, outcome);
+  /**
+   * Answers the members of a kind whose row is written already, and returns those without one. Where the server refuses the reading,
+   * they are kept apart. Errors: those of a lost connection.
+   */
+  async #recall(group: Waiting[]): Promise<Waiting[]> {
+    try {
+      if (!this.#connection.isOpen) await this.#connection.get();
+      const outcomes = await recall((statements) => this.#connection.run(statements), group);
+      answerAll(outcomes);
+      return outcomes.unanswered;
+    } catch (error) {
+      if (this.#isLost(error)) throw error;
+      this.statistics.replays += 1;
+      this.#unread.add(group);
+      return [];
+    }
   }
 
-  #answer(waiting: Waiting, outcome: unknown): void {
-    waiting.answered = true;
-    waiting.resolve(outcome);
+  /** Whether the connection is lost: what was sent may be written. All other errors are answers of the server. */
+  #isLost(error: unknown): boolean {
+    return !this.#connection.isOpen || isDatabaseAway(error);
   }
 
   /** The sent statement may have been written. Its rows are read once the lost backend has certainly ended. */
   async #afterLostConnection(group: Waiting[], error: unknown): Promise<void> {
     this.#connection.drop();
     // Their recall was lost as well: where the standby does not confirm, each one is.
-    const recalled = new Set(group.filter(({ perhapsWritten }) => perhapsWritten));
-    for (const waiting of group) waiting.perhapsWritten = true;
+    const recalled = new Set(group.filter(({ isRecalled }) => isRecalled));
     this.#queue.putBack(group);
     if (this.#closed) return this.#refuseAll();
     this.#queue.refuse((waiting) => recalled.has(waiting) && isOutOfPatience(waiting), error);
@@ -231,6 +237,7 @@ export class Lane {
     const code = sqlState(error);
     const [first] = group;
     if (first === undefined) return;
+    for (const waiting of group) waiting.perhapsWritten = false;
     if (code === sqlStates.lockTimeout && (await this.#setLockedApart(group))) return;
     if (group.length === 1) {
       first.attempts += 1;
@@ -272,11 +279,6 @@ export class Lane {
 
 /** A sent transaction, and its result. */
 type Sent = { readonly groups: Waiting[][]; readonly outcomes: Promise<Outcomes[]> };
-/** The members of a group with their outcomes, and those for which nothing was written. */
-type Outcomes = { readonly answered: [Waiting, unknown][]; readonly unanswered: Waiting[] };
-
-type AnyMember = Waiting["member"];
-type AnyStatement = Waiting["statement"];
 
 /** Whether a member has waited for the database for as long as its kind does. */
 function isOutOfPatience({ statement, since }: Waiting): boolean {
@@ -285,23 +287,4 @@ function isOutOfPatience({ statement, since }: Waiting): boolean {
 
 function accountOf({ member }: Waiting): string {
   return member.accountId;
-}
-
-function outcomesOf(
-  group: readonly Waiting[],
-  read: (statement: AnyStatement, members: AnyMember[]) => unknown[],
-): Outcomes {
-  const statement = group[0]?.statement;
-  invariant(statement !== undefined, "a group has a member");
-  const outcomes = read(
-    statement,
-    group.map(({ member }) => member),
-  );
-  const sorted: Outcomes = { answered: [], unanswered: [] };
-  for (const [index, waiting] of group.entries()) {
-    const outcome = outcomes[index];
-    if (outcome === undefined) sorted.unanswered.push(waiting);
-    else sorted.answered.push([waiting, outcome]);
-  }
-  return sorted;
 }

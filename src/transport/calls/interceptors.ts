@@ -89,16 +89,11 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     if (wanted.callers.size === 1 && wanted.callers.has(Caller.PUBLIC)) return { kind: "public" };
     return authenticate(verifiers, credentialsOf(call), wanted);
   };
-  const knownAt = new WeakMap<object, number>();
   const authenticateCall: Interceptor = (next) => async (req) => {
-    knownAt.set(req.contextValues, performance.now());
     setPrincipal({ values: req.contextValues }, await authenticated(req));
     return next(req);
   };
   const recheckBody = createBodyRecheck(authenticated, admittedCallers);
-  const recheckSlow = async (req: Request): Promise<void> => {
-    if (isSlowBody(performance.now() - (knownAt.get(req.contextValues) ?? 0))) await recheckBody(req);
-  };
   return [
     ...traceCalls(ports.tracing),
     ...createOpenInterceptors(ports),
@@ -108,7 +103,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     authoriseCall,
     refuseLimited(ports),
     limitCallers(ports.takeCallerSlot),
-    validateCall(recheckSlow),
+    validateCall(recheckBody),
     recordCallsOnAccounts(ports),
     recordReads(ports),
     recordActivities(ports.recordActivity, ports.logger),
@@ -172,9 +167,7 @@ function validateCall(recheck: RecheckBody): Interceptor {
     const read = messageReaderOf({ values: req.contextValues });
     invariant(read !== null, "a call brings the reader of its message");
     if (req.stream) return next({ ...req, message: admitted(req, read, recheck) });
-    const message = await read();
-    await recheck(req);
-    admitMessage(req.method.input, message);
+    const message = await readBody(req, read, recheck);
     return next({ ...req, message });
   };
 }
@@ -183,10 +176,16 @@ function validateCall(recheck: RecheckBody): Interceptor {
 async function* admitted(req: StreamRequest, read: MessageReader, recheck: RecheckBody) {
   // Connect's empty message is taken too: with it Connect refuses wrong headers of its protocol.
   await req.message[Symbol.asyncIterator]().next();
+  yield await readBody(req, read, recheck);
+}
+
+/** Waits for the body only, not for what a slow database took before: a decision on the caller begins to age behind that. */
+async function readBody(req: Request, read: MessageReader, recheck: RecheckBody): Promise<MessageShape<DescMessage>> {
+  const since = performance.now();
   const message = await read();
-  await recheck(req);
+  if (isSlowBody(performance.now() - since)) await recheck(req);
   admitMessage(req.method.input, message);
-  yield message;
+  return message;
 }
 
 /** Throws unless the message keeps the rules of its contract, and writes its ids in the form that later code compares. */

@@ -8,7 +8,7 @@ import type { Principal } from "../../identity/principal.ts";
 import { authorise } from "./authorise.ts";
 import { principalOf, setPrincipal } from "./call.ts";
 
-/** How old a decision on a caller may be when the body has arrived. */
+/** How long a body may be waited for without another decision on the caller. */
 const SLOW_BODY_MS = 100;
 
 type Call = UnaryRequest | StreamRequest;
@@ -35,7 +35,7 @@ export function createBodyRecheck(
   };
 }
 
-/** Whether a body that took so long, in milliseconds since the caller was known, is a slow one. */
+/** Whether a body that was waited for so long, in milliseconds, is a slow one. */
 export function isSlowBody(ms: number): boolean {
   return ms >= SLOW_BODY_MS;
 }

@@ -111,7 +111,13 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a lost statement is decided anew without a look at what it wrote",
-    edits: [ledger("group-commit/lane.ts", "for (const waiting of group) waiting.perhapsWritten = true;", "")],
+    edits: [
+      ledger(
+        "group-commit/lane.ts",
+        "for (const group of open) for (const waiting of group) waiting.perhapsWritten = true;",
+        "",
+      ),
+    ],
     noticedBy: money(
       "faults",
       "finds the rows of a lost statement, even where it took the last money and the last slot",

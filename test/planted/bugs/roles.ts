@@ -287,10 +287,21 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/calls/interceptors.ts",
-        find: "if (isSlowBody(performance.now() - (knownAt.get(req.contextValues) ?? 0))) await recheckBody(req);",
-        replace: "if (isSlowBody(-1)) await recheckBody(req);",
+        find: "if (isSlowBody(performance.now() - since)) await recheck(req);",
+        replace: "if (isSlowBody(-1)) await recheck(req);",
       },
     ],
     noticedBy: { file: "test/transport/rpc/slow-bodies.test.ts", test: "is refused where the person" },
+  },
+  {
+    name: "a slow database makes the decision on a caller twice",
+    edits: [
+      {
+        file: "src/transport/calls/interceptors.ts",
+        find: "if (isSlowBody(performance.now() - since)) await recheck(req);",
+        replace: "if (isSlowBody(Date.now() - receivedAtMsOf({ values: req.contextValues }))) await recheck(req);",
+      },
+    ],
+    noticedBy: { file: "test/transport/rpc/slow-bodies.test.ts", test: "is looked up once where the database is slow" },
   },
 ];

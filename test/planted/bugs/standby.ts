@@ -13,7 +13,7 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     name: "a recall answers by what the standby may not have",
     edits: [
       ledger(
-        "group-commit/lane.ts",
+        "group-commit/member-outcomes.ts",
         "statement.recall(group.map(({ member }) => member)), CONFIRM_READS",
         "statement.recall(group.map(({ member }) => member))",
       ),
@@ -44,15 +44,50 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a refused recall ends a settlement whose outcome is open",
-    edits: [ledger("group-commit/lane.ts", "|| isUndecided || isDatabaseAway(error)", "|| isDatabaseAway(error)")],
+    edits: [
+      ledger("group-commit/lane.ts", "this.#unread.add(group);", "for (const waiting of group) waiting.reject(error);"),
+    ],
     noticedBy: {
       file: "test/faults/lost-commits.test.ts",
       test: "looks for its effect again where that look is refused",
     },
   },
   {
+    name: "a refused recall stops its lane",
+    edits: [ledger("group-commit/lane.ts", "!this.#connection.isOpen || isDatabaseAway(error)", "true")],
+    noticedBy: { file: "test/faults/unread-rows.test.ts", test: "lets newcomers of both kinds go on" },
+  },
+  {
+    name: "a refused recall takes its neighbours along",
+    edits: [
+      ledger(
+        "group-commit/unread-members.ts",
+        "[unread.waiting]);",
+        "[...this.#unread].map(({ waiting }) => waiting));",
+      ),
+    ],
+    noticedBy: { file: "test/faults/unread-rows.test.ts", test: "answers its neighbours of the lost transaction" },
+  },
+  {
+    name: "what is read to be unwritten does not run again",
+    edits: [
+      ledger(
+        "group-commit/unread-members.ts",
+        "this.#onUnwritten(outcomes.unanswered);",
+        "for (const { reject } of outcomes.unanswered) reject(new UpstreamBusy());",
+      ),
+    ],
+    noticedBy: { file: "test/faults/unread-rows.test.ts", test: "settles what the lost commit had not written" },
+  },
+  {
     name: "a refused recall takes back what was committed beside it",
-    edits: [ledger("group-commit/lane.ts", "answers !== null || open.some(", "open.some(")],
+    edits: [
+      ledger(
+        "group-commit/lane.ts",
+        "for (const answered of answers) answerAll(answered);",
+        "for (const { answered } of answers) for (const [each] of answered) each.reject(new UpstreamBusy());",
+      ),
+    ],
     noticedBy: { file: "test/faults/refused-recalls.test.ts", test: "refuses no answer beside it that was charged" },
   },
   {

@@ -31,11 +31,16 @@ let running: Running;
 let person: SignedInPerson | null = SOMEBODY;
 let pair: MerchantPrincipal | null = PAIR;
 let looks = 0;
+let lookMs = 0;
 const done: string[] = [];
 beforeAll(async () => {
   running = await startServers({
     people: {
-      verifySession: async () => ((looks += 1), person),
+      verifySession: async () => {
+        looks += 1;
+        await sleep(lookMs);
+        return person;
+      },
       accountExists: async () => false,
     },
     verifyMerchant: async () => ((looks += 1), pair),
@@ -52,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.servers.close(1_000));
 beforeEach(() => {
-  [person, pair, looks] = [SOMEBODY, PAIR, 0];
+  [person, pair, looks, lookMs] = [SOMEBODY, PAIR, 0, 0];
   done.length = 0;
 });
 
@@ -98,6 +103,18 @@ describe("a person whose call has a slow body", () => {
     expect(await createKey(() => (person = now))).toBe(status);
     expect(done).toEqual([]);
   });
+});
+
+test("a person is looked up once where the database is slow, and the body is there", async () => {
+  lookMs = 3 * SLOW_MS;
+  const headers = { "content-type": "application/json", "connect-protocol-version": "1", cookie: "saldo_session=a.b" };
+  const url = `${running.http}/saldo.keys.v1.KeysService/CreateKey`;
+  const { status } = await fetch(url, {
+    method: "POST",
+    headers: { ...headers, origin: running.http },
+    body: '{"name":"quick"}',
+  });
+  expect([status, done, looks]).toEqual([200, ["quick"], 1]);
 });
 
 test("a merchant whose pair is revoked while the body of a REST call arrives is refused", async () => {
