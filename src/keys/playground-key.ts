@@ -10,8 +10,16 @@ import { NotFound } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import type { CallingMember } from "./calling-member.ts";
 import type { VerifiedKey } from "./verified-key.ts";
+import { countHoldsForMember } from "../ledger/account-limits.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
-import { insertMemberPlaygroundKey, insertPlaygroundKey, readPlaygroundKey } from "./store.ts";
+import { readMemberBudget } from "./member-budgets.ts";
+import {
+  insertMemberPlaygroundKey,
+  insertPlaygroundKey,
+  isPlaygroundKeyNameless,
+  nameHolder,
+  readPlaygroundKey,
+} from "./playground-store.ts";
 
 const MOST_REMEMBERED = 10_000;
 const DIGEST_BYTES = 32;
@@ -41,9 +49,26 @@ export function createPlaygroundKeys(
     const which = { accountId, personId: isHolder ? null : member.personId };
     const key = (await readPlaygroundKey(pool, which)) ?? (await makeKey(member));
     // That of another member is revoked when the member is removed.
-    if (isHolder) known.set(accountId, key);
+    if (!isHolder) return key;
+    if (await isPlaygroundKeyNameless(pool, key)) await nameMaker(member, key);
+    known.set(accountId, key);
     return key;
   };
+
+  /**
+   * A key of before 0011 names nobody, so the budget of its holder did not count it. Only its playground uses the key, and asks here
+   * first: from now on its requests count, with those that are open.
+   */
+  function nameMaker({ accountId, personId }: PlaygroundOf, { keyId }: VerifiedKey): Promise<void> {
+    return withRetry(() =>
+      withTransaction({ pool }, async (client) => {
+        await lockAccount(client, accountId);
+        if (!(await nameHolder(client, { accountId, keyId, personId }))) return;
+        const budget = await readMemberBudget(client, { accountId, personId });
+        if (budget !== null) await countHoldsForMember(client, { accountId, keyId, personId });
+      }),
+    );
+  }
 
   async function makeKey(member: PlaygroundOf): Promise<VerifiedKey> {
     const { accountId, personId, isHolder } = member;

@@ -83,26 +83,10 @@ WHERE account_id = ANY ($1::uuid[]) AND ${IS_WORKING} GROUP BY account_id`;
 const INSERT = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit, rate_limit_bound, person_id)
 VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int, $8::int, $9::uuid) RETURNING created_at`;
-// $2: the member whose playground it is; null: that of the person whose account it is.
-const PLAYGROUND_KEY = `
-SELECT id, account_id, rate_limit, NULL AS allowed_models, NULL AS allowed_networks, NULL AS person_id FROM api_key
-WHERE account_id = $1::uuid AND revoked_at IS NULL
-  AND CASE WHEN $2::uuid IS NULL THEN is_playground ELSE is_member_playground AND person_id = $2 END`;
-// Behind the lock of the account, so there is one.
-const INSERT_MEMBER_PLAYGROUND = `
-INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, person_id, is_member_playground)
-SELECT $1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', $4::uuid, true
-WHERE NOT EXISTS (SELECT FROM api_key k
-                  WHERE k.account_id = $1 AND k.person_id = $4 AND k.is_member_playground AND k.revoked_at IS NULL)`;
 const KEYS_OF_PERSON = `SELECT id FROM api_key WHERE account_id = $1::uuid AND person_id = $2::uuid`;
 const REVOKE_OF_PERSON = `
 UPDATE api_key SET revoked_at = clock_timestamp()
 WHERE account_id = $1::uuid AND person_id = $2::uuid AND revoked_at IS NULL RETURNING is_member_playground AS "isPlayground"`;
-// Two first calls at the same moment: the second finds the key of the first.
-const INSERT_PLAYGROUND = `
-INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, person_id, is_playground)
-VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', $4::uuid, true)
-ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
 
 const LOCK_KEY = `
 SELECT FROM api_key
@@ -115,7 +99,8 @@ UPDATE api_key SET expires_at = $3::timestamptz, allowed_models = $4::text[], al
                    token_limit = coalesce($6::int, 0)
 WHERE account_id = $1::uuid AND id = $2::uuid`;
 
-type KeyRow = {
+/** The columns of a key that may be used. */
+export type KeyRow = {
   id: string;
   account_id: string;
   rate_limit: number;
@@ -141,15 +126,6 @@ export async function readWorkingKey(pool: Pool, digest: Buffer): Promise<Verifi
   return fromRowWorking(rows[0]);
 }
 
-/** The key of a member's playground; `personId` null: that of the person whose account it is. Null: it has not been made. */
-export async function readPlaygroundKey(
-  pool: Pool,
-  { accountId, personId }: { accountId: string; personId: string | null },
-): Promise<VerifiedKey | null> {
-  const { rows } = await pool.query<KeyRow>(PLAYGROUND_KEY, [accountId, personId]);
-  return fromRowWorking(rows[0]);
-}
-
 /** The ids of all keys that a person has made in an account, revoked ones and that of the playground included. */
 export async function readKeysOfPerson(
   pool: Pool,
@@ -165,22 +141,6 @@ export async function revokeKeysOfPerson(
 ): Promise<number> {
   const { rows } = await client.query<{ isPlayground: boolean }>(REVOKE_OF_PERSON, [accountId, personId]);
   return rows.filter(({ isPlayground }) => !isPlayground).length;
-}
-
-/** Writes it, unless it is there. */
-export async function insertPlaygroundKey(
-  client: PoolClient,
-  { accountId, keyId, digest, personId }: { accountId: string; keyId: string; digest: Buffer; personId: string },
-): Promise<void> {
-  await client.query(INSERT_PLAYGROUND, [accountId, keyId, digest, personId]);
-}
-
-/** Writes the key of a member's playground, unless it is there. Behind the lock of the account. */
-export async function insertMemberPlaygroundKey(
-  client: PoolClient,
-  { accountId, keyId, digest, personId }: { accountId: string; keyId: string; digest: Buffer; personId: string },
-): Promise<void> {
-  await client.query(INSERT_MEMBER_PLAYGROUND, [accountId, keyId, digest, personId]);
 }
 
 /** Decides on one request of a key and counts it if it is let in. Errors: UpstreamBusy when the row stays locked. */
@@ -283,7 +243,8 @@ export async function writeKeyEnd(
   await client.query(SET_END, [accountId, keyId, expiresAt, allowedModels, allowedNetworks, tokenLimit]);
 }
 
-function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
+/** The key of a row; null where there is none. */
+export function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
   if (row === undefined) return null;
   const { id: keyId, account_id: accountId, rate_limit: rateLimit, person_id } = row;
   const { allowed_models: allowedModels, allowed_networks: allowedNetworks } = row;

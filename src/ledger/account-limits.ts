@@ -28,6 +28,7 @@ const LIMIT = `UPDATE account SET max_open_holds = $2::int WHERE id = $1::uuid A
 const RECOUNT = `
 UPDATE account SET open_holds = (SELECT count(*) FROM hold WHERE account_id = $1::uuid)
 WHERE id = $1::uuid AND open_holds <> (SELECT count(*) FROM hold WHERE account_id = $1::uuid)`;
+const COUNT_FOR_MEMBER = `UPDATE hold SET member_id = $3::uuid WHERE account_id = $1::uuid AND key_id = $2::uuid`;
 const RECOUNT_BUDGETS = `SELECT recount_key_budgets($1::uuid) AS wrong`;
 
 /** Reads the limits of an account. Errors: NotFound. */
@@ -70,6 +71,15 @@ export async function recountOpenRequests(
   const { rows } = await client.query<{ wrong: number }>(RECOUNT_BUDGETS, [accountId]);
   const isChanged = rowCount === 1 || rows[0]?.wrong !== 0;
   return { ...(await readLimits(client, accountId)), isChanged, was };
+}
+
+/** Lets the open requests of a key count in the budget that a member has. Behind the lock of the account. */
+export async function countHoldsForMember(
+  client: PoolClient,
+  { accountId, keyId, personId }: { accountId: string; keyId: string; personId: string },
+): Promise<void> {
+  await client.query(COUNT_FOR_MEMBER, [accountId, keyId, personId]);
+  await client.query(RECOUNT_BUDGETS, [accountId]);
 }
 
 async function apply(

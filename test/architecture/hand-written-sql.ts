@@ -107,6 +107,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "gateway/upstreams/learned-models.ts",
     "gateway/upstreams/upstream-figures.ts",
     "gateway/upstreams/upstream-marks.ts",
+    "keys/playground-store.ts",
     "keys/store.ts",
     "merchant/merchants/fee-store.ts",
     "merchant/merchants/pair-store.ts",

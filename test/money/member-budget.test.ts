@@ -6,6 +6,7 @@ import type { BudgetPeriod } from "../../src/kernel/key-limit-errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { NO_LIMITS } from "../../src/keys/key-limits.ts";
 import { readMemberBudget, setMemberBudget } from "../../src/keys/member-budgets.ts";
+import { createPlaygroundKeys } from "../../src/keys/playground-key.ts";
 import { setKeyLimits } from "../../src/keys/set-key-limits.ts";
 import { recountOpenRequests } from "../../src/ledger/account-limits.ts";
 import { lockAccount } from "../../src/ledger/account-lock.ts";
@@ -100,6 +101,26 @@ describe.each(testBackends())("the budget of a member on the %s database", (back
     expect(await one.ledger.admit(stranger.request(3n * UNIT))).toMatchObject({ outcome: "granted" });
     const without = admission(member.accountId, await setup.key(member.accountId), 50n * UNIT);
     expect(await one.ledger.admit(without)).toMatchObject({ outcome: "granted" });
+  });
+
+  it("counts the playground of the holder, whose key the version of before wrote without a person", async () => {
+    const who = { accountId: await setup.account(1_000n * UNIT), personId: uuidv7() };
+    const key = await setup.key(who.accountId);
+    await setup.pool.query("UPDATE api_key SET is_playground = true WHERE id = $1", [key]);
+    await limit(who, 10n * UNIT);
+    // One that is open while the key gets its person.
+    const open = await admitted(one, admission(who.accountId, key, 4n * UNIT));
+    expect(await stateOf(who)).toMatchObject({ held: 0n });
+
+    const nodes = [one, other].map(({ database }) => createPlaygroundKeys(database, async () => {}));
+    const used = await Promise.all([...nodes, ...nodes].map((playground) => playground({ ...who, isHolder: true })));
+    expect(new Set(used.map(({ keyId }) => keyId))).toEqual(new Set([key]));
+    expect(await stateOf(who)).toMatchObject({ held: 4n * UNIT, left: 6n * UNIT });
+    const tooMuch = admission(who.accountId, key, 7n * UNIT);
+    expect(await one.ledger.admit(tooMuch)).toMatchObject({ outcome: "over_budget", of: "member", left: 6n * UNIT });
+    expect(await other.ledger.admit(admission(who.accountId, key, 6n * UNIT))).toMatchObject({ outcome: "granted" });
+    await one.ledger.settle(settlement(who.accountId, open, 3));
+    expect(await stateOf(who)).toMatchObject({ held: 6n * UNIT, spent: 3n * UNIT });
   });
 
   it("counts the same person in another account apart, also in one group of requests", async () => {

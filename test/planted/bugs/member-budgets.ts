@@ -109,4 +109,26 @@ export const MEMBER_BUDGET_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: budget("counts the open requests of a member who gets one"),
   },
+  {
+    name: "the playground key of before keeps out of the budget of its holder",
+    edits: [
+      {
+        file: "src/keys/playground-key.ts",
+        find: "if (await isPlaygroundKeyNameless(pool, key)) await nameMaker(member, key);",
+        replace: "",
+      },
+    ],
+    noticedBy: budget("counts the playground of the holder"),
+  },
+  {
+    name: "open requests of a key that gets its maker do not count in the budget",
+    edits: [
+      {
+        file: "src/keys/playground-key.ts",
+        find: "if (budget !== null) await countHoldsForMember(client, { accountId, keyId, personId });",
+        replace: "void budget;",
+      },
+    ],
+    noticedBy: budget("counts the playground of the holder"),
+  },
 ];
