@@ -56,7 +56,7 @@ export function createPlaygroundKeys(
   };
 
   /**
-   * A key of before 0011 names nobody, so the budget of its holder did not count it. Only its playground uses the key, and asks here
+   * A key of before 0011 names no person, so the budget of its holder did not count it. Only its playground uses the key, and asks here
    * first: from now on its requests count, with those that are open.
    */
   function nameMaker({ accountId, personId }: PlaygroundOf, { keyId }: VerifiedKey): Promise<void> {

@@ -51,7 +51,7 @@ export async function insertMemberPlaygroundKey(
   await client.query(INSERT_MEMBER_PLAYGROUND, [accountId, keyId, digest, personId]);
 }
 
-/** Whether the key of the playground of the person whose account it is names nobody, as a version of before wrote it. */
+/** Whether the key of the playground of the person whose account it is names no person, as a version of before wrote it. */
 export async function isPlaygroundKeyNameless(
   pool: Pool,
   { accountId, keyId }: { accountId: string; keyId: string },
