@@ -196,6 +196,41 @@ CREATE TABLE audit_run (
 ) WITH (fillfactor=50);
 GRANT SELECT, UPDATE ON audit_run TO saldo_serve;
 
+CREATE TABLE auto_top_up (
+  account_id uuid NOT NULL,
+  is_on boolean NOT NULL,
+  threshold bigint NOT NULL,
+  amount bigint NOT NULL,
+  monthly_cap bigint NOT NULL,
+  resumed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  paused_at timestamp with time zone,
+  updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT auto_top_up_amount_check CHECK ((amount > 0)),
+  CONSTRAINT auto_top_up_monthly_cap_check CHECK ((monthly_cap > 0)),
+  CONSTRAINT auto_top_up_threshold_check CHECK ((threshold > 0)),
+  CONSTRAINT auto_top_up_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT auto_top_up_pkey PRIMARY KEY (account_id)
+) WITH (fillfactor=70);
+CREATE INDEX auto_top_up_on ON public.auto_top_up USING btree (account_id) WHERE (is_on AND (paused_at IS NULL));
+GRANT INSERT, SELECT, UPDATE ON auto_top_up TO saldo_serve;
+
+CREATE TABLE auto_top_up_notice (
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  kind text NOT NULL,
+  about text NOT NULL,
+  amount bigint NOT NULL,
+  mail_at timestamp with time zone DEFAULT clock_timestamp(),
+  mail_attempts integer NOT NULL DEFAULT 0,
+  mailed_at timestamp with time zone,
+  CONSTRAINT auto_top_up_notice_kind_check CHECK ((kind = ANY (ARRAY['succeeded'::text, 'failed'::text, 'paused'::text, 'capped'::text]))),
+  CONSTRAINT auto_top_up_notice_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT auto_top_up_notice_pkey PRIMARY KEY (id),
+  CONSTRAINT auto_top_up_notice_once UNIQUE (account_id, about)
+) WITH (fillfactor=70);
+CREATE INDEX auto_top_up_notice_due ON public.auto_top_up_notice USING btree (mail_at) WHERE (mail_at IS NOT NULL);
+GRANT INSERT, SELECT, UPDATE ON auto_top_up_notice TO saldo_serve;
+
 CREATE TABLE callback_attempt (
   id uuid NOT NULL,
   event_id uuid NOT NULL,
@@ -714,6 +749,21 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.payment_event FOR E
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.payment_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
 GRANT INSERT, SELECT ON payment_event TO saldo_serve;
 
+CREATE TABLE payment_method (
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  provider text NOT NULL,
+  token text,
+  label text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  removed_at timestamp with time zone,
+  CONSTRAINT payment_method_token CHECK (((token IS NULL) = (removed_at IS NOT NULL))),
+  CONSTRAINT payment_method_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT payment_method_pkey PRIMARY KEY (id)
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX payment_method_one ON public.payment_method USING btree (account_id) WHERE (removed_at IS NULL);
+GRANT INSERT, SELECT, UPDATE ON payment_method TO saldo_serve;
+
 CREATE TABLE payout (
   id uuid NOT NULL,
   wallet_id uuid NOT NULL,
@@ -972,6 +1022,7 @@ CREATE TABLE sandbox_payment (
   return_url text NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  saved_card text,
   CONSTRAINT sandbox_payment_pkey PRIMARY KEY (order_id),
   CONSTRAINT sandbox_payment_token_key UNIQUE (token)
 );
@@ -1081,6 +1132,9 @@ CREATE TABLE top_up (
   tax_given_back bigint,
   receipted_at timestamp with time zone,
   noted_back bigint,
+  method_id uuid,
+  charge_called_at timestamp with time zone,
+  saves_method boolean,
   CONSTRAINT top_up_amount_check CHECK ((amount > 0)),
   CONSTRAINT top_up_check CHECK (((given_back >= 0) AND (given_back <= amount))),
   CONSTRAINT top_up_credited CHECK (((paid_at IS NOT NULL) = (state = ANY (ARRAY['paid'::text, 'partially_refunded'::text, 'refunded'::text, 'charged_back'::text])))),
@@ -1089,6 +1143,7 @@ CREATE TABLE top_up (
   CONSTRAINT top_up_state_check CHECK ((state = ANY (ARRAY['created'::text, 'pending'::text, 'review'::text, 'expired'::text, 'failed'::text, 'canceled'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'charged_back'::text]))),
   CONSTRAINT top_up_tax CHECK ((((tax IS NULL) OR (tax >= 0)) AND ((tax_rate IS NULL) OR ((tax_rate >= 0) AND (tax_rate <= 10000))) AND ((COALESCE(tax_given_back, (0)::bigint) >= 0) AND (COALESCE(tax_given_back, (0)::bigint) <= COALESCE(tax, (0)::bigint))))) NOT VALID,
   CONSTRAINT top_up_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT top_up_method FOREIGN KEY (method_id) REFERENCES payment_method(id) NOT VALID,
   CONSTRAINT top_up_pkey PRIMARY KEY (id),
   CONSTRAINT top_up_account_id_idempotency_key_key UNIQUE (account_id, idempotency_key)
 ) WITH (fillfactor=70);
@@ -1097,6 +1152,7 @@ CREATE INDEX top_up_attention ON public.top_up USING btree (id) WHERE ((state = 
 CREATE INDEX top_up_by_state ON public.top_up USING btree (provider, state, id);
 CREATE INDEX top_up_changed ON public.top_up USING btree (changed_at);
 CREATE INDEX top_up_due ON public.top_up USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE UNIQUE INDEX top_up_one_automatic ON public.top_up USING btree (account_id) WHERE ((method_id IS NOT NULL) AND (state = ANY (ARRAY['created'::text, 'pending'::text, 'review'::text])));
 CREATE INDEX top_up_reference ON public.top_up USING btree (provider, provider_reference);
 CREATE INDEX top_up_unreceipted ON public.top_up USING btree (id) WHERE ((paid_at IS NOT NULL) AND ((receipted_at IS NULL) OR (COALESCE(noted_back, (0)::bigint) < (given_back + COALESCE(tax_given_back, (0)::bigint)))));
 GRANT INSERT ON top_up TO saldo_seed;

@@ -1,6 +1,6 @@
 // Top-ups of several processes, on a database of their own and with a payment provider that speaks the real wire formats.
 
-import { openPaymentProviders, type PaymentConfig } from "../../src/billing/payments/payment-providers.ts";
+import { openPaymentProviders, type PaymentConfig, type PaymentProviders } from "../../src/billing/payments/payment-providers.ts";
 import { createSandboxDesk, type SandboxDesk } from "../../src/billing/payments/sandbox/sandbox-desk.ts";
 import { SIGNATURE_HEADER, writeNotification } from "../../src/billing/payments/sandbox/sandbox-provider.ts";
 import { paymentOfOrder } from "../../src/billing/payments/sandbox/store.ts";
@@ -24,6 +24,7 @@ const TOKEN_COST = PRICES.input / MICRO;
 export type TopUpProcess = {
   readonly database: Database;
   readonly topUps: TopUps;
+  readonly providers: PaymentProviders;
   readonly desk: SandboxDesk;
   /** The errors of calls to providers. */
   readonly failures: { readonly topUpId: string; readonly error: unknown }[];
@@ -82,6 +83,7 @@ export class TopUpSetup {
     const process: TopUpProcess = {
       database,
       topUps,
+      providers,
       desk,
       failures,
       close: async () => {

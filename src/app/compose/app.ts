@@ -209,6 +209,8 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
             watch.tick,
             people.lowBalanceTick,
             people.alertTick,
+            payments.autoTopUpTick,
+            people.autoTopUpMailTick,
             postAlertsTick(alerts),
             receivableTick(database.pool),
             receipts.tick,

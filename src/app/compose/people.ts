@@ -19,6 +19,7 @@ import { openAccount } from "../../ledger/accounts.ts";
 import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-credit.ts";
 import { readerOfAccount } from "../../identity/store.ts";
 import { alertTick } from "../../billing/jobs/alerts.ts";
+import { autoTopUpMailTick } from "../../billing/jobs/auto-top-ups.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
 import { operatorOf, ownAccountOf, personOf, sessionOf } from "../../transport/calls/callers.ts";
@@ -39,6 +40,8 @@ export type AppPeople = {
   readonly mailer: Mailer;
   /** Sends people mails about their balance. */
   readonly lowBalanceTick: Tick;
+  /** Sends people mails about their automatic top-ups. */
+  readonly autoTopUpMailTick: Tick;
   /** Decides alerts, and sends their mails. */
   readonly alertTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
@@ -95,6 +98,12 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
       mailer,
       readerOf: (accountId) => readerOfAccount(pool, accountId),
       topUpUrl: () => `${baseUrl()}/billing`,
+    }),
+    autoTopUpMailTick: autoTopUpMailTick({
+      pool,
+      mailer,
+      readerOf: (accountId) => readerOfAccount(pool, accountId),
+      url: () => `${baseUrl()}/billing`,
     }),
     alertTick: alertTick({
       pool,

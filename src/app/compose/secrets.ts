@@ -5,6 +5,7 @@ import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { WEBHOOK_SECRETS } from "../../billing/alerts/account-webhook.ts";
+import { METHOD_SECRETS } from "../../billing/auto-top-ups/saved-method.ts";
 import { SANDBOX_SECRETS } from "../../billing/payments/sandbox/store.ts";
 import type { Database } from "../../database/database.ts";
 import { DEMO_SECRETS } from "../../database/purpose.ts";
@@ -29,6 +30,7 @@ export const SECRET_COLUMNS: readonly SecretColumns[] = [
   APP_SECRETS,
   SIGNING_SECRETS,
   SANDBOX_SECRETS,
+  METHOD_SECRETS,
   DEMO_SECRETS,
 ];
 

@@ -3,6 +3,7 @@
 
 import { fetch } from "undici";
 import { baseUrlOf } from "./announcement.ts";
+import { autoTopUpTick } from "../../billing/jobs/auto-top-ups.ts";
 import { openPaymentProviders } from "../../billing/payments/payment-providers.ts";
 import {
   createSandboxDesk,
@@ -15,6 +16,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { systemClock } from "../../kernel/clock.ts";
+import type { Tick } from "../../workers/tick.ts";
 
 /** A notification of the sandbox is taken at once or not. */
 const DELIVERY_WITHIN_MS = 5_000;
@@ -23,6 +25,8 @@ export type TopUpParts = {
   readonly topUps: TopUps;
   /** Null: there is no sandbox provider. */
   readonly desk: SandboxDesk | null;
+  /** Charges accounts that are low and want it. */
+  readonly autoTopUpTick: Tick;
   /** Closes the providers, once no more calls come. */
   close(): Promise<void>;
 };
@@ -59,6 +63,13 @@ export function createTopUpParts(
   return {
     topUps,
     desk,
+    autoTopUpTick: autoTopUpTick({
+      database,
+      providers,
+      clock: systemClock,
+      onFailure: (accountId, err) =>
+        logger.warn({ event: "payment.automatic.failed", accountId, err }, "an automatic top-up could not be charged"),
+    }),
     async close() {
       await desk?.stop();
       await providers.close();

@@ -22,7 +22,21 @@ export type PaymentOrder = {
   readonly expiresAt: Date;
   /** Where the payer's browser goes when it is done. Coming back there proves nothing. */
   readonly returnUrl: string;
+  /** Whose method is saved, where the payer has agreed to it: our name for the account. Left out: nothing is saved. */
+  readonly saveFor?: string;
 };
+
+/** A way to pay that the provider saved. The token can be charged and is a secret; the label is what its owner sees. */
+export type SavedMethod = { readonly token: string; readonly label: string };
+
+/** A charge of a saved method, without its owner. */
+export type MethodCharge = Pick<PaymentOrder, "orderId" | "amount" | "description"> & {
+  readonly accountId: string;
+  readonly token: string;
+};
+
+/** `refused`: this call has charged nothing and will not. `taken`: the provider has it, and what becomes of it is asked. */
+export type ChargeAnswer = { readonly outcome: "taken" | "refused"; readonly reference: string | null };
 
 export type OpenedPayment = {
   /** The provider's page; an https address. */
@@ -37,6 +51,8 @@ export type AskedOrder = {
   readonly reference: string | null;
   /** Whether it was credited: then what was given back is asked for as well. */
   readonly isCredited: boolean;
+  /** Whether the order saves a method, or charges one. Left out: it does neither. */
+  readonly method?: "saved" | "charged";
 };
 
 /** The provider's answer about an order. */
@@ -53,6 +69,8 @@ export type PaymentFacts = {
    * neither has one.
    */
   readonly fee?: bigint | null;
+  /** The method that a paid order has saved. Null or left out: there is none. */
+  readonly method?: SavedMethod | null;
 };
 
 /** The answer for an order without a payment at the provider. */
@@ -95,6 +113,11 @@ export interface PaymentProvider {
    * provider can prevent it. Errors: PaymentProviderError.
    */
   open(order: PaymentOrder): Promise<OpenedPayment>;
+  /**
+   * Charges a saved method. It is called once for an order, ever. Null: this provider saves and charges no methods. Errors:
+   * PaymentProviderError: what became of the charge is not known, and only `ask` may find out.
+   */
+  readonly charge: ((charge: MethodCharge) => Promise<ChargeAnswer>) | null;
   /** Asks what has become of an order. Errors: PaymentProviderError. */
   ask(order: AskedOrder): Promise<PaymentFacts>;
   /**

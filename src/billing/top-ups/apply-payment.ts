@@ -12,6 +12,7 @@ import { rupiahText } from "../../kernel/rupiah-text.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
 import { creditAccount } from "../../ledger/credits.ts";
 import { debitAvailable } from "../../ledger/debits.ts";
+import { saveMethod } from "../auto-top-ups/saved-method.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { settleDisputes } from "./disputes.ts";
@@ -73,6 +74,8 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
   }
 
   if (decision.steps.includes("paid")) await credit(client, topUp);
+  if (decision.steps.at(-1) === "paid" && topUp.savesMethod && facts.method != null)
+    await saveMethod(client, { accountId: topUp.accountId, provider: topUp.provider, method: facts.method });
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (grows) await takeBack(client, topUp, { back, state });

@@ -76,6 +76,7 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
     orderId: topUp.topUpId,
     reference: topUp.providerReference,
     isCredited: isCredited(topUp.state),
+    ...methodOf(topUp),
   };
   let facts = await provider.ask(asked);
   // An answer that was on its way while the payment was confirmed is old. An answer to a question after the credit, given twice, is
@@ -86,6 +87,11 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const isWonBack = topUp.state === "charged_back" && facts.state === "paid";
   const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
   return applyPayment(database, topUp.topUpId, { ...known, isUndone, isWonBack });
+}
+
+function methodOf({ methodId, savesMethod }: TopUp): { method?: "saved" | "charged" } {
+  if (methodId !== null) return { method: "charged" };
+  return savesMethod ? { method: "saved" } : {};
 }
 
 function expired(facts: PaymentFacts): PaymentFacts {

@@ -49,6 +49,15 @@ export type TopUpCreation = {
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
 
+/** What is ordered. */
+export type TopUpOrder = {
+  readonly accountId: string;
+  readonly amount: bigint;
+  readonly idempotencyKey: string;
+  /** Whether the method that pays it is saved for automatic top-ups, as its payer agreed. Left out: no. */
+  readonly savesMethod?: boolean;
+};
+
 /**
  * Opens a top-up, or returns the one that was opened under the same key. Its page may not be there yet while another call of
  * the same key is opening it. Errors: ValidationError; LimitExceeded when too many orders wait to be paid; NotFound where top-ups
@@ -56,13 +65,15 @@ export type TopUpCreation = {
  */
 export async function createTopUp(
   creation: TopUpCreation,
-  { accountId, amount, idempotencyKey }: { accountId: string; amount: bigint; idempotencyKey: string },
+  { accountId, amount, idempotencyKey, savesMethod = false }: TopUpOrder,
 ): Promise<TopUp> {
   requireAmount(amount);
   const { provider } = creation;
   if (provider === null) throw new NotFound("Top-ups are not offered here.");
-  const topUp = await writeDown(creation, { accountId, ordered: amount, idempotencyKey, provider: provider.name });
-  if (orderedAmountOf(topUp) !== amount) {
+  if (savesMethod && provider.charge === null) throw new NotFound("No payment method can be saved here.");
+  const order = { accountId, ordered: amount, idempotencyKey, provider: provider.name, savesMethod };
+  const topUp = await writeDown(creation, order);
+  if (orderedAmountOf(topUp) !== amount || topUp.savesMethod !== savesMethod) {
     const message = `was used for a top-up of ${rupiahText(idr(orderedAmountOf(topUp)))}`;
     throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
   }
@@ -84,7 +95,7 @@ function orderedAmountOf({ amount, tax, isTaxIncluded }: TopUp): bigint {
 }
 
 /** The parts of an order by the rule that holds now. The least amount is the one that is credited. */
-async function taxedOrder(client: PoolClient, ordered: bigint) {
+export async function taxedOrder(client: PoolClient, ordered: bigint) {
   const rule = await readTaxRule(client);
   const { net, tax } = taxedAmountOf(ordered, rule);
   if (net < LEAST_AMOUNT) {
@@ -96,7 +107,7 @@ async function taxedOrder(client: PoolClient, ordered: bigint) {
 
 async function writeDown(
   { database, clock, expiresAfterMs }: TopUpCreation,
-  order: { accountId: string; ordered: bigint; idempotencyKey: string; provider: string },
+  order: { accountId: string; ordered: bigint; idempotencyKey: string; provider: string; savesMethod: boolean },
 ): Promise<TopUp> {
   const known = await selectTopUpOfKey(database.pool, order);
   if (known !== null) {
@@ -132,6 +143,7 @@ async function openOrder(creation: TopUpCreation, provider: PaymentProvider, top
       description,
       expiresAt,
       returnUrl: returnUrlOf(topUpId),
+      ...(topUp.savesMethod ? { saveFor: topUp.accountId } : {}),
     });
     await saveOpened(database.pool, { topUpId, ...opened });
   } catch (error) {

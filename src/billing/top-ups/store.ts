@@ -9,7 +9,7 @@ export const COLUMNS = `
 t.id, t.account_id, t.amount, t.provider, t.state, t.provider_reference, t.payment_url, t.given_back, t.problem, t.dispute,
 t.revision, t.created_at, t.expires_at, t.paid_at, t.changed_at,
 coalesce(t.tax, 0) AS tax, coalesce(t.tax_rate, 0) AS tax_rate, coalesce(t.tax_included, false) AS tax_included,
-coalesce(t.tax_given_back, 0) AS tax_given_back,
+coalesce(t.tax_given_back, 0) AS tax_given_back, t.method_id, coalesce(t.saves_method, false) AS saves_method,
 (SELECT jsonb_build_object('receiptId', r.id, 'series', r.series, 'year', r.year, 'number', r.number)
  FROM receipt r WHERE r.top_up_id = t.id AND r.kind = 'receipt' AND r.given_back = 0 AND t.receipted_at IS NOT NULL) AS receipt,
 (SELECT coalesce(sum(r.amount - r.collected), 0)::bigint FROM receivable r WHERE r.top_up_id = t.id AND r.collected < r.amount) AS owed`;
@@ -26,8 +26,10 @@ SELECT count(*)::int AS open FROM (
   SELECT FROM top_up WHERE account_id = $1::uuid AND state IN ('created', 'pending') LIMIT $2
 ) counted`;
 const INSERT = `
-INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at, next_check_at, tax, tax_rate, tax_included)
-VALUES ($1::uuid, $2::uuid, $3, $4::bigint, $5, $6::timestamptz, $7::timestamptz, $8::bigint, $9::int, $10::boolean)
+INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at, next_check_at, tax, tax_rate, tax_included,
+  method_id, saves_method)
+VALUES ($1::uuid, $2::uuid, $3, $4::bigint, $5, $6::timestamptz, $7::timestamptz, $8::bigint, $9::int, $10::boolean,
+  $11::uuid, $12::boolean)
 ON CONFLICT (account_id, idempotency_key) DO NOTHING RETURNING id`;
 
 // Two that open the same order at once would each be given a page, of which one provider lets only the last one work.
@@ -93,6 +95,8 @@ export type Row = {
   receipt: { receiptId: string; series: string; year: number; number: number } | null;
   owed: bigint;
   problem: string | null;
+  method_id: string | null;
+  saves_method: boolean;
   dispute: TopUp["dispute"];
   revision: number;
   created_at: Date;
@@ -130,14 +134,15 @@ export async function countOpenOrders(reader: Reader, accountId: string, most: n
 export async function insertTopUp(
   reader: Reader,
   topUp: Pick<TopUp, "topUpId" | "accountId" | "amount" | "provider" | "expiresAt"> &
-    Partial<Pick<TopUp, "tax" | "taxRate" | "isTaxIncluded">> & {
+    Partial<Pick<TopUp, "tax" | "taxRate" | "isTaxIncluded" | "methodId" | "savesMethod">> & {
       readonly idempotencyKey: string;
       readonly nextCheckAt: Date;
     },
 ): Promise<boolean> {
   const { topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt } = topUp;
   const taxes = [topUp.tax ?? 0n, topUp.taxRate ?? 0, topUp.isTaxIncluded ?? false];
-  const values = [topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt, ...taxes];
+  const method = [topUp.methodId ?? null, topUp.savesMethod ?? false];
+  const values = [topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt, ...taxes, ...method];
   return (await reader.query(INSERT, values)).rowCount === 1;
 }
 
@@ -268,6 +273,8 @@ export function fromRow(row: Row): TopUp {
     owed: row.owed,
     problem: row.problem,
     dispute: row.dispute,
+    methodId: row.method_id,
+    savesMethod: row.saves_method,
     revision: row.revision,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -49,6 +49,10 @@ export type TopUp = {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
+  /** The saved method that it charges by itself; null: its payer pays. */
+  readonly methodId: string | null;
+  /** Whether the method that pays it is saved, as its payer agreed. */
+  readonly savesMethod: boolean;
   /** When something that can be seen has changed last. */
   readonly changedAt: Date;
 };

@@ -7,7 +7,7 @@ import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import type { NotificationRequest } from "../payments/payment-provider.ts";
 import type { PaymentProviders } from "../payments/payment-providers.ts";
 import { checkDueTopUps, verifyTopUpNow, type WhichDue } from "./check-top-ups.ts";
-import { createTopUp } from "./create-top-up.ts";
+import { createTopUp, type TopUpOrder } from "./create-top-up.ts";
 import { selectTopUps, selectTopUpsOfAccount } from "./store.ts";
 import { takeNotification } from "./take-notification.ts";
 import type { TopUp } from "./top-up.ts";
@@ -15,7 +15,7 @@ import { TopUpWatch } from "./watch-top-ups.ts";
 
 export type TopUps = {
   /** Opens a top-up; for its errors see createTopUp. */
-  create(order: { accountId: string; amount: bigint; idempotencyKey: string }): Promise<TopUp>;
+  create(order: TopUpOrder): Promise<TopUp>;
   /** Errors: NotFound, also for another account's. */
   get(asked: { accountId: string; topUpId: string }): Promise<TopUp>;
   /** An account's top-ups, newest first. Errors: ValidationError when the page token is none. */

@@ -2,6 +2,7 @@
 
 import { defineEntity, p } from "@mikro-orm/core";
 import { moment, now } from "./column-types.ts";
+import { PaymentMethod } from "./auto-top-ups.ts";
 import { Account } from "./ledger.ts";
 
 export const LowBalanceAlert = defineEntity({
@@ -52,6 +53,13 @@ export const TopUp = defineEntity({
     taxGivenBack: p.bigint("bigint").nullable(),
     receiptedAt: moment().nullable(),
     notedBack: p.bigint("bigint").nullable(),
+    methodId: p
+      .manyToOne(() => PaymentMethod)
+      .mapToPk()
+      .fieldName("method_id")
+      .nullable(),
+    chargeCalledAt: moment().nullable(),
+    savesMethod: p.boolean().nullable(),
   },
   uniques: [{ name: "top_up_account_id_idempotency_key_key", properties: ["accountId", "idempotencyKey"] }],
   indexes: [
@@ -173,6 +181,7 @@ export const SandboxPayment = defineEntity({
     returnUrl: p.text(),
     expiresAt: moment(),
     createdAt: now(),
+    savedCard: p.text().nullable(),
   },
   uniques: [{ name: "sandbox_payment_token_key", properties: ["token"] }],
 });

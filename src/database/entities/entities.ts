@@ -1,6 +1,7 @@
 // Every table of the service, as entities of the ORM. A test compares them with a fresh database.
 
 import * as alerts from "./alerts.ts";
+import * as autoTopUps from "./auto-top-ups.ts";
 import * as billing from "./billing.ts";
 import * as catalog from "./catalog.ts";
 import * as identity from "./identity.ts";
@@ -20,6 +21,7 @@ export const entities = {
   ...catalog,
   ...billing,
   ...alerts,
+  ...autoTopUps,
   ...proof,
   ...identity,
   ...merchants,

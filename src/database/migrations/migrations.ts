@@ -44,6 +44,8 @@ export const schemaCode: SchemaCode = {
     { number: 20, name: "callback-log", oldestCode: 1, uses: ["callback_log"] },
     { number: 21, name: "alerts", oldestCode: 1 },
     { number: 22, name: "member-budgets", oldestCode: 1 },
+    { number: 23, name: "auto-top-up", oldestCode: 1 },
+    { number: 24, name: "one-automatic-order", oldestCode: 1, concurrent: true },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -40,6 +40,7 @@ const WORDS: Readonly<Record<"id" | "en", Words>> = {
     },
     action: {
       pay: "Bayar",
+      pay_refused_card: "Bayar dengan kartu yang akan ditolak nanti",
       pay_late: "Bayar, pemberitahuan terlambat",
       pay_twice: "Bayar, pemberitahuan ganda",
       pay_silently: "Bayar, tanpa pemberitahuan",
@@ -69,6 +70,7 @@ const WORDS: Readonly<Record<"id" | "en", Words>> = {
     },
     action: {
       pay: "Pay",
+      pay_refused_card: "Pay with a card that is refused later",
       pay_late: "Pay, with a late notification",
       pay_twice: "Pay, with a doubled notification",
       pay_silently: "Pay, without a notification",

@@ -74,6 +74,8 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
       return { paymentUrl: pageOf(textOf(objectOf(body, "refused"), "redirect_url")), reference: null };
     },
 
+    charge: null,
+
     async ask({ orderId, reference }: AskedOrder): Promise<PaymentFacts> {
       const url = `${apiUrl}/v2/${encodeURIComponent(orderId)}/status`;
       const answer = await client.call({ method: "GET", url, understood: [404] });

@@ -10,6 +10,7 @@ import { movePayment, paymentOfOrder, paymentOfToken, type SandboxPayment, type 
 /** What can be done on the page. */
 export const SANDBOX_ACTIONS = [
   "pay",
+  "pay_refused_card",
   "pay_late",
   "pay_twice",
   "pay_silently",
@@ -36,6 +37,8 @@ const MOVES: Readonly<
   Record<SandboxAction, { to: SandboxStatus; from: readonly SandboxStatus[]; delivery: Delivery }>
 > = {
   pay: { to: "paid", from: UNPAID, delivery: ONCE },
+  // The card that it saves refuses every later charge.
+  pay_refused_card: { to: "paid", from: UNPAID, delivery: ONCE },
   pay_late: { to: "paid", from: UNPAID, delivery: { copies: 1, delayMs: LATE_MS } },
   pay_twice: { to: "paid", from: UNPAID, delivery: TWICE },
   pay_silently: { to: "paid", from: UNPAID, delivery: NEVER },
@@ -122,12 +125,17 @@ export function createSandboxDesk(
 
   return {
     find,
-    actionsOf: ({ status }) => SANDBOX_ACTIONS.filter((action) => MOVES[action].from.includes(status)),
+    actionsOf: ({ status, savedCard }) =>
+      SANDBOX_ACTIONS.filter(
+        (action) => MOVES[action].from.includes(status) && (action !== "pay_refused_card" || savedCard !== null),
+      ),
     async act(token, action) {
       const payment = await find(token);
       const { to, from, delivery } = MOVES[action];
       const paid = to === "paid" ? payment.amount : payment.paid;
-      const moved = await movePayment(pool, { ...payment, status: to, paid }, from);
+      const card = action === "pay_refused_card" ? "refused" : "good";
+      const savedCard = payment.savedCard !== null && to === "paid" ? card : payment.savedCard;
+      const moved = await movePayment(pool, { ...payment, status: to, paid, savedCard }, from);
       if (moved !== null) await notify(moved, delivery);
     },
     refund: (orderId, amount) =>

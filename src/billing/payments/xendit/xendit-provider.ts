@@ -112,6 +112,8 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
       return openedOf(objectOf(body, "refused"));
     },
 
+    charge: null,
+
     async ask(asked: AskedOrder): Promise<PaymentFacts> {
       const invoice = await invoiceOf(asked);
       if (invoice === null) return UNKNOWN_PAYMENT;

@@ -1,0 +1,80 @@
+// The mails of automatic top-ups, first in the reader's language and then in the other.
+
+import { idr } from "../../kernel/money.ts";
+import type { Language } from "../../kernel/preferred-language.ts";
+import { rupiahText } from "../../kernel/rupiah-text.ts";
+import { claimUntil, MAILS_PER_CLAIM, type OwedMails } from "../owed-mails.ts";
+import type { NoticeKind } from "./store.ts";
+
+const CLAIM = `
+UPDATE auto_top_up_notice n SET mail_attempts = n.mail_attempts + 1, mail_at = ${claimUntil("n.mail_attempts")}
+FROM (
+  SELECT id FROM auto_top_up_notice WHERE mail_at <= clock_timestamp() ORDER BY mail_at LIMIT ${MAILS_PER_CLAIM} FOR NO KEY UPDATE SKIP LOCKED
+) due
+WHERE n.id = due.id RETURNING n.id, n.account_id AS "accountId", n.kind, n.amount`;
+const SENT = `UPDATE auto_top_up_notice SET mailed_at = clock_timestamp(), mail_at = NULL WHERE id = $1::uuid`;
+
+/** A mail that is owed; money is micro-rupiah. */
+export type AutoTopUpNotice = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: NoticeKind;
+  readonly amount: bigint;
+};
+
+/** The mails that automatic top-ups owe. */
+export const AUTO_TOP_UP_MAILS: OwedMails<AutoTopUpNotice> = { claim: CLAIM, sent: SENT, idOf: ({ id }) => id };
+
+type Words = { readonly subject: string; readonly now: string };
+
+/** The words of a mail. `url`: where the settings are. */
+export function autoTopUpMail(
+  { kind, amount }: AutoTopUpNotice,
+  url: string,
+  language: Language,
+): { subject: string; text: string } {
+  const [first, second] = language === "en" ? [ENGLISH, INDONESIAN] : [INDONESIAN, ENGLISH];
+  const [one, two] = [first[kind](rupiahText(idr(amount), language)), second[kind](rupiahText(idr(amount), language === "en" ? "id" : "en"))];
+  return {
+    subject: `Saldo: ${one.subject} / ${two.subject}`,
+    text: [one.now, two.now, "", url].join("\n"),
+  };
+}
+
+const INDONESIAN: Readonly<Record<NoticeKind, (amount: string) => Words>> = {
+  succeeded: (amount) => ({
+    subject: "isi ulang otomatis berhasil",
+    now: `Isi ulang otomatis berhasil: ${amount} ditagih ke metode pembayaran tersimpan Anda.`,
+  }),
+  failed: (amount) => ({
+    subject: "isi ulang otomatis gagal",
+    now: `Isi ulang otomatis ${amount} gagal: penyedia pembayaran menolak metode tersimpan Anda. Kami mencoba lagi paling cepat satu jam kemudian.`,
+  }),
+  paused: () => ({
+    subject: "isi ulang otomatis dijeda",
+    now: "Isi ulang otomatis dijeda karena tiga tagihan berturut-turut ditolak. Periksa metode pembayaran Anda, lalu simpan pengaturan lagi.",
+  }),
+  capped: (amount) => ({
+    subject: "batas bulanan isi ulang otomatis tercapai",
+    now: `Isi ulang otomatis berhenti bulan ini: tagihan berikutnya akan melewati batas ${amount} yang Anda tetapkan.`,
+  }),
+};
+
+const ENGLISH: typeof INDONESIAN = {
+  succeeded: (amount) => ({
+    subject: "automatic top-up succeeded",
+    now: `Your automatic top-up succeeded: ${amount} was charged to your saved payment method.`,
+  }),
+  failed: (amount) => ({
+    subject: "automatic top-up failed",
+    now: `Your automatic top-up of ${amount} failed: the payment provider refused your saved method. We try again after one hour at the earliest.`,
+  }),
+  paused: () => ({
+    subject: "automatic top-up is paused",
+    now: "Automatic top-up is paused, because three charges in a row were refused. Check your payment method, then save the settings again.",
+  }),
+  capped: (amount) => ({
+    subject: "the monthly cap of automatic top-ups is reached",
+    now: `Automatic top-up has stopped for this month: the next charge would pass the cap of ${amount} that you set.`,
+  }),
+};

@@ -1,0 +1,65 @@
+// The payment methods that providers saved for accounts: one for each account. A token can be charged, so it is stored encrypted, and a
+// removed method has none. No number of a card is stored; a label has the last digits alone.
+
+import type { Pool, PoolClient } from "pg";
+import type { SecretColumns } from "../../database/secrets/secret-columns.ts";
+import { readSecretForm } from "../../database/secrets/secret-state.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { openText, sealText } from "../../kernel/sealed-text.ts";
+import type { SavedMethod } from "../payments/payment-provider.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+const READ = `
+SELECT id AS "methodId", provider, label, created_at AS "createdAt" FROM payment_method WHERE account_id = $1::uuid AND removed_at IS NULL`;
+const TOKEN = `SELECT token FROM payment_method WHERE id = $1::uuid`;
+const REMOVE = `
+UPDATE payment_method SET token = NULL, removed_at = clock_timestamp() WHERE account_id = $1::uuid AND removed_at IS NULL RETURNING label`;
+const INSERT = `
+INSERT INTO payment_method (id, account_id, provider, token, label) VALUES ($1::uuid, $2::uuid, $3, $4, $5)`;
+
+/** A method as its owner sees it. */
+export type ShownMethod = {
+  readonly methodId: string;
+  readonly provider: string;
+  /** Such as `Visa •••• 1114`. */
+  readonly label: string;
+  readonly createdAt: Date;
+};
+
+/** The tokens of methods. */
+export const METHOD_SECRETS: SecretColumns = {
+  table: "payment_method",
+  id: "id",
+  idType: "uuid",
+  columns: ["token"],
+  nameOf: (_column, methodId) => `payment_method.token/${methodId}`,
+  formerIs: "sealed",
+};
+
+/** The method of an account. Null: it has none. */
+export async function readMethod(client: Queryable, accountId: string): Promise<ShownMethod | null> {
+  return (await client.query<ShownMethod>(READ, [accountId])).rows[0] ?? null;
+}
+
+/** The token of a method, to be charged. Null: the method was removed. Errors: SecretUnreadable. */
+export async function openMethodToken(client: Queryable, methodId: string): Promise<string | null> {
+  const stored = (await client.query<{ token: string | null }>(TOKEN, [methodId])).rows[0]?.token ?? null;
+  return stored === null ? null : openText(METHOD_SECRETS.nameOf("token", methodId), stored);
+}
+
+/** Stores the method that paid an order, in the place of the former one. The account is locked. */
+export async function saveMethod(
+  client: PoolClient,
+  { accountId, provider, method }: { accountId: string; provider: string; method: SavedMethod },
+): Promise<void> {
+  await client.query(REMOVE, [accountId]);
+  const methodId = uuidv7();
+  const token = sealText(METHOD_SECRETS.nameOf("token", methodId), method.token, await readSecretForm(client));
+  await client.query(INSERT, [methodId, accountId, provider, token, method.label]);
+}
+
+/** Removes the method of an account and erases its token. The account is locked. Returns its label; null: there was none. */
+export async function eraseMethod(client: PoolClient, accountId: string): Promise<string | null> {
+  return (await client.query<{ label: string }>(REMOVE, [accountId])).rows[0]?.label ?? null;
+}

@@ -1,0 +1,43 @@
+// Automatic top-ups: charging accounts that are low, and sending the mails of it. Billing decides; the caller finds the address of a reader.
+
+import type { Pool } from "pg";
+import type { Language } from "../../kernel/preferred-language.ts";
+import type { Tick } from "../../workers/tick.ts";
+import { type AutoTopUpWork, chargeAutoTopUps } from "../auto-top-ups/charge-auto-top-ups.ts";
+import { AUTO_TOP_UP_MAILS, type AutoTopUpNotice, autoTopUpMail } from "../auto-top-ups/notices.ts";
+import { sendOwedMails } from "../owed-mails.ts";
+
+/** A low balance is seen within this time. */
+const CHARGE_MS = 10_000;
+const MAIL_MS = 30_000;
+
+/** Charges the accounts that are low and want it. Processes on one database charge each once. */
+export function autoTopUpTick(work: AutoTopUpWork): Tick {
+  return { name: "charge automatic top-ups", everyMs: CHARGE_MS, run: (signal) => chargeAutoTopUps(work, signal) };
+}
+
+export type AutoTopUpMailWork = {
+  readonly pool: Pool;
+  readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
+  /** Who reads an account's mail, and in which language. Null: it belongs to no person. */
+  readonly readerOf: (accountId: string) => Promise<{ readonly email: string; readonly language: Language } | null>;
+  /** Where the settings are. */
+  readonly url: () => string;
+};
+
+/** Sends the mails that automatic top-ups owe. */
+export function autoTopUpMailTick({ pool, mailer, readerOf, url }: AutoTopUpMailWork): Tick {
+  const send = async (notice: AutoTopUpNotice): Promise<void> => {
+    const reader = await readerOf(notice.accountId);
+    if (reader === null) return;
+    await mailer.send({ to: reader.email, ...autoTopUpMail(notice, url(), reader.language) });
+  };
+  return {
+    name: "send mails of automatic top-ups",
+    everyMs: MAIL_MS,
+    run: async (signal) => {
+      const { failures } = await sendOwedMails(pool, AUTO_TOP_UP_MAILS, send, signal);
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} mails could not be sent`);
+    },
+  };
+}
