@@ -1143,7 +1143,7 @@ CREATE TABLE top_up (
   CONSTRAINT top_up_state_check CHECK ((state = ANY (ARRAY['created'::text, 'pending'::text, 'review'::text, 'expired'::text, 'failed'::text, 'canceled'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'charged_back'::text]))),
   CONSTRAINT top_up_tax CHECK ((((tax IS NULL) OR (tax >= 0)) AND ((tax_rate IS NULL) OR ((tax_rate >= 0) AND (tax_rate <= 10000))) AND ((COALESCE(tax_given_back, (0)::bigint) >= 0) AND (COALESCE(tax_given_back, (0)::bigint) <= COALESCE(tax, (0)::bigint))))) NOT VALID,
   CONSTRAINT top_up_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  CONSTRAINT top_up_method FOREIGN KEY (method_id) REFERENCES payment_method(id) NOT VALID,
+  CONSTRAINT top_up_method_id_fkey FOREIGN KEY (method_id) REFERENCES payment_method(id) NOT VALID,
   CONSTRAINT top_up_pkey PRIMARY KEY (id),
   CONSTRAINT top_up_account_id_idempotency_key_key UNIQUE (account_id, idempotency_key)
 ) WITH (fillfactor=70);

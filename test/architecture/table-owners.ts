@@ -29,6 +29,9 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "usage_roll_up",
     "usage_rolled_up",
     "low_balance_alert",
+    "auto_top_up",
+    "auto_top_up_notice",
+    "payment_method",
     "alert_settings",
     "alert_event",
     "webhook_settings",
@@ -206,6 +209,12 @@ export const grants: readonly Grant[] = [
     tables: ["api_key", "usage_record"],
     access: "read",
     reason: "alerts are decided from what keys and accounts have spent",
+  },
+  {
+    files: "billing/auto-top-ups/store.ts",
+    tables: ["account"],
+    access: "read",
+    reason: "finds accounts by their balance, and charges no frozen one",
   },
   {
     files: "billing/low-balance-alert.ts",

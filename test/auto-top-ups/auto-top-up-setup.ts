@@ -1,6 +1,10 @@
 // Automatic top-ups of several processes, which charge cards of the sandbox.
 
-import { type AutoTopUpWork, chargeAutoTopUp, chargeAutoTopUps } from "../../src/billing/auto-top-ups/charge-auto-top-ups.ts";
+import {
+  type AutoTopUpWork,
+  chargeAutoTopUp,
+  chargeAutoTopUps,
+} from "../../src/billing/auto-top-ups/charge-auto-top-ups.ts";
 import { setAutoTopUp } from "../../src/billing/auto-top-ups/settings.ts";
 import type { PaymentProvider } from "../../src/billing/payments/payment-provider.ts";
 import type { SandboxAction } from "../../src/billing/payments/sandbox/sandbox-desk.ts";

@@ -51,15 +51,20 @@ describe("a balance below the threshold", () => {
       return Promise.reject(new PaymentProviderError("away", "no answer"));
     };
     await Promise.all(
-      Array.from({ length: 100 }, (_, at) => chargeAutoTopUp(setup.work(at % 2 === 0 ? one : other, silent), accountId)),
+      Array.from({ length: 100 }, (_, at) =>
+        chargeAutoTopUp(setup.work(at % 2 === 0 ? one : other, silent), accountId),
+      ),
     );
     expect(await setup.orders(one, accountId)).toHaveLength(1);
     expect(calls).toBe(1);
   });
 
-  it("has one open order also where the database alone stands in the way of a second", async () => {
+  it("has one open order also where the database alone refuses a second", async () => {
     const accountId = await setup.account(one);
-    await chargeAutoTopUp(setup.work(one, () => Promise.reject(new PaymentProviderError("away", "no answer"))), accountId);
+    await chargeAutoTopUp(
+      setup.work(one, () => Promise.reject(new PaymentProviderError("away", "no answer"))),
+      accountId,
+    );
     const [first] = await setup.orders(one, accountId);
     const second = {
       topUpId: uuidv7(),
@@ -124,7 +129,7 @@ describe("an unknown outcome is asked and never repeated", () => {
       throw how === "away" ? new PaymentProviderError("away", "no answer") : new Error("an unexpected end");
     };
     await chargeAutoTopUp(setup.work(one, lost), accountId).catch(() => {});
-    // While it is open it counts in the cap, and nobody charges again.
+    // While it is open it counts in the cap, and no process charges again.
     expect((await readAutoTopUp(one.database, accountId)).charged).toBe(EACH * RUPIAH);
     for (const process of [other, one]) await chargeAutoTopUp(setup.work(process, lost), accountId);
     await setup.ask(other, accountId);
@@ -138,7 +143,10 @@ describe("an unknown outcome is asked and never repeated", () => {
 
   it("an order that the provider does not know ends after its time, and its part of the cap is free again", async () => {
     const accountId = await setup.account(one, { cap: 60_000n });
-    await chargeAutoTopUp(setup.work(one, () => Promise.reject(new PaymentProviderError("away", "no"))), accountId);
+    await chargeAutoTopUp(
+      setup.work(one, () => Promise.reject(new PaymentProviderError("away", "no"))),
+      accountId,
+    );
     await setup.age(one, accountId, "16 minutes");
     await setup.ask(one, accountId);
     expect(await setup.orders(one, accountId)).toMatchObject([{ state: "created" }]);
@@ -170,7 +178,10 @@ describe("an unknown outcome is asked and never repeated", () => {
   it("an order is charged by one call, though two believe that it is theirs", async () => {
     const { claimCharge } = await import("../../src/billing/auto-top-ups/store.ts");
     const accountId = await setup.account(one);
-    await chargeAutoTopUp(setup.work(one, () => Promise.reject(new PaymentProviderError("away", "no"))), accountId);
+    await chargeAutoTopUp(
+      setup.work(one, () => Promise.reject(new PaymentProviderError("away", "no"))),
+      accountId,
+    );
     const [order] = await setup.orders(one, accountId);
     expect(await claimCharge(other.database.pool, order?.topUpId ?? "")).toBe(false);
   });
@@ -220,21 +231,29 @@ describe("a refusal", () => {
     expect(notices.toSorted()).toEqual(["failed", "failed", "failed", "paused"]);
 
     await setup.saveCard(one, accountId);
-    await setAutoTopUp(one.database, accountId, { isOn: true, threshold: "1000000", amount: "50000", monthlyCap: "200000" });
+    await setAutoTopUp(one.database, accountId, {
+      isOn: true,
+      threshold: "1000000",
+      amount: "50000",
+      monthlyCap: "200000",
+    });
     await setup.round(one, accountId);
     expect((await setup.orders(one, accountId))[0]).toMatchObject({ state: "paid" });
   });
 
   it("of the call itself ends the order at once", async () => {
     const accountId = await setup.account(one);
-    await chargeAutoTopUp(setup.work(one, () => Promise.resolve({ outcome: "refused", reference: null })), accountId);
+    await chargeAutoTopUp(
+      setup.work(one, () => Promise.resolve({ outcome: "refused", reference: null })),
+      accountId,
+    );
     expect(await setup.orders(one, accountId)).toMatchObject([{ state: "failed" }]);
     expect(await posted(accountId)).toBe(10_000);
   });
 });
 
 describe("a saved method", () => {
-  it("is stored encrypted, shown without its token, and erased when it is removed", async () => {
+  it("is shown without its token, and erased when it is removed", async () => {
     const accountId = await setup.account(one);
     expect(await readMethod(one.database.pool, accountId)).toMatchObject({ label: "Sandbox •••• 4242" });
     await removeMethod(one.database, accountId);

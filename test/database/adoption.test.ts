@@ -45,6 +45,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   merchant_credential: "id, merchant_id, key_digest, secret_digest, key_prefix, created_at, revoked_at",
   top_up:
     "id, account_id, idempotency_key, amount, provider, state, provider_reference, payment_url, given_back, problem, revision, failures, next_check_at, opening_until, created_at, expires_at, paid_at, changed_at, dispute",
+  sandbox_payment: "order_id, token, amount, paid, given_back, status, return_url, expires_at, created_at",
   wallet:
     "id, chain, address, first_nonce, next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at",
 };
@@ -104,7 +105,10 @@ describe("a database of the last former migration", () => {
       "account_seal",
       "alert_event",
       "alert_settings",
+      "auto_top_up",
+      "auto_top_up_notice",
       "member_budget",
+      "payment_method",
       "payout_journal",
       "payout_lost_attempt",
       "proof_root",

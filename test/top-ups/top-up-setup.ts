@@ -1,6 +1,10 @@
 // Top-ups of several processes, on a database of their own and with a payment provider that speaks the real wire formats.
 
-import { openPaymentProviders, type PaymentConfig, type PaymentProviders } from "../../src/billing/payments/payment-providers.ts";
+import {
+  openPaymentProviders,
+  type PaymentConfig,
+  type PaymentProviders,
+} from "../../src/billing/payments/payment-providers.ts";
 import { createSandboxDesk, type SandboxDesk } from "../../src/billing/payments/sandbox/sandbox-desk.ts";
 import { SIGNATURE_HEADER, writeNotification } from "../../src/billing/payments/sandbox/sandbox-provider.ts";
 import { paymentOfOrder } from "../../src/billing/payments/sandbox/store.ts";

@@ -15,7 +15,7 @@ import { FIRST_CHECK_MS } from "../top-ups/check-schedule.ts";
 import { taxedOrder } from "../top-ups/create-top-up.ts";
 import { insertTopUp, wake } from "../top-ups/store.ts";
 import { openMethodToken } from "./saved-method.ts";
-import { addNotice, claimCharge, lockPlan, noteOutcomes, pause, readHistory, selectLowAccounts } from "./store.ts";
+import { addNotice, claimCharge, readPlan, noteOutcomes, pause, readHistory, selectLowAccounts } from "./store.ts";
 
 /** So many refusals in a row pause it, until its owner saves the settings again. */
 export const MOST_REFUSALS = 3;
@@ -45,7 +45,7 @@ export async function chargeAutoTopUps(work: AutoTopUpWork, signal?: AbortSignal
   await noteOutcomes(pool);
   const providers = work.providers.names.filter((name) => work.providers.of(name)?.charge != null);
   if (providers.length === 0) return;
-  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined; ) {
+  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
     const accounts: readonly string[] = await selectLowAccounts(pool, { after, providers });
     for (const accountId of accounts) {
       if (signal?.aborted) return;
@@ -64,7 +64,7 @@ export async function chargeAutoTopUp(work: AutoTopUpWork, accountId: string): P
 /** Writes an order down. Null: none is due. All that counts is read behind the lock of the account. */
 async function decide(client: PoolClient, { clock }: AutoTopUpWork, accountId: string): Promise<Order | null> {
   const account = await lockAccount(client, accountId);
-  const plan = await lockPlan(client, accountId);
+  const plan = await readPlan(client, accountId);
   if (plan === null || account.posted - account.owed >= plan.threshold) return null;
   const history = await readHistory(client, accountId, plan.resumedAt);
   if (history.open > 0) return null;
@@ -108,7 +108,13 @@ async function charge({ database, providers, onFailure }: AutoTopUpWork, order: 
   if (!(await claimCharge(database.pool, topUpId))) return;
   try {
     const description = `Saldo Rp ${formatMoney(idr(paid))}`;
-    const { outcome, reference } = await provider.charge({ orderId: topUpId, accountId, amount: paid, description, token });
+    const { outcome, reference } = await provider.charge({
+      orderId: topUpId,
+      accountId,
+      amount: paid,
+      description,
+      token,
+    });
     if (outcome === "refused") {
       await applyPayment(database, topUpId, { state: "failed", amount: null, givenBack: null, reference });
       return;

@@ -34,7 +34,10 @@ export function autoTopUpMail(
   language: Language,
 ): { subject: string; text: string } {
   const [first, second] = language === "en" ? [ENGLISH, INDONESIAN] : [INDONESIAN, ENGLISH];
-  const [one, two] = [first[kind](rupiahText(idr(amount), language)), second[kind](rupiahText(idr(amount), language === "en" ? "id" : "en"))];
+  const [one, two] = [
+    first[kind](rupiahText(idr(amount), language)),
+    second[kind](rupiahText(idr(amount), language === "en" ? "id" : "en")),
+  ];
   return {
     subject: `Saldo: ${one.subject} / ${two.subject}`,
     text: [one.now, two.now, "", url].join("\n"),

@@ -40,12 +40,21 @@ export function readAutoTopUp(database: Database, accountId: string): Promise<Sh
   return withTransaction(database, async (client) => {
     const stored = await selectSettings(client, accountId);
     const { charged } = await readHistory(client, accountId, new Date(0));
-    return { settings: stored, pausedAt: stored?.pausedAt ?? null, method: await readMethod(client, accountId), charged };
+    return {
+      settings: stored,
+      pausedAt: stored?.pausedAt ?? null,
+      method: await readMethod(client, accountId),
+      charged,
+    };
   });
 }
 
 /** Saves the settings of an account, and resumes what refusals had paused. Errors: ValidationError. */
-export async function setAutoTopUp(database: Database, accountId: string, written: WrittenAutoTopUp): Promise<ShownAutoTopUp> {
+export async function setAutoTopUp(
+  database: Database,
+  accountId: string,
+  written: WrittenAutoTopUp,
+): Promise<ShownAutoTopUp> {
   const settings = {
     isOn: written.isOn,
     threshold: amountOf("threshold", written.threshold, WHOLE_RUPIAH),

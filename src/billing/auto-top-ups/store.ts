@@ -32,8 +32,7 @@ ORDER BY s.account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
 const PLAN = `
 SELECT s.threshold, s.amount, s.monthly_cap AS "monthlyCap", s.resumed_at AS "resumedAt", m.id AS "methodId", m.provider
 FROM auto_top_up s JOIN account a ON a.id = s.account_id JOIN payment_method m ON m.account_id = s.account_id AND m.removed_at IS NULL
-WHERE s.account_id = $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_at IS NULL
-FOR NO KEY UPDATE OF s`;
+WHERE s.account_id = $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_at IS NULL`;
 // $2 since when refusals count. The cap counts what is charged, tax included, from the creation of the order.
 const HISTORY = `
 WITH automatic AS MATERIALIZED (
@@ -52,7 +51,7 @@ SELECT
   (SELECT coalesce(bool_or(changed_at > clock_timestamp() - interval '1 hour'), false) FROM refused) AS "isWaiting",
   to_char(clock_timestamp() AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM') AS month`;
 
-// The column is set once for ever: whoever sets it calls the provider, and nobody else does.
+// The column is set once for ever: the process that sets it calls the provider, and no other does.
 const CLAIM_CHARGE = `
 UPDATE top_up SET charge_called_at = clock_timestamp()
 WHERE id = $1::uuid AND method_id IS NOT NULL AND charge_called_at IS NULL AND state = 'created' RETURNING id`;
@@ -117,8 +116,8 @@ export type Plan = Omit<AutoTopUpSettings, "isOn"> & {
   readonly provider: string;
 };
 
-/** Locks what a locked account wants. Null: nothing is charged. */
-export async function lockPlan(client: PoolClient, accountId: string): Promise<Plan | null> {
+/** What a locked account wants. Every change of it locks the account. Null: nothing is charged. */
+export async function readPlan(client: PoolClient, accountId: string): Promise<Plan | null> {
   return (await client.query<Plan>(PLAN, [accountId])).rows[0] ?? null;
 }
 

@@ -22,7 +22,13 @@ export const AutoTopUp = defineEntity({
   name: "AutoTopUp",
   tableName: "auto_top_up",
   properties: {
-    accountId: p.manyToOne(Account).mapToPk().fieldName("account_id").updateRule("no action").deleteRule("no action").primary(),
+    accountId: p
+      .manyToOne(Account)
+      .mapToPk()
+      .fieldName("account_id")
+      .updateRule("no action")
+      .deleteRule("no action")
+      .primary(),
     isOn: p.boolean(),
     threshold: p.bigint("bigint"),
     amount: p.bigint("bigint"),

@@ -54,10 +54,12 @@ export const TopUp = defineEntity({
     receiptedAt: moment().nullable(),
     notedBack: p.bigint("bigint").nullable(),
     methodId: p
-      .manyToOne(() => PaymentMethod)
+      .manyToOne(PaymentMethod)
       .mapToPk()
       .fieldName("method_id")
-      .nullable(),
+      .nullable()
+      .updateRule("no action")
+      .deleteRule("no action"),
     chargeCalledAt: moment().nullable(),
     savesMethod: p.boolean().nullable(),
   },

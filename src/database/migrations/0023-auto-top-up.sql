@@ -46,7 +46,7 @@ ALTER TABLE top_up
   ADD COLUMN method_id uuid,
   ADD COLUMN charge_called_at timestamptz,
   ADD COLUMN saves_method boolean,
-  ADD CONSTRAINT top_up_method FOREIGN KEY (method_id) REFERENCES payment_method (id) NOT VALID;
+  ADD CONSTRAINT top_up_method_id_fkey FOREIGN KEY (method_id) REFERENCES payment_method (id) NOT VALID;
 
 -- The sandbox's own side: what the card that paid an order does when it is charged again.
 ALTER TABLE sandbox_payment ADD COLUMN saved_card text;

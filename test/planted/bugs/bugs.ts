@@ -44,6 +44,7 @@ import { STATUS_BUGS } from "./status.ts";
 import { TRACE_BUGS } from "./traces.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
+import { AUTO_TOP_UP_BUGS } from "./auto-top-ups.ts";
 import { RECEIPT_BUGS } from "./receipts.ts";
 import { UNSOUND_ANSWER_BUGS } from "./unsound-answers.ts";
 import { USAGE_BUGS } from "./usage.ts";
@@ -67,6 +68,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...DOCTOR_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
+  ...AUTO_TOP_UP_BUGS,
   ...RECEIPT_BUGS,
   ...USAGE_BUGS,
   ...ROLE_BUGS,

@@ -17,7 +17,14 @@ import {
 } from "../payment-provider.ts";
 import { isObject, parse, textOf } from "../provider-client.ts";
 import { isSameSecret } from "../same-secret.ts";
-import { chargeCard, openPayment, paymentOfOrder, readWebhookSecret, type SandboxCard, type SandboxPayment } from "./store.ts";
+import {
+  chargeCard,
+  openPayment,
+  paymentOfOrder,
+  readWebhookSecret,
+  type SandboxCard,
+  type SandboxPayment,
+} from "./store.ts";
 
 export const SIGNATURE_HEADER = "x-sandbox-signature";
 /** Where a payment's page is, below the address of this service. */
@@ -36,7 +43,14 @@ export function createSandboxProvider({ pool, baseUrl }: { pool: Pool; baseUrl: 
 
     async open({ orderId, amount, returnUrl, expiresAt, saveFor }: PaymentOrder) {
       const token = randomBytes(TOKEN_BYTES).toString("base64url");
-      await openPayment(pool, { orderId, token, amount, returnUrl, expiresAt, savedCard: saveFor === undefined ? null : "unsaved" });
+      await openPayment(pool, {
+        orderId,
+        token,
+        amount,
+        returnUrl,
+        expiresAt,
+        savedCard: saveFor === undefined ? null : "unsaved",
+      });
       const payment = await paymentOfOrder(pool, orderId);
       return {
         paymentUrl: `${baseUrl()}${SANDBOX_PAGE_PATH}/${payment?.token ?? token}`,

@@ -1,0 +1,107 @@
+// Guards of automatic top-ups.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const auto = (file: string, find: string, replace: string): Edit => ({
+  file: `src/billing/auto-top-ups/${file}`,
+  find,
+  replace,
+});
+const charging = (test: string) => ({ file: "test/auto-top-ups/charging.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a charge whose outcome is not known is called again",
+    edits: [
+      auto(
+        "charge-auto-top-ups.ts",
+        "    onFailure(accountId, error);\n",
+        '    onFailure(accountId, error);\n    await provider.charge({ orderId: topUpId, accountId, amount: paid, description: "", token }).catch(() => {});\n',
+      ),
+    ],
+    noticedBy: charging("the answer is lost, and the charge was made"),
+  },
+  {
+    name: "the call that charges an order can be taken twice",
+    edits: [
+      auto(
+        "store.ts",
+        "method_id IS NOT NULL AND charge_called_at IS NULL AND state",
+        "method_id IS NOT NULL AND state",
+      ),
+    ],
+    noticedBy: charging("an order is charged by one call, though two believe that it is theirs"),
+  },
+  {
+    name: "the monthly cap counts an order when it is paid, and not from its creation",
+    edits: [
+      auto(
+        "store.ts",
+        "WHERE NOT is_ended AND created_at >= date_trunc",
+        "WHERE state = 'paid' AND created_at >= date_trunc",
+      ),
+    ],
+    noticedBy: charging("there is no answer, and no charge was made"),
+  },
+  {
+    name: "the monthly cap is looked at before an order and not with it",
+    edits: [
+      auto("charge-auto-top-ups.ts", "history.charged + paid > plan.monthlyCap", "history.charged >= plan.monthlyCap"),
+    ],
+    noticedBy: charging("is exact: what would pass it by a rupiah is not charged, and a mail is owed once"),
+  },
+  {
+    name: "the month of the cap is a month of UTC",
+    edits: [
+      auto(
+        "store.ts",
+        "date_trunc('month', clock_timestamp(), 'Asia/Jakarta')",
+        "date_trunc('month', clock_timestamp(), 'UTC')",
+      ),
+    ],
+    noticedBy: charging("begins again with the month of Asia/Jakarta"),
+  },
+  {
+    name: "a second automatic order is made while one is open",
+    edits: [
+      auto("charge-auto-top-ups.ts", "  if (history.open > 0) return null;\n", ""),
+      {
+        file: "src/database/migrations/0024-one-automatic-order.sql",
+        find: "CREATE UNIQUE INDEX",
+        replace: "CREATE INDEX",
+      },
+    ],
+    noticedBy: charging("has one open order, though a hundred look at it at once on two processes"),
+  },
+  {
+    name: "the database lets a second automatic order be open",
+    edits: [
+      {
+        file: "src/database/migrations/0024-one-automatic-order.sql",
+        find: "CREATE UNIQUE INDEX",
+        replace: "CREATE INDEX",
+      },
+    ],
+    noticedBy: charging("has one open order also where the database alone refuses a second"),
+  },
+  {
+    name: "refusals without end are charged again",
+    edits: [auto("charge-auto-top-ups.ts", "history.refusals >= MOST_REFUSALS", "history.refusals > 1_000")],
+    noticedBy: charging("waits an hour, and three in a row pause it until the settings are saved again"),
+  },
+  {
+    name: "the token of a saved method is stored as it is",
+    edits: [
+      auto(
+        "saved-method.ts",
+        'sealText(METHOD_SECRETS.nameOf("token", methodId), method.token, await readSecretForm(client))',
+        "method.token",
+      ),
+    ],
+    noticedBy: {
+      file: "test/auto-top-ups/method-secret.test.ts",
+      test: "is stored encrypted, and is charged after the master key was changed",
+    },
+  },
+];
