@@ -33,7 +33,10 @@ export class AutoTopUpSetup {
   }
 
   /** An account that wants Rp 50.000 below Rp 1.000.000, with a card that it has saved by a top-up of Rp 10.000. Amounts are rupiah. */
-  async account(process: TopUpProcess, { cap = 200_000n, card = "pay" as SandboxAction } = {}): Promise<string> {
+  async account(
+    process: TopUpProcess,
+    { cap = 200_000n, card = "pay" }: { cap?: bigint; card?: SandboxAction } = {},
+  ): Promise<string> {
     const accountId = await this.topUps.money.account(0n);
     await this.saveCard(process, accountId, card);
     const settings = { isOn: true, threshold: "1000000", amount: `${EACH}`, monthlyCap: `${cap}` };
