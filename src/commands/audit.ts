@@ -1,6 +1,8 @@
 import type { AuditKind } from "../ledger/audit/run.ts";
 import { audit, type AuditReport } from "../ledger/audit/audit.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
+import { createRealChains } from "../app/compose/payouts.ts";
+import { witnessesOf } from "../app/compose/audit.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Command } from "./command.ts";
 
@@ -18,14 +20,21 @@ export const auditCommands: readonly Command[] = [
     async run(values, { config, database }) {
       const kind = values.has("full") ? "full" : "incremental";
       const share = values.has("hurry") ? 1 : GENTLE_SHARE;
-      const topics = topicAudits(presetCatalog(config).presetModels);
+      const chains = kind === "full" ? (await createRealChains(config)).map(({ chain }) => chain) : [];
+      const witnesses = kind === "full" ? await witnessesOf(config, chains) : null;
+      const topics = topicAudits(presetCatalog(config).presetModels, witnesses);
       const report = await audit((await database()).pool, { kind, share, topics });
       return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },
 ];
 
-function textOf(kind: AuditKind, { ok, violations, hasMore }: AuditReport): string {
+function textOf(kind: AuditKind, report: AuditReport): string {
+  const missed = (report.notCompared ?? []).map((what) => `Not compared: ${what}.`);
+  return [foundText(kind, report), ...missed].join("\n");
+}
+
+function foundText(kind: AuditKind, { ok, violations, hasMore }: AuditReport): string {
   if (ok && kind === "full") return "The books are in order.";
   if (ok) return "What is new since the last audit is in order; --full reads everything.";
   const lines = violations.map(({ check, subject, detail }) => `${check}\n  ${subject}: ${detail}`);

@@ -4,6 +4,7 @@ import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
 import { OWN_KEY_FILE, readKeyToBackUp, requireRestoredKey, restoreOwnKey } from "../app/compose/secrets.ts";
+import { witnessesOf } from "../app/compose/audit.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
@@ -130,8 +131,10 @@ async function inRestored<T>(config: Config, restored: Restored, work: (database
   }
 }
 
-function auditAll(config: Config, pool: Database["pool"]): Promise<AuditReport> {
-  return audit(pool, { kind: "full", topics: topicAudits(presetCatalog(config).presetModels) });
+/** Without chains: they are ahead of a backup. */
+async function auditAll(config: Config, pool: Database["pool"]): Promise<AuditReport> {
+  const topics = topicAudits(presetCatalog(config).presetModels, await witnessesOf(config, []));
+  return audit(pool, { kind: "full", topics });
 }
 
 function found({ ok, violations, hasMore }: AuditReport) {

@@ -53,6 +53,8 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "ledger/money-flows.ts",
       "merchant/payouts/audit-payouts.ts",
       "merchant/payouts/audit-signed-bytes.ts",
+      "merchant/payouts/audit-chain.ts",
+      "merchant/transfers/audit-fees.ts",
       "merchant/transfers/audit-transfers.ts",
       "merchant/transfers/audit-pages.ts",
       "billing/top-ups/audit-top-ups.ts",

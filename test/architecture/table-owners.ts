@@ -193,6 +193,12 @@ export const grants: readonly Grant[] = [
     reason: "the audit compares what was given away with the settings, and with the purpose of the database",
   },
   {
+    files: "merchant/payouts/audit-chain.ts",
+    tables: ["posting"],
+    access: "read",
+    reason: "the audit compares the network's fee with what was posted",
+  },
+  {
     files: "operator/audit-postings.ts",
     tables: ["posting", "database_purpose"],
     access: "read",

@@ -52,6 +52,8 @@ test("an audit finds nothing where nothing is wrong", async () => {
 
 // Damage that the owner of the database can do, and its repair; the statements run in one session without triggers.
 const posting = (leg: string): string => `(SELECT id FROM posting WHERE reference = 'transfer:' || $1 || ':${leg}')`;
+const FEE_CHECK = "the fee of a transfer is that of its row of the fee schedule";
+const OTHER_ROW = "01900000-0000-7000-8000-0000000000aa";
 const DAMAGES: readonly (readonly [
   check: string,
   what: string,
@@ -124,6 +126,37 @@ const DAMAGES: readonly (readonly [
     ],
   ],
   [
+    FEE_CHECK,
+    "a fee below that of its row",
+    ({ rejected: id }) => [`UPDATE transfer SET fee = fee - 1, total = total - 1 WHERE id = '${id}'`],
+  ],
+  [
+    FEE_CHECK,
+    "a sandbox fee above that of its row",
+    ({ rejected: id }) => [`UPDATE transfer SET fee = fee + 1, total = total + 1 WHERE id = '${id}'`],
+  ],
+  [
+    FEE_CHECK,
+    "a row that came after the transfer",
+    ({ rejected: id }) => [`UPDATE transfer SET created_at = created_at - interval '1 hour' WHERE id = '${id}'`],
+  ],
+  [
+    FEE_CHECK,
+    "a row of all merchants where the merchant has an own one",
+    () => [
+      `INSERT INTO fee_schedule (id, merchant_id, version, flat, rate, created_at)
+       SELECT new_uuidv7(), id, 1, '0', '0.3', now() - interval '11 minutes' FROM merchant`,
+    ],
+  ],
+  [
+    FEE_CHECK,
+    "a row of another currency",
+    ({ rejected: id }) => [
+      `INSERT INTO fee_schedule (id, currency_code, version, flat, rate) VALUES ('${OTHER_ROW}', 'BTC', 1, '0', '0.3')`,
+      `UPDATE transfer SET fee_id = '${OTHER_ROW}' WHERE id = '${id}'`,
+    ],
+  ],
+  [
     "no transfer is forgotten and no event of one changed",
     "events that can be changed",
     () => ["ALTER TABLE transfer_event DISABLE TRIGGER append_only"],
@@ -133,7 +166,7 @@ const DAMAGES: readonly (readonly [
 describe("an audit finds", () => {
   test.each(DAMAGES)("%s: %s", async (check, _what, damage) => {
     // The audit reads through connections of its own, so the damage is committed, and mended from a copy of the tables.
-    const tables = ["merchant_fund", "transfer", "transfer_event", "posting"];
+    const tables = ["merchant_fund", "fee_schedule", "transfer", "transfer_event", "posting"];
     await owner.query("SET session_replication_role = replica");
     for (const table of tables) await owner.query(`CREATE TABLE copy_of_${table} AS TABLE ${table}`);
     await owner.query("ALTER TABLE posting DISABLE TRIGGER append_only");

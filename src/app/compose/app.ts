@@ -26,7 +26,7 @@ import {
 import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { createProofTick } from "./proof.ts";
-import { addPayoutMetrics, createPayouts } from "./payouts.ts";
+import { addPayoutMetrics, createPayouts, type Payouts } from "./payouts.ts";
 import { readTicks, watchStandby } from "./standby.ts";
 import { statusService } from "./status.ts";
 import { traceFrom } from "./traces.ts";
@@ -86,7 +86,7 @@ import {
 } from "../../transport/calls/callers.ts";
 import { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import { switchTick } from "../../ledger/jobs/admission-switch.ts";
-import { auditTicks } from "./audit.ts";
+import { auditTicks, witnessesOf } from "./audit.ts";
 import { callbackTick, forgetCallbacksTick } from "../../merchant/jobs/callbacks.ts";
 import { watchDatabase } from "../observability/database-watch.ts";
 import { holdTicks } from "../../ledger/jobs/holds.ts";
@@ -216,7 +216,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
             receipts.tick,
             callbackTick(callbacks),
             createProofTick(database.pool, { config, mailer: people.mailer }),
-            ...nodeTicks(database.pool, options),
+            ...nodeTicks(database.pool, { logger, config, chains: payouts.chains }),
             ...payouts.ticks.map(standby.whileConfirmed),
           ]),
     ].map(tracedTick),
@@ -378,7 +378,10 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
 }
 
 /** Work that one process of a node does for all of them. */
-function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger" | "config">): Tick[] {
+function nodeTicks(
+  pool: Pool,
+  { logger, config, chains }: Pick<ServingOptions, "logger" | "config"> & Pick<Payouts, "chains">,
+): Tick[] {
   const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
     logger.error({ event: "ledger.audit.violation", audit, violations, hasMore }, "the audit found violations");
   const onMissed = (accountIds: readonly string[]): void =>
@@ -399,6 +402,13 @@ function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger"
     }),
     retriesTick(pool),
     usageTick(pool, onMissed),
-    ...auditTicks({ pool, presetModels: presetCatalog(config).presetModels, onViolations }),
+    ...auditTicks({
+      pool,
+      presetModels: presetCatalog(config).presetModels,
+      witnesses: () => witnessesOf(config, chains),
+      onViolations,
+      onNotCompared: (audit, what) =>
+        logger.warn({ event: "ledger.audit.not_compared", audit, what }, "the audit could not compare everything"),
+    }),
   ];
 }

@@ -2,7 +2,9 @@ import type { Pool } from "pg";
 import { audit, type AuditReport } from "../../ledger/audit/audit.ts";
 import { type AuditKind, claimAudit } from "../../ledger/audit/run.ts";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
-import { topicAudits } from "./topic-audits.ts";
+import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
+import { existingProofKeys } from "./proof.ts";
+import { type AuditWitnesses, topicAudits } from "./topic-audits.ts";
 import type { Tick } from "../../workers/tick.ts";
 
 const MINUTE_MS = 60_000;
@@ -20,12 +22,23 @@ export type AuditWork = {
   readonly pool: Pool;
   /** The models of a demo, which no change of the catalog has. */
   readonly presetModels: readonly CatalogModel[];
+  readonly witnesses: () => Promise<AuditWitnesses>;
   /** Called with the findings of an audit, when there are any. */
   readonly onViolations: (kind: AuditKind, report: AuditReport) => void;
+  /** Called with what an audit could not compare, where there is any. */
+  readonly onNotCompared: (kind: AuditKind, what: readonly string[]) => void;
 };
 
+/** What this node can compare the books with, beyond the database. `chains`: those of production. */
+export async function witnessesOf(
+  config: Parameters<typeof existingProofKeys>[0],
+  chains: readonly PayoutChain[],
+): Promise<AuditWitnesses> {
+  return { proofKeys: await existingProofKeys(config), chains: chains.filter(({ name }) => name !== "sandbox") };
+}
+
 /** Audits what is new every minute and everything once a day; processes on one database take turns. */
-export function auditTicks({ pool, presetModels, onViolations }: AuditWork): Tick[] {
+export function auditTicks({ pool, presetModels, witnesses, onViolations, onNotCompared }: AuditWork): Tick[] {
   const tickOf = (kind: AuditKind, name: string): Tick => ({
     name,
     everyMs: MINUTE_MS,
@@ -33,8 +46,10 @@ export function auditTicks({ pool, presetModels, onViolations }: AuditWork): Tic
       // A tick comes a little sooner or later than its minute.
       const everyMs = EVERY_MS[kind] * 0.9;
       if (!(await claimAudit(pool, { kind, everyMs, retryAfterMs: RETRY_AFTER_MS[kind] }))) return;
-      const report = await audit(pool, { kind, share: SHARE, topics: topicAudits(presetModels), signal });
+      const topics = topicAudits(presetModels, kind === "full" ? await witnesses() : null);
+      const report = await audit(pool, { kind, share: SHARE, topics, signal });
       if (!report.ok) onViolations(kind, report);
+      if (report.notCompared !== undefined) onNotCompared(kind, report.notCompared);
     },
   });
   return [tickOf("incremental", "audit what is new"), tickOf("full", "audit everything")];

@@ -17,15 +17,24 @@ const KEY_BYTES = 48;
  * The keys that sign roots. With the embedded database outside production, where none is set, the first call makes one in the data folder.
  * Empty: nothing can be sealed.
  */
-export async function proofKeysOf({
+export async function proofKeysOf(
+  config: Pick<Config, "proofKeys" | "databaseUrl" | "production" | "dataDir">,
+): Promise<ProofKey[]> {
+  const existing = await existingProofKeys(config);
+  const { databaseUrl, production, dataDir } = config;
+  if (existing.length > 0 || databaseUrl !== null || production) return existing;
+  await putOwnKey(dataDir, randomBytes(KEY_BYTES).toString("base64"), OWN_PROOF_KEY_FILE);
+  return existingProofKeys(config);
+}
+
+/** The keys that sign roots, where there are some: none is made. */
+export async function existingProofKeys({
   proofKeys,
   databaseUrl,
   production,
   dataDir,
-}: Pick<Config, "proofKeys" | "databaseUrl" | "production" | "dataDir">): Promise<ProofKey[]> {
+}: Parameters<typeof proofKeysOf>[0]): Promise<ProofKey[]> {
   if (proofKeys.length > 0 || databaseUrl !== null || production) return proofKeys.map(proofKey);
-  if ((await readOwnKey(dataDir, OWN_PROOF_KEY_FILE)) === null)
-    await putOwnKey(dataDir, randomBytes(KEY_BYTES).toString("base64"), OWN_PROOF_KEY_FILE);
   const own = await readOwnKey(dataDir, OWN_PROOF_KEY_FILE);
   return own === null ? [] : [proofKey(own)];
 }

@@ -19,20 +19,24 @@ import {
   type SealWindow,
   windowsBetween,
 } from "./seal-store.ts";
-import { isSignatureRight } from "./signing.ts";
+import { isSignatureRight, type ProofKey } from "./signing.ts";
 
 const CHAIN_CHECK = "the lines of an account are those that were sealed";
 const ROOT_CHECK = "the root of a seal is that of its accounts, signed, and follows the one before";
 
+const SIGNER_CHECK = "a root is signed by a key of ours";
+
 type Findings = Pick<AuditFindings, "add">;
 
-export const sealAudit: AuditPlugin = {
-  async pages({ look, findings, full }) {
+/** `keys`: those that sign now. Null: this run does not look at who signed. */
+export const sealAudit = (keys: readonly Pick<ProofKey, "publicKey">[] | null): AuditPlugin => ({
+  async pages({ look, findings, full, notCompared }) {
     if (!full || !(await hasSealTables(look))) return;
     const last = await lastWindow(look);
     if (last === undefined) return;
     let untilMicros = 0n;
-    for (const window of await windowsBetween(look, 0, last.seal)) {
+    const windows = await windowsBetween(look, 0, last.seal);
+    for (const window of windows) {
       const subject = String(window.seal);
       if (window.fromMicros !== untilMicros)
         findings.add([{ check: ROOT_CHECK, subject, detail: "the window does not begin where the one before ends" }]);
@@ -42,8 +46,38 @@ export const sealAudit: AuditPlugin = {
       await checkChains(look, findings, window);
       await checkRoot(look, findings, window);
     }
+    if (keys === null) return;
+    if (keys.length > 0) await checkSigners(look, findings, { windows, keys });
+    else notCompared("who signed the roots of the books: SALDO_PROOF_KEY is not set");
   },
-};
+});
+
+/**
+ * The serving role may add roots, and sign them by any key, so each root needs a key that is known from outside the database. A key that
+ * signed beside a known one, as while keys change, counts for the roots before.
+ */
+async function checkSigners(
+  look: Look,
+  findings: Findings,
+  { windows, keys }: { windows: readonly SealWindow[]; keys: readonly Pick<ProofKey, "publicKey">[] },
+): Promise<void> {
+  const known = new Set(keys.map(({ publicKey }) => publicKey));
+  for (const { seal, hasRoot } of windows.toReversed()) {
+    const root = hasRoot ? await readRoot(look, seal) : undefined;
+    if (root === undefined) continue;
+    const right = root.signatures.filter((signature) => isSignatureRight(root.text, signature));
+    if (right.some(({ public_key: publicKey }) => known.has(publicKey)))
+      for (const { public_key: publicKey } of right) known.add(publicKey);
+    else
+      findings.add([
+        {
+          check: SIGNER_CHECK,
+          subject: String(seal),
+          detail: `signed by ${root.signatures.map(({ key }) => key).join(", ")}`,
+        },
+      ]);
+  }
+}
 
 async function checkChains(look: Look, findings: Findings, window: SealWindow): Promise<void> {
   const sealed = new Set<string>();

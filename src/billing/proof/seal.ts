@@ -18,6 +18,7 @@ import {
   lastWindow,
   latestSeal,
   latestSeals,
+  sealsOfWindow,
   openWindow,
   readClockMicros,
   readRoot,
@@ -95,14 +96,47 @@ async function finish(
   look: Look,
   { window, keys }: { window: SealWindow; keys: readonly ProofKey[] },
 ): Promise<void> {
+  const own = new Map<string, AccountSeal>();
   for await (const accountId of activeAccounts(look, window)) {
     const before = await latestSeal(look, accountId, window.seal);
-    if (before?.seal !== window.seal) await addSeal(pool, await foldWindow(look, accountId, { window, before }));
+    if (before?.seal === window.seal) continue;
+    const seal = await foldWindow(look, accountId, { window, before });
+    await addSeal(pool, seal);
+    own.set(accountId, seal);
   }
-  const { hashes: leaves } = await readLeaves(look, window.seal);
   const previous = await readRoot(look, window.seal - 1);
+  await requireRightSeals(look, { window, own, previous });
+  const { hashes: leaves } = await readLeaves(look, window.seal);
   const text = rootText(window, { leaves, previous });
   await addRoot(pool, { seal: window.seal, text, signatures: signByAll(keys, text) });
+}
+
+/**
+ * Looks at the seals that another process wrote before they are signed: the serving role can put a seal where ours was to be. Errors: a seal of this
+ * window that is not that of its lines, or one that was added behind the root before.
+ */
+async function requireRightSeals(
+  look: Look,
+  {
+    window,
+    own,
+    previous,
+  }: { window: SealWindow; own: ReadonlyMap<string, AccountSeal>; previous: SignedRoot | undefined },
+): Promise<void> {
+  for await (const seal of sealsOfWindow(look, window.seal)) {
+    const { accountId } = seal;
+    const before = await latestSeal(look, accountId, window.seal - 1);
+    const right = own.get(accountId) ?? (await foldWindow(look, accountId, { window, before }));
+    if (seal.digest.equals(right.digest) && seal.lines === right.lines && seal.balance === right.balance) continue;
+    throw new Error(`Nothing is signed: seal ${window.seal} of account ${accountId} is not that of its lines.`);
+  }
+  if (previous === undefined) return;
+  const { hashes } = await readLeaves(look, previous.seal);
+  const { root } = JSON.parse(previous.text) as { root: string };
+  if (merkleRoot(hashes).toString("hex") === root) return;
+  throw new Error(
+    `Nothing is signed: the accounts of seal ${previous.seal} come to another root than the one that was signed.`,
+  );
 }
 
 /** The leaves of a seal's tree, and the place of an account's own one among them; -1 where it has none. */

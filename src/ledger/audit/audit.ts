@@ -18,6 +18,8 @@ export type AuditReport = {
   readonly ok: boolean;
   readonly violations: readonly Violation[];
   readonly hasMore: boolean;
+  /** What a check could not compare, such as payouts while no node is reachable. Absent: everything was compared. */
+  readonly notCompared?: readonly string[];
 };
 
 export type AuditOptions = {
@@ -51,10 +53,11 @@ export async function audit(
   const checks = Object.assign({}, ...[OWN, ...topics].map(({ postings }) => postings)) as Checks;
   await auditPostings({ look, findings, checks, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
   const postingsBefore = findings.seen === seenBefore ? horizon : null;
-  for (const { pages } of topics) await pages?.({ look, findings, full });
+  const missed: string[] = [];
+  for (const { pages } of topics) await pages?.({ look, findings, full, notCompared: (what) => missed.push(what) });
   const { violations, hasMore } = findings;
   await recordAudit(pool, { kind, beganAt, violations, postingsBefore });
-  return { ok: violations.length === 0, violations, hasMore };
+  return { ok: violations.length === 0, violations, hasMore, ...(missed.length > 0 && { notCompared: missed }) };
 }
 
 const OWN: AuditPlugin = { whole: WHOLE_CHECKS, postings: POSTING_CHECKS };

@@ -3,7 +3,7 @@
 import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../../database/orm.ts";
 import { formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
-import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
+import { FEE_DECIMALS, type FeeRow, type FeeTerms } from "./fee-schedule.ts";
 
 const COLUMNS = `
   id, merchant_id AS "merchantId", currency_code AS "currencyCode", version, flat, rate, min, max, created_at AS "createdAt"`;
@@ -91,16 +91,30 @@ type Row = {
   readonly createdAt: Date;
 };
 
+/** Terms as the table has them: decimal digits. */
+export type StoredTerms = {
+  readonly flat: string;
+  readonly rate: string;
+  readonly min: string | null;
+  readonly max: string | null;
+};
+
+export function readTerms({ flat, rate, min, max }: StoredTerms): FeeTerms {
+  return {
+    flat: parseTerm(flat),
+    rate: parseTerm(rate),
+    min: min === null ? null : parseTerm(min),
+    max: max === null ? null : parseTerm(max),
+  };
+}
+
 function fromRow({ merchantId = null, currencyCode = null, min = null, max = null, ...row }: Row): FeeRow {
   return {
     id: row.id,
     merchantId,
     currencyCode,
     version: row.version,
-    flat: parseTerm(row.flat),
-    rate: parseTerm(row.rate),
-    min: min === null ? null : parseTerm(min),
-    max: max === null ? null : parseTerm(max),
+    ...readTerms({ ...row, min, max }),
     createdAt: row.createdAt,
   };
 }

@@ -6,6 +6,7 @@ import { missingConstraints, unprotectedTables } from "../../database/schema-che
 import { VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import type { AuditPlugin, Checks } from "../../ledger/audit/plugin.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
+import { wrongFees } from "./audit-fees.ts";
 import { auditPages, lastOfPage, pagesOfTransfers } from "./audit-pages.ts";
 
 /** They read little: funds, open transfers, and the database's own catalog. */
@@ -80,7 +81,7 @@ export const transferAudit: AuditPlugin = {
   whole: WHOLE_CHECKS,
   pages: (run) =>
     auditPages(run, [
-      pagesOfTransfers(run.full, [wrongTransfers]),
+      pagesOfTransfers(run.full, [wrongTransfers, wrongFees]),
       { lastOfPage: lastOfPage("posting", ofClearing("credit")), wrong: [wrongClearing("credit", ["payout", "sent"])] },
       { lastOfPage: lastOfPage("posting", ofClearing("debit")), wrong: [wrongClearing("debit", ["sent", "payout"])] },
     ]),

@@ -161,7 +161,7 @@ describe("the audit of payouts", () => {
     const look = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
       (await owner.query<Row>(text, [...values])).rows;
     findings.add(await look<Violation>(inOneStatement(payoutAudit.whole ?? {})));
-    await payoutAudit.pages?.({ look, findings, full });
+    await payoutAudit.pages?.({ look, findings, full, notCompared: () => {} });
     return findings.violations.map(({ check }) => check);
   }
 

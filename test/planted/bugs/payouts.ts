@@ -60,6 +60,22 @@ export const PAYOUT_RULES: readonly PlantedBug[] = [
 
 export const PAYOUTS: readonly PlantedBug[] = [
   {
+    name: "the audit asks no node what it has of a payout",
+    edits: [
+      payouts(
+        "audit-chain.ts",
+        'if (seen.status !== "mined") return',
+        'if (seen.status !== "mined") return null; if (seen === null) return',
+      ),
+    ],
+    noticedBy: test("audit-chain", "the audit of payouts against their chain"),
+  },
+  {
+    name: "the audit takes a node that does not answer for one that agrees",
+    edits: [payouts("audit-chain.ts", "if (head === null) return unreachable();", "if (head === null) return;")],
+    noticedBy: test("audit-chain", "reports payouts that it could not compare"),
+  },
+  {
     name: "a payment is broadcast before it is stored",
     edits: [
       payouts(

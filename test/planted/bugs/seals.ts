@@ -62,6 +62,28 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
     noticedBy: sealed("the audit of sealed books on the"),
   },
   {
+    name: "the audit takes a root that a stranger signed",
+    edits: [
+      {
+        file: `${PROOF}audit-seals.ts`,
+        find: "known.has(publicKey)))",
+        replace: "publicKey.length > 0))",
+      },
+    ],
+    noticedBy: sealed("finds a root that a stranger signed, between roots of ours as well"),
+  },
+  {
+    name: "a root is signed over a seal that another put there",
+    edits: [
+      {
+        file: `${PROOF}seal.ts`,
+        find: "await requireRightSeals(look, { window, own, previous });",
+        replace: "",
+      },
+    ],
+    noticedBy: sealed("is not signed by us: a seal of a window to come, and one put behind a root"),
+  },
+  {
     name: "the audit does not compare the roots",
     edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkRoot(look, findings, window);", replace: "" }],
     noticedBy: sealed("the audit of sealed books on the"),

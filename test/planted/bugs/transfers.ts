@@ -219,4 +219,14 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: test("transfer-states", "to CONFIRMED takes the total"),
   },
+  {
+    name: "the audit takes any fee of a sandbox transfer that is high enough",
+    edits: [merchant("transfers/audit-fees.ts", '(environment === "production" && taken > due)', "taken > due")],
+    noticedBy: test("audit-transfers", "a sandbox fee above that of its row"),
+  },
+  {
+    name: "the audit takes any row of the fee schedule for a transfer",
+    edits: [merchant("transfers/audit-fees.ts", "if (!isOfTime)", "if (isOfTime === null)")],
+    noticedBy: test("audit-transfers", "a row of all merchants where the merchant has an own one"),
+  },
 ];
