@@ -3,13 +3,13 @@
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { systemClock, type Clock } from "../kernel/clock.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { ServiceBusy } from "../kernel/errors.ts";
 import { createFreshCopy } from "./fresh-copy.ts";
 import { readCatalogAtOnce } from "./store.ts";
 import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "./catalog-model.ts";
 
 export interface Catalog {
-  /** The catalog, at most 60 seconds old. Errors: UpstreamBusy when it cannot be read that fresh. */
+  /** The catalog, at most 60 seconds old. Errors: ServiceBusy when it cannot be read that fresh. */
   snapshot(): Promise<CatalogSnapshot>;
 }
 
@@ -52,7 +52,7 @@ export function createCatalog({
         upstreams: new Map([...presetUpstreams, ...upstreams].map((upstream) => [upstream.id, upstream])),
       };
     } catch (error) {
-      throw isDatabaseAway(error) ? new UpstreamBusy(undefined, { cause: error }) : error;
+      throw isDatabaseAway(error) ? new ServiceBusy(undefined, { cause: error }) : error;
     }
   }
   return {

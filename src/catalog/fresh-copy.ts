@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { ServiceBusy } from "../kernel/errors.ts";
 
 /** How old the copy may be that is served, counted from the start of its read. */
 export const MAX_AGE_MS = 60_000;
@@ -13,7 +13,7 @@ type Copy<Value> = { readonly value: Value; readonly startedAtMs: number };
 /**
  * Makes a function that gives a copy of something at most a minute old: from memory, renewed in time by one read at a time.
  * While reads fail the last copy serves until it is too old. The clock must never go back. The function's errors: those of
- * the read, and UpstreamBusy when the read itself took too long.
+ * the read, and ServiceBusy when the read itself took too long.
  */
 export function createFreshCopy<Value>({
   read,
@@ -55,7 +55,7 @@ export function createFreshCopy<Value>({
       return copy.value;
     }
     const { value, startedAtMs } = await refresh();
-    if (clock.now() - startedAtMs >= MAX_AGE_MS) throw new UpstreamBusy();
+    if (clock.now() - startedAtMs >= MAX_AGE_MS) throw new ServiceBusy();
     return value;
   };
 }

@@ -1,7 +1,7 @@
 // Reads that a caller waits for. They end when they take too long, because then no caller waits any more.
 
 import type { Pool } from "pg";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { ServiceBusy } from "../kernel/errors.ts";
 import { sqlState, sqlStates, withTransaction } from "./transactions.ts";
 
 /** Runs a statement and gives its rows. */
@@ -12,7 +12,7 @@ const LAST_WORD_MS = 1_000;
 
 /**
  * Runs the work in a transaction with a time limit of its own for each statement, in place of the pool's. Errors:
- * UpstreamBusy when one takes longer.
+ * ServiceBusy when one takes longer.
  */
 export async function readWithin<T>(
   pool: Pool,
@@ -28,6 +28,6 @@ export async function readWithin<T>(
       });
     });
   } catch (error) {
-    throw sqlState(error) === sqlStates.canceled ? new UpstreamBusy(undefined, { cause: error }) : error;
+    throw sqlState(error) === sqlStates.canceled ? new ServiceBusy(undefined, { cause: error }) : error;
   }
 }

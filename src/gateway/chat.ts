@@ -1,5 +1,5 @@
 import type { TraceSpan } from "../kernel/tracing.ts";
-import type { DomainError, ErrorCode } from "../kernel/errors.ts";
+import type { DomainError, RecordedCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { ClientRequest } from "./conversation/client-request.ts";
@@ -91,7 +91,7 @@ export interface ChatSink {
  * The outcome of a request without a thrown error: the whole answer, a client that left, or the error of this code inside the
  * stream. `insufficient_balance`, `key_budget_exceeded`, `member_budget_exceeded`: the money ran out, and the stream was ended as a cap ends it.
  */
-export type ChatOutcome = "answered" | "client_left" | ErrorCode;
+export type ChatOutcome = "answered" | "client_left" | RecordedCode;
 
 export interface Gateway {
   /**

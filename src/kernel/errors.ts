@@ -39,8 +39,14 @@ export type ErrorCode =
 /** One wrong field: its path, the broken rule, and a message. `field` is empty for the body as a whole. */
 export type FieldProblem = { readonly field: string; readonly rule: string; readonly message: string };
 
+/** What records, log lines and metrics keep of an error: its code, or `service_busy` for `upstream_busy` without a busy upstream. */
+export type RecordedCode = ErrorCode | "service_busy";
+
 export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
+  get recordedCode(): RecordedCode {
+    return this.code;
+  }
 }
 
 /** The reason of an invalid request that a client can act on: shorten the conversation, or change its content. */
@@ -283,7 +289,7 @@ export class AccountFrozen extends DomainError {
   }
 }
 
-/** The model's upstream, or our own database, cannot answer now. Nothing was charged that was not delivered. */
+/** What the answer depends on cannot answer now: the model's upstream, a provider, a chain. Nothing was charged that was not delivered. */
 export class UpstreamBusy extends DomainError {
   readonly code = "upstream_busy";
   readonly retryAfterSeconds: number;
@@ -294,7 +300,11 @@ export class UpstreamBusy extends DomainError {
 }
 
 /** The same to a caller, where no upstream is the cause: this service or its database cannot go on. */
-export class ServiceBusy extends UpstreamBusy {}
+export class ServiceBusy extends UpstreamBusy {
+  override get recordedCode(): RecordedCode {
+    return "service_busy";
+  }
+}
 
 /** An amount or a count is over a limit of the service. */
 export class LimitExceeded extends DomainError {

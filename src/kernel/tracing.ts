@@ -56,7 +56,7 @@ export async function endWith<T>(span: TraceSpan, work: () => Promise<T>): Promi
   }
 }
 
-/** The code of an error that callers get. */
+/** The code of an error, as records and log lines have it. */
 export function errorTypeOf(error: unknown): string {
-  return error instanceof DomainError ? error.code : "internal_error";
+  return error instanceof DomainError ? error.recordedCode : "internal_error";
 }

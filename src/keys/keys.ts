@@ -4,7 +4,7 @@
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { InvalidApiKey, RateLimited, UpstreamBusy } from "../kernel/errors.ts";
+import { InvalidApiKey, RateLimited, ServiceBusy } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import { createSecretLookup } from "../kernel/credential-cache.ts";
 import { createLimitedKeys, retryAfterSeconds } from "./limited-keys.ts";
@@ -14,7 +14,7 @@ import type { VerifiedKey } from "./verified-key.ts";
 export interface Keys {
   /**
    * Looks a key up by its digest, from memory if that was read in the last five seconds. Null: no key that works.
-   * Errors: UpstreamBusy when the database is away.
+   * Errors: ServiceBusy when the database is away.
    */
   verify(secret: string): Promise<VerifiedKey | null>;
   /** Whether a key has worked in this process, however long ago. It may have been revoked since. */
@@ -23,7 +23,7 @@ export interface Keys {
   known(secret: string): VerifiedKey | undefined;
   /**
    * Takes a slot of the key's window for a read. Errors: RateLimited, InvalidApiKey when the key was revoked meanwhile,
-   * UpstreamBusy when the database is away.
+   * ServiceBusy when the database is away.
    */
   takeSlot(key: VerifiedKey): Promise<RateState>;
   /** Refuses a key that was asked to wait and has not waited, without asking the database. Errors: RateLimited. */
@@ -71,6 +71,6 @@ async function orBusy<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw isDatabaseAway(error) ? new UpstreamBusy(undefined, { cause: error }) : error;
+    throw isDatabaseAway(error) ? new ServiceBusy(undefined, { cause: error }) : error;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { sqlState, sqlStates, waitForLocks } from "../database/transactions.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { ServiceBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import type { VerifiedKey } from "./verified-key.ts";
@@ -143,7 +143,7 @@ export async function revokeKeysOfPerson(
   return rows.filter(({ isPlayground }) => !isPlayground).length;
 }
 
-/** Decides on one request of a key and counts it if it is let in. Errors: UpstreamBusy when the row stays locked. */
+/** Decides on one request of a key and counts it if it is let in. Errors: ServiceBusy when the row stays locked. */
 export function takeSlotOfKey(
   pool: Pool,
   { accountId, keyId }: { accountId: string; keyId: string },
@@ -156,7 +156,7 @@ export function takeSlotOfKey(
 
 /**
  * Decides on one request of a person, merchant pair or service token and counts it if it is let in. A pair or token that does not
- * work any more is "revoked". Errors: UpstreamBusy when the row stays locked.
+ * work any more is "revoked". Errors: ServiceBusy when the row stays locked.
  */
 export function takeSlotOfCaller(
   pool: Pool,
@@ -176,7 +176,7 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       if (sqlState(error) !== sqlStates.lockTimeout) throw error;
-      if (attempt === MAX_LOCK_ATTEMPTS) throw new UpstreamBusy(1, { cause: error });
+      if (attempt === MAX_LOCK_ATTEMPTS) throw new ServiceBusy(1, { cause: error });
     }
   }
 }

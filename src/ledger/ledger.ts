@@ -1,7 +1,7 @@
 // The ledger's port for one chat request: hold money before the upstream is called, extend the hold while a stream runs, and
 // settle it afterwards.
 
-import type { ErrorCode, ValidationReason } from "../kernel/errors.ts";
+import type { RecordedCode, ValidationReason } from "../kernel/errors.ts";
 import type { BudgetOf, BudgetPeriod } from "../kernel/key-limit-errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
@@ -25,8 +25,8 @@ export type Metering = {
 
 /** The failure of an admitted request: names only, and no text of an upstream. */
 export type RequestFailure = {
-  /** A code of ours, a reason of an invalid request, one of the outcomes that are no error of ours, or `service_busy`: `upstream_busy` without a busy upstream. */
-  readonly code: ErrorCode | ValidationReason | "client_left" | "answer_refused" | "service_busy";
+  /** The code of an error, a reason of an invalid request, or one of the outcomes that are no error of ours. */
+  readonly code: RecordedCode | ValidationReason | "client_left" | "answer_refused";
   /** Whether the status of a stream had been sent, so that the failure is inside the answer. */
   readonly inStream: boolean;
 };

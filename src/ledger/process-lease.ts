@@ -4,7 +4,7 @@
 import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { ServiceBusy } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
 import { LeaseTerm, type RequestTerm } from "./lease-term.ts";
 
@@ -95,26 +95,26 @@ export class ProcessLease {
   }
 
   /**
-   * The owner of new holds. Errors: UpstreamBusy while the lease may have run out: another process may have declared this one
+   * The owner of new holds. Errors: ServiceBusy while the lease may have run out: another process may have declared this one
    * dead, and would resolve its new holds at once.
    */
   owner(): string {
     if (performance.now() - this.#renewedAtMs > TERM_MS) {
       this.renew().catch(() => {}); // the job tries again and logs the error
-      throw new UpstreamBusy();
+      throw new ServiceBusy();
     }
     return this.#processId;
   }
 
   /**
-   * The owner of the hold of this request. Errors: UpstreamBusy as `owner`, and where the id's time differs from the database's:
+   * The owner of the hold of this request. Errors: ServiceBusy as `owner`, and where the id's time differs from the database's:
    * the clock of this machine is wrong.
    */
   ownerOf(requestId: string): string {
     const owner = this.owner();
     const aheadMs = timeOfUuidv7(requestId) - this.#databaseNowMs();
     if (aheadMs > NEWEST_REQUEST_MS || aheadMs < -OLDEST_REQUEST_MS) {
-      throw new UpstreamBusy(undefined, { cause: new Error(clockDiffers(aheadMs)) });
+      throw new ServiceBusy(undefined, { cause: new Error(clockDiffers(aheadMs)) });
     }
     return owner;
   }

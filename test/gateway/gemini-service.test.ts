@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { GeminiService } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import { createCountWindows } from "../../src/gateway/conversation/count-window.ts";
 import { createGeminiService } from "../../src/gateway/gemini-service.ts";
-import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { ServiceBusy } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
 import { createLogMemory } from "../transport/fakes.ts";
@@ -69,7 +69,7 @@ describe("GeminiService", () => {
 
   it.each<[string, unknown, Code]>([
     ["a bug", new Error("a bug"), Code.Internal],
-    ["a busy ledger", new UpstreamBusy(), Code.Unavailable],
+    ["a busy ledger", new ServiceBusy(), Code.Unavailable],
   ])("fails with the fault that ended a stream of ours: %s", async (_name, fault, code) => {
     const bench = openBench();
     bench.ledger.onSettle = ({ basis }) => (basis === "free" ? Promise.resolve() : Promise.reject(fault));

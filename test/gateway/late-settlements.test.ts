@@ -1,7 +1,7 @@
 // Requests of a process that did not run for longer than its lease: another process may have resolved their holds.
 
 import { describe, expect, it } from "vitest";
-import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { ServiceBusy } from "../../src/kernel/errors.ts";
 import { ProgressRecorder } from "../../src/gateway/answer/progress.ts";
 import { LeaseTerm } from "../../src/ledger/lease-term.ts";
 import { STREAMED, usePlayground, WHOLE } from "./playground.ts";
@@ -19,7 +19,7 @@ describe("a settlement that comes after a recovery of its request", () => {
   it.each(["posted", "refused"] as const)("ends a stream that was relayed in part with an error (%s)", async (late) => {
     playground.bench.ledger.lateAs = late;
     const { sink, outcome } = await playground.play(stream(wire(ordinaryEvents())), STREAMED);
-    expect(outcome).toBe("upstream_busy");
+    expect(outcome).toBe("service_busy");
     expect(sink.text).toBe("Halo dunia");
     expect(eventsOf(sink).at(-1)).toMatchObject(BUSY);
     expect(sink.bytes.toString()).not.toContain('"stop"');
@@ -29,7 +29,7 @@ describe("a settlement that comes after a recovery of its request", () => {
   it("shows no whole answer that was not charged", async () => {
     playground.bench.ledger.lateAs = "refused";
     const { sink, error, settlement } = await playground.play(json(completion()), WHOLE);
-    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(error).toBeInstanceOf(ServiceBusy);
     expect(sink.head).toBeNull();
     expect(settlement.delivered).toBe(false);
   });
@@ -46,7 +46,7 @@ describe("a settlement that comes after a recovery of its request", () => {
   it("treats a stream of which nothing was relayed as a whole answer", async () => {
     playground.bench.ledger.lateAs = "refused";
     const refused = await playground.play(atOnce, STREAMED);
-    expect(refused.error).toBeInstanceOf(UpstreamBusy);
+    expect(refused.error).toBeInstanceOf(ServiceBusy);
     expect(refused.sink.head).toBeNull();
     playground.bench.ledger.settlements.length = 0;
     playground.bench.ledger.lateAs = "posted";
@@ -78,7 +78,7 @@ describe("a lease that is over", () => {
       response.end(wire(ordinaryEvents()));
     };
     const { outcome, settlement } = await playground.play(script, STREAMED, sink);
-    expect(outcome).toBe("upstream_busy");
+    expect(outcome).toBe("service_busy");
     expect(sink.text).toBe("Halo");
     expect(eventsOf(sink).at(-1)).toMatchObject(BUSY);
     expect(settlement).toMatchObject({ basis: "estimated", delivered: true });
@@ -98,7 +98,7 @@ describe("a lease that is over", () => {
     await received.promise;
     term.end();
     const { error, settlement, calls } = await played;
-    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(error).toBeInstanceOf(ServiceBusy);
     expect(settlement).toMatchObject({ basis: "free", cost: 0n });
     expect(calls).toBe(1);
     // The upstream is not counted as failing.

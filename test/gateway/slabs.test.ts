@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { ServiceBusy } from "../../src/kernel/errors.ts";
 import { formatMoney, idr } from "../../src/kernel/money.ts";
 import { STREAMED, usePlayground } from "./playground.ts";
 import { chunk, completion, json, type Script, stream, usageChunk, wire } from "./scripted-upstream.ts";
@@ -121,7 +121,7 @@ describe("a stream that holds slab by slab", () => {
   });
 
   it("fails with a busy service when the database stays away", async () => {
-    playground.bench.ledger.extendWith = () => Promise.reject(new UpstreamBusy());
+    playground.bench.ledger.extendWith = () => Promise.reject(new ServiceBusy());
     const { sink, settlement } = await playground.play(LONG, STREAMED);
     expect(sink.events.at(-1)).toContain('"code":"upstream_busy"');
     expect(sink.bytes.includes("[DONE]")).toBe(false);

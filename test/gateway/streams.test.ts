@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { ServiceBusy, UpstreamBusy } from "../../src/kernel/errors.ts";
 import { formatMoney, idr } from "../../src/kernel/money.ts";
 import { STREAMED, usePlayground } from "./playground.ts";
 import {
@@ -131,7 +131,7 @@ describe("streams", () => {
   });
 
   it("send the client an error event when the settlement fails, and do not finish", async () => {
-    playground.bench.ledger.onSettle = () => Promise.reject(new UpstreamBusy());
+    playground.bench.ledger.onSettle = () => Promise.reject(new ServiceBusy());
     playground.upstream.run(stream(wire(lines.slice(0, 3)), wire(lines.slice(3))));
     const { error, sink } = await playground.bench.send(STREAMED);
     expect(error).toBeNull();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../src/catalog/catalog-model.ts";
-import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { ServiceBusy } from "../../src/kernel/errors.ts";
 import { WHOLE, usePlayground } from "./playground.ts";
 import { completion, json, USAGE } from "./scripted-upstream.ts";
 import { chat, FakeSink, modelOf, openBench, upstreamOf } from "./support.ts";
@@ -148,11 +148,11 @@ describe("answers that are not streamed", () => {
     const sink = new FakeSink();
     playground.bench.ledger.onSettle = () => {
       expect(sink.head).toBeNull();
-      return Promise.reject(new UpstreamBusy());
+      return Promise.reject(new ServiceBusy());
     };
     playground.upstream.run(json(completion()));
     const { error } = await playground.bench.send(WHOLE, sink);
-    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(error).toBeInstanceOf(ServiceBusy);
     expect(sink.head).toBeNull();
     expect(playground.bench.ledger.settlements).toHaveLength(1);
   });

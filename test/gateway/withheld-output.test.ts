@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { costOf } from "../../src/billing/cost.ts";
-import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { ServiceBusy } from "../../src/kernel/errors.ts";
 import { formatMoney, idr } from "../../src/kernel/money.ts";
 import { STREAMED, usePlayground } from "./playground.ts";
 import { chunk, completion, json, stream, usageChunk, wire } from "./scripted-upstream.ts";
@@ -85,9 +85,9 @@ describe("a stream whose balance covers a slab", () => {
   });
 
   it("is refused free of charge where not the balance but the database is the reason", async () => {
-    playground.bench.ledger.extendWith = () => Promise.reject(new UpstreamBusy());
+    playground.bench.ledger.extendWith = () => Promise.reject(new ServiceBusy());
     const { error, sink, settlement } = await playground.play(json(LONG_JSON()), STREAMED);
-    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(error).toBeInstanceOf(ServiceBusy);
     expect(sink.head).toBeNull();
     expect(settlement).toMatchObject({ basis: "free", cost: 0n });
   });

@@ -50,8 +50,8 @@ function first(alert: string, series: string, fires: Readonly<Record<string, str
 }
 
 /** Answers in numbers, and a share of errors. */
-function errors(perHundred: number): Readonly<Record<string, string>> {
-  return { [requests("answered")]: `0+${100 - perHundred}x400`, [requests("upstream_busy")]: `0+${perHundred}x400` };
+function errors(perHundred: number, outcome: string): Readonly<Record<string, string>> {
+  return { [requests("answered")]: `0+${100 - perHundred}x400`, [requests(outcome)]: `0+${perHundred}x400` };
 }
 
 /** A day of answers within 0.1 s, and then answers of which half are within the bound. */
@@ -73,8 +73,14 @@ const SYMPTOMS: readonly AlertCase[] = [
     bad: "1x9 0x9",
     good: "1x10 0x0 1x9",
   }),
-  ...pair("SaldoErrorsFast", {}, "2h", { bad: errors(8), good: errors(7), also: ["SaldoErrorsSlow"] }),
-  ...pair("SaldoErrorsSlow", {}, "6h", { bad: errors(4), good: errors(2) }),
+  ...["upstream_busy", "service_busy"].flatMap((outcome) => [
+    ...pair("SaldoErrorsFast", {}, "2h", {
+      bad: errors(8, outcome),
+      good: errors(7, outcome),
+      also: ["SaldoErrorsSlow"],
+    }),
+    ...pair("SaldoErrorsSlow", {}, "6h", { bad: errors(4, outcome), good: errors(2, outcome) }),
+  ]),
   ...first("SaldoInternalErrors", requests("internal_error"), {}).map((each) => ({
     ...each,
     series: { ...each.series, [requests("answered")]: "0+500x60" },

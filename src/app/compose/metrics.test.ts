@@ -4,7 +4,7 @@ import { createMetrics, type MetricSources } from "../observability/metrics.ts";
 import { addPayoutMetrics, createPayoutTroubles } from "./payouts.ts";
 import { watchRequests } from "../observability/requests.ts";
 import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "../../gateway/chat.ts";
-import { ModelNotFound, UpstreamBusy } from "../../kernel/errors.ts";
+import { ModelNotFound, ServiceBusy, UpstreamBusy } from "../../kernel/errors.ts";
 import type { DatabaseFacts } from "../observability/database-watch.ts";
 
 const call = { receivedAtMs: Date.now() } as ChatCall;
@@ -135,8 +135,8 @@ describe("the metrics of a process", () => {
 
   it("count requests by how they ended, and time them all", async () => {
     const stops = { are: false };
-    const returned = ["answered", "answered", "client_left", "upstream_busy"] as const;
-    const outcomes = [...returned, new ModelNotFound("x"), new UpstreamBusy(), new Error("a bug")];
+    const returned = ["answered", "answered", "client_left", "upstream_busy", "service_busy"] as const;
+    const outcomes = [...returned, new ModelNotFound("x"), new UpstreamBusy(), new ServiceBusy(), new Error("a bug")];
     let next: Error | ChatOutcome = "answered";
     const requests = watchRequests(
       { answerChat: () => gatewayOf(next).answerChat(call, sink) },
@@ -151,10 +151,18 @@ describe("the metrics of a process", () => {
     await expect(requests.gateway.answerChat(call, sink)).rejects.toThrow(UpstreamBusy);
     const seen = await scrape({ requests, isStopped: () => stops.are, catalogAgeSeconds: () => 7 });
     const counted = (outcome: string) => seen.get(`saldo_chat_requests_total{outcome="${outcome}"}`);
-    const names = ["answered", "client_left", "model_not_found", "upstream_busy", "internal_error", "stopped"];
-    expect(names.map(counted)).toEqual([2, 1, 1, 2, 1, 1]);
-    expect(seen.get("saldo_chat_duration_seconds_count")).toBe(8);
-    expect(seen.get('saldo_chat_duration_seconds_bucket{le="+Inf"}')).toBe(8);
+    const names = [
+      "answered",
+      "client_left",
+      "model_not_found",
+      "upstream_busy",
+      "service_busy",
+      "internal_error",
+      "stopped",
+    ];
+    expect(names.map(counted)).toEqual([2, 1, 1, 2, 2, 1, 1]);
+    expect(seen.get("saldo_chat_duration_seconds_count")).toBe(10);
+    expect(seen.get('saldo_chat_duration_seconds_bucket{le="+Inf"}')).toBe(10);
     expect(seen.get("saldo_admission_stopped")).toBe(1);
     expect(seen.get("saldo_catalog_age_seconds")).toBe(7);
   });

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Histogram } from "prom-client";
 import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "../../gateway/chat.ts";
-import { DomainError, UpstreamBusy } from "../../kernel/errors.ts";
+import { DomainError, ServiceBusy } from "../../kernel/errors.ts";
 
 /** The error for callers while admissions are stopped. */
 const STOPPED_RETRY_AFTER_SECONDS = 30;
@@ -51,7 +51,7 @@ export function watchRequests(
       ended(outcome, call);
       return outcome;
     } catch (error) {
-      ended(error instanceof DomainError ? error.code : "internal_error", call);
+      ended(error instanceof DomainError ? error.recordedCode : "internal_error", call);
       throw error;
     } finally {
       running -= 1;
@@ -67,7 +67,7 @@ export function watchRequests(
       answerChat(call, sink) {
         if (!isStopped()) return counted(call, sink);
         ended("stopped", call);
-        return Promise.reject(new UpstreamBusy(STOPPED_RETRY_AFTER_SECONDS));
+        return Promise.reject(new ServiceBusy(STOPPED_RETRY_AFTER_SECONDS));
       },
     },
     outcomes,

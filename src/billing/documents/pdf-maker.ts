@@ -2,7 +2,7 @@
 // waits is bounded, in all and for each account, so that no account keeps others from their files.
 
 import { Worker } from "node:worker_threads";
-import { LimitExceeded, UpstreamBusy } from "../../kernel/errors.ts";
+import { LimitExceeded, ServiceBusy } from "../../kernel/errors.ts";
 import type { Document } from "./document.ts";
 import type { Drawn } from "./drawing-thread.ts";
 
@@ -27,13 +27,13 @@ export class PdfMaker {
   #last = 0;
 
   /**
-   * Makes the file of a document. Errors: LimitExceeded where the account waits for several already; UpstreamBusy where too many do.
+   * Makes the file of a document. Errors: LimitExceeded where the account waits for several already; ServiceBusy where too many do.
    */
   make(accountId: string, document: Document): Promise<Uint8Array> {
     const ofAccount = [...this.#waiting.values()].filter((each) => each.accountId === accountId).length;
     if (ofAccount >= MOST_OF_ACCOUNT)
       throw new LimitExceeded(`No more than ${MOST_OF_ACCOUNT} files are made at a time.`);
-    if (this.#waiting.size >= MOST_WAITING) throw new UpstreamBusy();
+    if (this.#waiting.size >= MOST_WAITING) throw new ServiceBusy();
     clearTimeout(this.#idle);
     const thread = (this.#thread ??= this.#start());
     const id = (this.#last += 1);
@@ -53,7 +53,7 @@ export class PdfMaker {
     clearTimeout(this.#idle);
     const thread = this.#thread;
     if (thread === undefined) return;
-    this.#fail(thread, new UpstreamBusy());
+    this.#fail(thread, new ServiceBusy());
     await thread.terminate();
   }
 

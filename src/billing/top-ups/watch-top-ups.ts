@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
-import { LimitExceeded, NotFound, UpstreamBusy } from "../../kernel/errors.ts";
+import { LimitExceeded, NotFound, ServiceBusy } from "../../kernel/errors.ts";
 import { isCredited } from "./states.ts";
 import { selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
@@ -46,13 +46,13 @@ export class TopUpWatch {
   /**
    * Returns a top-up as it is and then as often as it changes, until it is credited, the client leaves, this process stops, or half an
    * hour has passed. An order that was not paid in time is followed on: money that comes late still credits. Errors: NotFound,
-   * also for another account's; LimitExceeded when the account follows too many; UpstreamBusy.
+   * also for another account's; LimitExceeded when the account follows too many; ServiceBusy.
    */
   async *watch(
     { accountId, topUpId }: { accountId: string; topUpId: string },
     signal: AbortSignal,
   ): AsyncGenerator<TopUp, void> {
-    if (this.#watchers >= MOST_WATCHERS) throw new UpstreamBusy();
+    if (this.#watchers >= MOST_WATCHERS) throw new ServiceBusy();
     const watchers = this.#watchersOf.get(accountId) ?? 0;
     if (watchers >= MOST_WATCHERS_OF_ACCOUNT)
       throw new LimitExceeded(`No more than ${MOST_WATCHERS_OF_ACCOUNT} top-ups can be watched at a time.`);
@@ -112,7 +112,7 @@ export class TopUpWatch {
       } catch (error) {
         failures += 1;
         if (failures < MOST_FAILED_LOOKS) continue;
-        for (const { reject } of this.#waiting) reject(new UpstreamBusy(undefined, { cause: error }));
+        for (const { reject } of this.#waiting) reject(new ServiceBusy(undefined, { cause: error }));
         failures = 0;
       }
     }

@@ -1,6 +1,6 @@
 // Answers a request as a stream of events.
 
-import { DomainError, InternalError, UpstreamBusy } from "../../kernel/errors.ts";
+import { DomainError, InternalError, ServiceBusy, UpstreamBusy } from "../../kernel/errors.ts";
 import { isOutOfMoney } from "../../kernel/key-limit-errors.ts";
 import type { BilledUsage } from "../metering/bill.ts";
 import { answerCut } from "./answer-cut.ts";
@@ -89,10 +89,10 @@ async function finish(exchange: ChatExchange, ended: Ended): Promise<ChatOutcome
       return finishComplete(exchange, ended, end);
     case "broken": {
       reportFailure(exchange, { kind: "stream_broken", upstream: route.upstream.id, failure: end.failure });
-      const isOurs = end.failure.isOurs === true;
-      exchange.bill.failed({ code: isOurs ? "service_busy" : "upstream_busy", inStream: true });
+      const by = end.failure.isOurs === true ? "service" : "upstream";
+      exchange.bill.failed({ code: by === "service" ? "service_busy" : "upstream_busy", inStream: true });
       const { settled } = await settleRelayed(exchange, end.usage, listener.output);
-      return writeError(exchange, answerCut({ by: isOurs ? "service" : "upstream", charge: settled.charge }));
+      return writeError(exchange, answerCut({ by, charge: settled.charge }));
     }
     case "stopped":
       if (end.cause.kind === "limit") exchange.report({ kind: "output_ran_on", ...facts });
@@ -117,8 +117,8 @@ async function finishComplete(
   const billed = end.isFree ? await bill.settleFree() : await bill.settleCompleted(completed, output.written);
   if (billed.settled.late !== undefined && !end.drained) {
     // Another process had resolved the hold: the relayed part is charged, and the answer must not look complete.
-    if (head.hasBegun) return writeError(exchange, new UpstreamBusy());
-    if (billed.settled.late === "refused") throw new UpstreamBusy();
+    if (head.hasBegun) return writeError(exchange, new ServiceBusy());
+    if (billed.settled.late === "refused") throw new ServiceBusy();
   }
   if (!end.drained) head.send();
   if (!client.isGone) listener.sink.end({ passed: stream.complete(end.held, billed), format: listener.format });
@@ -152,7 +152,7 @@ async function finishStopped(
     exchange.report({ kind: "answer_failed", requestId: exchange.call.requestId, cause: cause.reason });
     return writeError(exchange, answerCut({ by: "service", charge }));
   }
-  if (late !== undefined) return writeError(exchange, new UpstreamBusy());
+  if (late !== undefined) return writeError(exchange, new ServiceBusy());
   head.send();
   if (exchange.client.isGone) return "client_left";
   const passed = Buffer.concat([...end.leading, stream.stop(end.unfinished, billed)]);
@@ -241,5 +241,5 @@ async function settleRelayed(
 /** Ends the stream with an error, and returns the outcome of the request. */
 function writeError({ sink, client }: ChatExchange, error: DomainError): ChatOutcome {
   if (!client.isGone) sink.fail(error);
-  return error.code;
+  return error.recordedCode;
 }

@@ -1,6 +1,6 @@
 // Answers a request that is not streamed.
 
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import type { BilledUsage } from "../metering/bill.ts";
 import { withOneRetry } from "./call-upstream.ts";
 import type { ChatOutcome } from "../chat.ts";
@@ -17,7 +17,7 @@ import { UsageSeen } from "../metering/usage-seen.ts";
 import { settleGone } from "./settle-gone.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";
 
-/** Calls, settles, then shows the answer. Errors: UpstreamBusy, ValidationError. */
+/** Calls, settles, then shows the answer. Errors: UpstreamBusy, ServiceBusy, ValidationError. */
 export async function answerWhole(exchange: ChatExchange): Promise<ChatOutcome> {
   const { bill, call, sinkFor, model, rate } = exchange;
   const attempted = await withOneRetry<Attempted<CollectedAnswer, AnswerCollector>>(exchange, (next, number) => {
@@ -42,7 +42,7 @@ export async function answerWhole(exchange: ChatExchange): Promise<ChatOutcome> 
           relayedAnswer(end, format),
         );
   // Another process resolved the hold, and the balance no longer covers the answer.
-  if (billed.settled.late === "refused") throw new UpstreamBusy();
+  if (billed.settled.late === "refused") throw new ServiceBusy();
   if (billed.clamped)
     exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
   if (end.drained) {

@@ -1,12 +1,11 @@
-import { DomainError, ServiceBusy, ValidationError } from "../../kernel/errors.ts";
+import { DomainError, ValidationError } from "../../kernel/errors.ts";
 import type { RequestFailure } from "../../ledger/ledger.ts";
 
 /** The failure that a record keeps of the error which its caller gets. An upstream is not blamed for a fault of ours. `inStream`: the status had been sent. */
 export function failureOf(error: unknown, { inStream }: Pick<RequestFailure, "inStream">): RequestFailure {
   if (!(error instanceof DomainError)) return { code: "internal_error", inStream };
-  if (error instanceof ServiceBusy) return { code: "service_busy", inStream };
   const reason = error instanceof ValidationError ? error.reason : null;
-  return { code: reason ?? error.code, inStream };
+  return { code: reason ?? error.recordedCode, inStream };
 }
 
 /** The client left before the end of the answer. */

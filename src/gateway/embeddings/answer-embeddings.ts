@@ -2,7 +2,7 @@
 
 import { inputTokensOf } from "../../billing/cost.ts";
 import type { CatalogSnapshot } from "../../catalog/catalog-model.ts";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import { withOneRetry } from "../answer/call-upstream.ts";
 import { AnswerCollector, type CollectedAnswer } from "../answer/collect-answer.ts";
 import { type Attempted, attemptRoute, type Exchange } from "../answer/exchange.ts";
@@ -52,7 +52,7 @@ function bodyOf(request: EmbeddingsRequest, model: string, userTag: string): Buf
   return Buffer.concat([Buffer.from(`{"model":${JSON.stringify(model)},"input":`), inputJson, Buffer.from(`,${end}`)]);
 }
 
-/** Calls, settles, then shows the vectors. Errors: UpstreamBusy, ValidationError. */
+/** Calls, settles, then shows the vectors. Errors: UpstreamBusy, ServiceBusy, ValidationError. */
 async function answerEmbeddings(exchange: Exchange, request: EmbeddingsRequest): Promise<ChatOutcome> {
   const { bill, call, sink, model, rate, report } = exchange;
   const vectors = new VectorReader(request.inputs.length);
@@ -72,7 +72,7 @@ async function answerEmbeddings(exchange: Exchange, request: EmbeddingsRequest):
     NOTHING_RELAYED,
   );
   // Another process resolved the hold, and the balance no longer covers the answer.
-  if (billed.settled.late === "refused") throw new UpstreamBusy();
+  if (billed.settled.late === "refused") throw new ServiceBusy();
   if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
   if (end.drained) return "client_left";
   const json = writeAnswer(written, model.id, billed);

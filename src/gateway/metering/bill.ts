@@ -1,7 +1,6 @@
 // The bill of one admitted request. A hold was placed for it, so it is settled exactly once on every path, also when the
 // code around it throws.
 
-import { ServiceBusy, UpstreamBusy } from "../../kernel/errors.ts";
 import { costOf, inputTokensOf, type TokenCounts } from "../../billing/cost.ts";
 import type { RouteCost } from "../../catalog/catalog-model.ts";
 import { billingDay, type Clock } from "../../kernel/clock.ts";
@@ -136,8 +135,7 @@ export class Bill {
     const { key, requestId } = this.#facts.call;
     const progress = await this.#progressAt(outputTokens);
     await this.#recording;
-    const { ledger } = this.#facts;
-    return ledger.extend({ accountId: key.accountId, requestId, ...amounts, ...progress }).catch(rejectAsOurs);
+    return this.#facts.ledger.extend({ accountId: key.accountId, requestId, ...amounts, ...progress });
   }
 
   /** Records how much of the output was relayed, which recovery then charges with the input. The hold stays. */
@@ -291,7 +289,7 @@ export class Bill {
     };
     try {
       failpoint?.("before-settle");
-      const settled = await traced(call.span, "settle", () => ledger.settle(settlement).catch(rejectAsOurs));
+      const settled = await traced(call.span, "settle", () => ledger.settle(settlement));
       failpoint?.("after-settle");
       this.#rememberPrompt(metered);
       if (metered.isUnpriced) this.#facts.onUnpriced?.(this.#answeredBy?.upstream ?? "");
@@ -323,9 +321,4 @@ export class Bill {
 /** What the upstream charges us for these tokens, in micro-rupiah; null where the catalog has no cost. */
 function upstreamCost(answeredBy: AnsweredBy | null, counts: TokenCounts): bigint | null {
   return answeredBy === null || answeredBy.cost === null ? null : costOf(counts, answeredBy.cost);
-}
-
-/** A busy ledger is no busy upstream. */
-function rejectAsOurs(error: unknown): never {
-  throw error instanceof UpstreamBusy ? new ServiceBusy(error.retryAfterSeconds, { cause: error }) : error;
 }

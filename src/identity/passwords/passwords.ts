@@ -2,7 +2,7 @@
 // are hashed at once is bounded: a flood of sign-ins must not take the threads and the memory that requests need.
 
 import { hash, verify } from "@node-rs/argon2";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import { COMMON_WORDS } from "./common-words.ts";
 import { isListedPassword } from "./listed-passwords.ts";
 
@@ -20,19 +20,19 @@ const MOST_WAITING = 64;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Hashes a password. Errors: UpstreamBusy when too many are being hashed. */
+/** Hashes a password. Errors: ServiceBusy when too many are being hashed. */
 export function hashPassword(password: string): Promise<string> {
   return inTurn(() => hash(password, COST));
 }
 
-/** Whether a password is the one of a hash. Errors: UpstreamBusy when too many are being hashed. */
+/** Whether a password is the one of a hash. Errors: ServiceBusy when too many are being hashed. */
 export function verifyPassword({ hash: kept, password }: { hash: string; password: string }): Promise<boolean> {
   return inTurn(() => verify(kept, password));
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
-    if (waiting.length >= MOST_WAITING) throw new UpstreamBusy(1);
+    if (waiting.length >= MOST_WAITING) throw new ServiceBusy(1);
     await new Promise<void>((resume) => waiting.push(resume));
   } else {
     running += 1;

@@ -5,7 +5,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
 import { billingDay } from "../../kernel/clock.ts";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant, InvariantError } from "../../kernel/invariant.ts";
@@ -27,7 +27,7 @@ import { settlementStatement } from "./settlement.ts";
 
 export type GroupCommitOptions = {
   readonly database: Database;
-  /** The process that owns the hold of this request. Errors: UpstreamBusy, while it may own none. */
+  /** The process that owns the hold of this request. Errors: ServiceBusy, while it may own none. */
   readonly owner: (requestId: string) => string;
   /** How many connections commit. One or two on small machines. */
   readonly lanes: number;
@@ -157,7 +157,7 @@ export class GroupCommitLedger implements Ledger {
     }
   }
 
-  /** Another process has recovered the request. Errors: UpstreamBusy when the database is unavailable or the row stays locked. */
+  /** Another process has recovered the request. Errors: ServiceBusy when the database is unavailable or the row stays locked. */
   async #settleLate(settlement: Settlement): Promise<SettledUsage> {
     try {
       const settled = await postLateUsage(this.#database, settlement);
@@ -170,7 +170,7 @@ export class GroupCommitLedger implements Ledger {
       return settled;
     } catch (error) {
       if (isDatabaseAway(error) || isOutOfMeans(error) || sqlState(error) === sqlStates.lockTimeout) {
-        throw new UpstreamBusy(undefined, { cause: error });
+        throw new ServiceBusy(undefined, { cause: error });
       }
       throw error;
     }

@@ -1,6 +1,6 @@
 // The members that wait for a lane: a queue for each kind of statement.
 
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 
 /** The largest group. Beyond it the statement costs more per member than it saves. */
@@ -83,7 +83,7 @@ export class LaneQueue {
 
   /** Rejects the selected members: the service is busy. */
   refuse(isMeant: (waiting: Waiting) => boolean, cause: unknown): void {
-    for (const waiting of this.take(isMeant)) waiting.reject(new UpstreamBusy(undefined, { cause }));
+    for (const waiting of this.take(isMeant)) waiting.reject(new ServiceBusy(undefined, { cause }));
   }
 
   #queueOf({ statement }: Waiting): Waiting[] {

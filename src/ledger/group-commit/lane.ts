@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
 import type { History } from "../../database/history.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import { LaneConnection } from "./lane-connection.ts";
 import { LaneQueue, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
@@ -69,12 +69,12 @@ export class Lane {
   }
 
   /**
-   * Runs a member with the next group. Errors: UpstreamBusy when the database is unavailable, the row stays locked or too many
+   * Runs a member with the next group. Errors: ServiceBusy when the database is unavailable, the row stays locked or too many
    * members wait already.
    */
   submit<Member, Outcome>(statement: LaneStatement<Member, Outcome>, member: Member): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
-      if (this.#closed) return reject(new UpstreamBusy());
+      if (this.#closed) return reject(new ServiceBusy());
       const since = performance.now();
       const waiting = {
         statement,
@@ -88,7 +88,7 @@ export class Lane {
         attempts: 0,
       } as Waiting;
       if (this.#locked.join(waiting)) return;
-      if (!this.#queue.add(waiting)) return reject(new UpstreamBusy());
+      if (!this.#queue.add(waiting)) return reject(new ServiceBusy());
       this.#start();
     });
   }
@@ -241,12 +241,12 @@ export class Lane {
     if (code === sqlStates.lockTimeout && (await this.#setLockedApart(group))) return;
     if (group.length === 1) {
       first.attempts += 1;
-      if (isOutOfMeans(error)) return first.reject(new UpstreamBusy(undefined, { cause: error }));
+      if (isOutOfMeans(error)) return first.reject(new ServiceBusy(undefined, { cause: error }));
       // A replay met a row that our own statement has written after all.
       if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
       else if (!RUN_AGAIN.has(code)) return first.reject(error);
       if (first.attempts >= first.statement.maxAttempts)
-        return first.reject(new UpstreamBusy(undefined, { cause: error }));
+        return first.reject(new ServiceBusy(undefined, { cause: error }));
     }
     for (const waiting of group) waiting.alone = true;
     this.#queue.putBack(group);

@@ -3,7 +3,7 @@
 // whether the rows are free again, without waiting for a lock.
 
 import type { Pool } from "pg";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import { findFreeAccounts } from "../account-lock.ts";
 import { mayJoin, type Waiting } from "./lane-queue.ts";
 
@@ -37,7 +37,7 @@ export class LockedAccounts {
     const locked = this.#locked.get(waiting.member.accountId);
     if (locked === undefined) return false;
     if (mayJoin(locked.members, waiting)) locked.members.push(waiting);
-    else waiting.reject(new UpstreamBusy());
+    else waiting.reject(new ServiceBusy());
     return true;
   }
 
@@ -92,7 +92,7 @@ export class LockedAccounts {
     }
     locked.members = locked.members.filter(({ since, statement, reject }) => {
       const mayWait = performance.now() - since <= statement.lockPatienceMs;
-      if (!mayWait) reject(new UpstreamBusy());
+      if (!mayWait) reject(new ServiceBusy());
       return mayWait;
     });
     locked.pauseMs = Math.min(locked.pauseMs * 2, LOOK_MS.most);

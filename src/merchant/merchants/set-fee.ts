@@ -3,7 +3,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { DecimalError, formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
-import { UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
+import { ServiceBusy, ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
@@ -44,7 +44,7 @@ export type SetFee = { readonly row: FeeRow; readonly isNew: boolean };
 /**
  * Adds a version of the terms for a merchant and currency, a merchant, a currency, or as the default, unless they are
  * already in force; also inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound,
- * UpstreamBusy.
+ * ServiceBusy.
  */
 export async function setFee(client: Pool | PoolClient, change: FeeChange): Promise<SetFee> {
   const terms = parseTerms(change);
@@ -59,7 +59,7 @@ export async function setFee(client: Pool | PoolClient, change: FeeChange): Prom
     const row = await insertFeeVersion(client, { id: uuidv7(), ...scope, version, ...terms });
     if (row !== undefined) return { row, isNew: true };
   }
-  throw new UpstreamBusy(1);
+  throw new ServiceBusy(1);
 }
 
 function areSameTerms(one: FeeTerms, other: FeeTerms): boolean {

@@ -4,7 +4,7 @@
 import type { PoolClient } from "pg";
 import { readConfirmed } from "../../database/confirmed-read.ts";
 import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";
-import { AccountFrozen, UpstreamBusy } from "../../kernel/errors.ts";
+import { AccountFrozen, ServiceBusy } from "../../kernel/errors.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -33,7 +33,7 @@ export type OrderOutcome = { readonly transfer: Transfer; readonly isReplayed: b
 /**
  * Orders a transfer: one transaction writes it, holds its total on the merchant's fund and writes its first event.
  * Errors, in the order of their checks: ValidationError, ExternalIdConflict, CurrencyUnsupported, AddressInvalid,
- * AmountPrecision, InvalidCredentials, AccountFrozen, LimitExceeded, InsufficientFunds; UpstreamBusy when other orders
+ * AmountPrecision, InvalidCredentials, AccountFrozen, LimitExceeded, InsufficientFunds; ServiceBusy when other orders
  * lock the fund for too long.
  */
 export async function createTransfer(sources: OrderSources, order: TransferOrder): Promise<OrderOutcome> {
@@ -50,7 +50,7 @@ export async function createTransfer(sources: OrderSources, order: TransferOrder
       return placed;
     });
   const transfer = await withRetry(placeOnce).catch((error: unknown) => {
-    throw sqlState(error) === sqlStates.lockTimeout ? new UpstreamBusy(1, { cause: error }) : error;
+    throw sqlState(error) === sqlStates.lockTimeout ? new ServiceBusy(1, { cause: error }) : error;
   });
   if (transfer !== undefined) {
     failpoint?.("after-transfer-commit");

@@ -16,6 +16,7 @@ import {
   TooManyAtOnce,
   TooManyRequests,
   TooManyTries,
+  ServiceBusy,
   UpstreamBusy,
   ValidationError,
   type ErrorCode,
@@ -98,7 +99,7 @@ export function errorHeaders(error: DomainError): Record<string, string> {
 /** The thrown value as one of our classes. A value that is neither ours nor Connect's becomes an internal error with that cause. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
-  if (isDatabaseAway(thrown)) return new UpstreamBusy(undefined, { cause: thrown });
+  if (isDatabaseAway(thrown)) return new ServiceBusy(undefined, { cause: thrown });
   if (!(thrown instanceof ConnectError)) return new InternalError({ cause: thrown });
   if (thrown.cause instanceof DomainError) return thrown.cause;
   return ofConnect(thrown);
@@ -129,7 +130,7 @@ const MAY_BE_REPEATED: ReadonlySet<Code> = new Set([
 /** Our code for a refusal by Connect itself; a code that is missing here is an internal error. */
 function ofConnect(error: ConnectError): DomainError {
   const { code, rawMessage } = error;
-  if (MAY_BE_REPEATED.has(code)) return new UpstreamBusy(undefined, { cause: error });
+  if (MAY_BE_REPEATED.has(code)) return new ServiceBusy(undefined, { cause: error });
   if (code === Code.InvalidArgument) return new ValidationError([{ field: "", rule: "protocol", message: rawMessage }]);
   if (code === Code.NotFound || code === Code.Unimplemented) return new NotFound("This method is not available yet.");
   if (code === Code.ResourceExhausted) return new PayloadTooLarge(READ_MAX_BYTES);

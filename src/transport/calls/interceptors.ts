@@ -18,7 +18,7 @@ import { StatusService } from "#gen/saldo/status/v1/status_service_pb.ts";
 import type { Principal } from "../../identity/principal.ts";
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
 import type { TakeCallerSlot } from "../../keys/caller-windows.ts";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Keys } from "../../keys/keys.ts";
 import { authenticate, type Verifiers } from "./authenticate.ts";
@@ -128,7 +128,7 @@ function calledBy(call: Pick<HandlerContext, "values">) {
 function refuseUnlessServing({ mayServe = () => true }: Pick<CallPorts, "mayServe">): Interceptor {
   // The public status is what explains it.
   return (next) => (req) =>
-    mayServe() || req.service.typeName === StatusService.typeName ? next(req) : Promise.reject(new UpstreamBusy());
+    mayServe() || req.service.typeName === StatusService.typeName ? next(req) : Promise.reject(new ServiceBusy());
 }
 
 function logCalls(logger: CallLogger): Interceptor {

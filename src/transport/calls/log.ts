@@ -57,5 +57,5 @@ const ENDED_BY_CALLER: ReadonlyMap<Code, string> = new Map([
 function codeOf(error: unknown): string {
   if (error === undefined) return "ok";
   const ended = error instanceof ConnectError ? ENDED_BY_CALLER.get(error.code) : undefined;
-  return ended ?? toDomainError(error).code;
+  return ended ?? toDomainError(error).recordedCode;
 }

@@ -1,6 +1,6 @@
 // The bound on streams without credentials, which end when their client ends them.
 
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 
 /** Counts the calls of one kind that are open. */
 export class OpenCalls {
@@ -11,9 +11,9 @@ export class OpenCalls {
     this.#most = most;
   }
 
-  /** Counts one more, until the returned function is called. Errors: UpstreamBusy at the bound. */
+  /** Counts one more, until the returned function is called. Errors: ServiceBusy at the bound. */
   open(): () => void {
-    if (this.#open >= this.#most) throw new UpstreamBusy();
+    if (this.#open >= this.#most) throw new ServiceBusy();
     this.#open += 1;
     return () => void (this.#open -= 1);
   }

@@ -2,7 +2,7 @@
 // number of requests. One caller may send only a few large bodies at once, and a body that arrives too slowly is ended. Bodies
 // of requests without credentials (sign-in, webhooks) have a small budget of their own: strangers cannot use up that of callers.
 
-import { type DomainError, UpstreamBusy } from "../../kernel/errors.ts";
+import { type DomainError, ServiceBusy } from "../../kernel/errors.ts";
 import { Slots } from "../../kernel/slots.ts";
 import { RequestTimeout, TooManyUploads } from "../../kernel/intake-errors.ts";
 
@@ -73,7 +73,7 @@ export class BodyBudget {
     this.#settings = settings;
   }
 
-  /** Begins a body of a stated length, null where there is none, or returns the error: TooManyUploads, UpstreamBusy. */
+  /** Begins a body of a stated length, null where there is none, or returns the error: TooManyUploads, ServiceBusy. */
   open({ limit, caller }: BodyRules, stated: number | null, onSlow: Arriving["onSlow"]): Arriving | DomainError {
     // Without a length it may be as large as its path accepts.
     const upload = caller !== null && (stated ?? limit) > LARGE_BODY_BYTES ? caller : null;
@@ -92,7 +92,7 @@ export class BodyBudget {
     return arriving;
   }
 
-  /** Counts the arrived bytes of a body. Returns the error that ends it: UpstreamBusy. */
+  /** Counts the arrived bytes of a body. Returns the error that ends it: ServiceBusy. */
   add(arriving: Arriving, bytes: number): DomainError | null {
     arriving.bytes += bytes;
     this.#count(bytes, arriving.caller);
@@ -120,9 +120,9 @@ export class BodyBudget {
       : this.statistics.bytesInFlight + more > budgetBytes;
   }
 
-  #overloaded(): UpstreamBusy {
+  #overloaded(): ServiceBusy {
     this.statistics.refused.overloaded += 1;
-    return new UpstreamBusy(RETRY_AFTER_SECONDS);
+    return new ServiceBusy(RETRY_AFTER_SECONDS);
   }
 
   /** Strangers' bytes count on their own: callers always find the whole budget. */

@@ -79,13 +79,7 @@ export const REQUEST_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a fault of this service is recorded as one of an upstream",
-    edits: [
-      gateway(
-        "answer/failure-of.ts",
-        `if (error instanceof ServiceBusy) return { code: "service_busy", inStream };`,
-        "",
-      ),
-    ],
+    edits: [{ file: "src/kernel/errors.ts", find: `return "service_busy";`, replace: "return this.code;" }],
     noticedBy: { file: "test/gateway/slabs.test.ts", test: "fails with a busy service when the database stays away" },
   },
   {

@@ -120,7 +120,7 @@ describe("a stream", () => {
   });
 
   it("fails with what was billed where it was cut", () => {
-    const [event] = writer().fail(new AnswerCut({ message: "cut", costIdr: "12.5" }));
+    const [event] = writer().fail(new AnswerCut({ message: "cut", costIdr: "12.5", by: "upstream" }));
     expect(event?.data).toMatchObject({ error: { type: "server_error", code: "upstream_busy", cost_idr: "12.5" } });
   });
 });

@@ -193,7 +193,10 @@ describe("a streamed answer", () => {
   it.each([
     [new InsufficientBalance({ available: idr(0n), needed: idr(1n) }), "billing_error"],
     [new UpstreamBusy(), "overloaded_error"],
-    [new AnswerCut({ message: "The answer was cut off by the upstream.", costIdr: "0.1" }), "api_error"],
+    [
+      new AnswerCut({ message: "The answer was cut off by the upstream.", costIdr: "0.1", by: "upstream" }),
+      "api_error",
+    ],
     [new InternalError(), "api_error"],
   ])("shows %s as %s", (error, type) => {
     expect(writerOf().fail(error)).toEqual([
