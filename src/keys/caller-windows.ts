@@ -15,7 +15,7 @@ export type WindowedCaller = { readonly kind: CallerKind; readonly callerId: str
 
 /**
  * Takes a slot of a caller's window. Errors: TooManyRequests; InvalidCredentials, InvalidApiKey when the pair or token does not
- * work any more; UpstreamBusy.
+ * work any more; ServiceBusy.
  */
 export type TakeCallerSlot = (caller: WindowedCaller) => Promise<void>;
 

@@ -167,18 +167,18 @@ export type SettledUsage = {
 export interface Ledger {
   /**
    * Decides on a request and places its hold. Durable when it returns. A replay with the same request id has the effect
-   * of one. Errors: UpstreamBusy when the database is away (then nothing is held, or the hold is swept later).
+   * of one. Errors: ServiceBusy when the database is away (then nothing is held, or the hold is swept later).
    */
   admit(request: AdmissionRequest): Promise<Admission>;
   /**
    * Extends the hold of a running request and records its progress; a request has one call at a time. Durable when it returns; a
-   * replay has the effect of one. Errors: UpstreamBusy when the database remains unavailable.
+   * replay has the effect of one. Errors: ServiceBusy when the database remains unavailable.
    */
   extend(request: ExtensionRequest): Promise<Extension>;
   /**
    * Captures the cost of a request, releases the rest of the hold and writes the usage record. Durable when it returns. Only the
    * first settlement of a request counts; a later one reads the record of the first. If recovery wrote that record, the
-   * difference is posted (`late`). Errors: UpstreamBusy when the database remains unavailable.
+   * difference is posted (`late`). Errors: ServiceBusy when the database remains unavailable.
    */
   settle(settlement: Settlement): Promise<SettledUsage>;
 }

@@ -54,7 +54,7 @@ export type FlowTimes = { readonly weekFromMs: number; readonly todayFromMs: num
 
 type Row = { asset: Asset; side: "debit" | "credit"; week: string; today: string; postings: number };
 
-/** Sums the flows of each asset that moved, by asset. Errors: UpstreamBusy when it takes too long. */
+/** Sums the flows of each asset that moved, by asset. Errors: ServiceBusy when it takes too long. */
 export async function readMoneyFlows(
   pool: Pool,
   { weekFromMs, todayFromMs }: FlowTimes,
@@ -80,7 +80,7 @@ export async function readMoneyFlows(
 /** What running requests hold, in micro-rupiah. */
 export type OpenHolds = { readonly requests: number; readonly amount: bigint; readonly oldestAt: Date | null };
 
-/** Sums the open holds. Errors: UpstreamBusy when it takes too long. */
+/** Sums the open holds. Errors: ServiceBusy when it takes too long. */
 export async function readOpenHolds(pool: Pool): Promise<OpenHolds> {
   type HoldRow = Omit<OpenHolds, "amount"> & { amount: string };
   const [row] = await readWithin(pool, ANSWER_WITHIN_MS, (query) => query<HoldRow>(HOLDS));

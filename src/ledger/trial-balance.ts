@@ -65,7 +65,7 @@ ORDER BY 1, 2`;
 
 type Row = { asset: Asset; class: string; debits: string; credits: string; kept: string | null; takenAt: Date };
 
-/** Sums the books. Errors: UpstreamBusy when it takes too long. */
+/** Sums the books. Errors: ServiceBusy when it takes too long. */
 export async function readTrialBalance(pool: Pool, answerWithinMs = ANSWER_WITHIN_MS): Promise<TrialBalance> {
   const found = await readWithin(pool, answerWithinMs, async (query) => {
     // The statement reads whole tables, which the settings of a serving session prevent.

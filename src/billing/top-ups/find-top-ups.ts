@@ -45,7 +45,7 @@ SELECT t.* FROM (
 /** Which top-ups, and which part of them: at most `limit`, with ids before `beforeId`; null: from the newest on. */
 export type TopUpRange = { readonly filter: TopUpFilter; readonly beforeId: string | null; readonly limit: number };
 
-/** A page of top-ups, newest first. Errors: UpstreamBusy when it takes too long. */
+/** A page of top-ups, newest first. Errors: ServiceBusy when it takes too long. */
 export async function findTopUps(pool: Pool, range: TopUpRange, answerWithinMs = ANSWER_WITHIN_MS): Promise<TopUp[]> {
   const { chosen, values } = statementOf(range);
   const rows = await readWithin(pool, answerWithinMs, async (query) => {
@@ -65,7 +65,7 @@ export function placeOfTopUp({ column }: TopUpOrder, { topUpId, amount }: TopUp)
 }
 
 /**
- * A page of top-ups in an order, behind a place. Errors: ValidationError when the filter leaves too many to be sorted; UpstreamBusy when it
+ * A page of top-ups in an order, behind a place. Errors: ValidationError when the filter leaves too many to be sorted; ServiceBusy when it
  * takes too long.
  */
 export async function findSortedTopUps(

@@ -23,7 +23,7 @@ export type FactorSecrets = {
   encrypt(text: string): Promise<string>;
   /** Errors: FactorUnreadable. */
   decrypt(stored: string): Promise<string>;
-  /** A stored factor in the current form. Errors: FactorUnreadable, UpstreamBusy. */
+  /** A stored factor in the current form. Errors: FactorUnreadable, ServiceBusy. */
   renewed(pool: Pool, factor: StoredFactor): Promise<StoredFactor>;
 };
 

@@ -24,7 +24,7 @@ export function readRecoveryCode(typed: string): string {
   return `${letters.slice(0, GROUP)}-${letters.slice(GROUP)}`;
 }
 
-/** The form in which a set is stored: a list of hashes. Errors: UpstreamBusy when too many passwords are being hashed. */
+/** The form in which a set is stored: a list of hashes. Errors: ServiceBusy when too many passwords are being hashed. */
 export async function hashRecoveryCodes(codes: readonly string[]): Promise<string> {
   const hashes: string[] = [];
   // One after another: a set takes one place for hashing passwords, not ten.
@@ -37,7 +37,7 @@ export function countRecoveryCodes(stored: string): number {
   return (JSON.parse(stored) as string[]).length;
 }
 
-/** The hash of a code in a stored set. Null: the code is not in the set. Errors: UpstreamBusy. */
+/** The hash of a code in a stored set. Null: the code is not in the set. Errors: ServiceBusy. */
 export async function hashOfRecoveryCode(stored: string, code: string): Promise<string | null> {
   for (const hash of JSON.parse(stored) as string[]) if (await verifyPassword({ hash, password: code })) return hash;
   return null;

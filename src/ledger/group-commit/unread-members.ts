@@ -3,7 +3,7 @@
 // waited too long. Their lost backend has ended: a lane reads nothing before that, and only what it failed to read comes here.
 
 import type { Pool, Submittable } from "pg";
-import { UpstreamBusy } from "../../kernel/errors.ts";
+import { ServiceBusy } from "../../kernel/errors.ts";
 import type { Waiting } from "./lane-queue.ts";
 import { answerAll, recall } from "./member-outcomes.ts";
 import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
@@ -79,7 +79,7 @@ export class UnreadMembers {
     const { since, statement, reject } = unread.waiting;
     if (performance.now() - since > statement.lockPatienceMs) {
       this.#unread.delete(unread);
-      reject(new UpstreamBusy(undefined, { cause: error }));
+      reject(new ServiceBusy(undefined, { cause: error }));
       return;
     }
     unread.timer = setTimeout(() => {

@@ -82,7 +82,7 @@ type TransferSearch = {
 /** A page of the matches: at most `limit`, with ids before `beforeId`; null: from the newest on. */
 export type TransferPage = TransferSearch & { readonly beforeId: string | null; readonly limit: number };
 
-/** A page of transfers, newest first. Errors: UpstreamBusy when it takes too long. */
+/** A page of transfers, newest first. Errors: ServiceBusy when it takes too long. */
 export async function findTransfers(
   pool: Pool,
   search: TransferPage,

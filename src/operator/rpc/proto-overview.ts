@@ -18,7 +18,7 @@ import { moment, rupiah } from "./proto-parts.ts";
 const MOST_COUNTED = 100;
 const WEEK_DAYS = 7;
 
-/** Reads every figure of the page. Errors: UpstreamBusy when one takes too long. */
+/** Reads every figure of the page. Errors: ServiceBusy when one takes too long. */
 export async function readOverview({ pool }: Pick<Database, "pool">, nowMs: number) {
   const todayFromMs = startOfBillingDay(billingDay(nowMs));
   const weekFromMs = todayFromMs - (WEEK_DAYS - 1) * DAY_MS;

@@ -33,7 +33,7 @@ export class BodyIntake {
     return this.#budget.statistics;
   }
 
-  /** Receives a body whole. Errors, given to the taker: PayloadTooLarge, TooManyUploads, UpstreamBusy, RequestTimeout. */
+  /** Receives a body whole. Errors, given to the taker: PayloadTooLarge, TooManyUploads, ServiceBusy, RequestTimeout. */
   read(request: IncomingMessage, rules: BodyRules, take: BodyTaker): void {
     // A client that has left cannot be answered, and no later event reports it.
     if (request.destroyed) return;
@@ -71,7 +71,7 @@ export class BodyIntake {
     request.on("error", ignore).on("close", onClose).on("end", onEnd).on("data", onData);
   }
 
-  /** Counts a body that RPC reads piece by piece. Errors of the pieces: TooManyUploads, UpstreamBusy, RequestTimeout. */
+  /** Counts a body that RPC reads piece by piece. Errors of the pieces: TooManyUploads, ServiceBusy, RequestTimeout. */
   readonly meter: BodyMeter = (body, call) => metered(this.#budget, body, call);
 }
 
