@@ -21,6 +21,20 @@ INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit
 SELECT account_id, id, digest, 'bench', prefix, last_four, 0
 FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::text[], $5::text[]) AS t (account_id, id, digest, prefix, last_four)`;
 
+const NAME_MAKERS = `
+UPDATE api_key k SET person_id = m.person_id
+FROM (SELECT account_id, gen_random_uuid() AS person_id FROM api_key WHERE digest = ANY ($1::bytea[]) GROUP BY account_id) m
+WHERE k.account_id = m.account_id AND k.digest = ANY ($1::bytea[])`;
+const LIMIT_KEYS = `SELECT set_key_budget(account_id, id, $2::bigint, 'month') FROM api_key WHERE digest = ANY ($1::bytea[])`;
+const LIMIT_MAKERS = `
+SELECT set_member_budget(account_id, person_id, $2::bigint, 'month')
+FROM (SELECT DISTINCT account_id, person_id FROM api_key WHERE digest = ANY ($1::bytea[])) maker`;
+const SPENT = `
+SELECT coalesce(sum(budget_spent), 0)::bigint AS keys, coalesce(sum(budget_held), 0)::bigint AS held,
+       (SELECT coalesce(sum(budget_spent), 0) FROM member_budget)::bigint AS members,
+       (SELECT coalesce(sum(budget_held), 0) FROM member_budget)::bigint AS "heldOfMembers"
+FROM api_key WHERE budget IS NOT NULL`;
+
 // How much of a key is kept for showing.
 const PREFIX_LENGTH = 7;
 const LAST_LENGTH = 4;
@@ -51,4 +65,21 @@ export async function seedKeys(
     keys.map((key) => key.slice(-LAST_LENGTH)),
   ]);
   return { keys, credited: options.accountIds === null ? options.credit * BigInt(accountIds.length) : 0n };
+}
+
+/** Gives each of these keys a budget of a month, and one to the member of its account who is then its maker. */
+export async function giveBudgets(pool: Pool, keys: readonly string[], amount: bigint): Promise<void> {
+  const digests = keys.map((key) => digestSecretToken(key));
+  await pool.query(NAME_MAKERS, [digests]);
+  await pool.query(LIMIT_KEYS, [digests, amount]);
+  await pool.query(LIMIT_MAKERS, [digests, amount]);
+}
+
+/** What the budgets of keys and of members have counted, in micro-rupiah, and what they still hold. */
+export async function readSpent(
+  pool: Pool,
+): Promise<{ keys: bigint; members: bigint; held: bigint; heldOfMembers: bigint }> {
+  const { rows } = await pool.query<{ keys: bigint; members: bigint; held: bigint; heldOfMembers: bigint }>(SPENT);
+  if (rows[0] === undefined) throw new Error("a sum has a row");
+  return rows[0];
 }

@@ -12,14 +12,14 @@ import packageJson from "../../package.json" with { type: "json" };
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { PRODUCTION } from "../setup/saldo-process.ts";
-import { seedKeys } from "./accounts.ts";
+import { giveBudgets, readSpent, seedKeys } from "./accounts.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
 import { MESSAGES_MODEL_ID, MODEL_ID, RESPONSES_MODEL_ID } from "./chat-request.ts";
 import { startedPid, stopChild } from "./child.ts";
-import { PRICE } from "./price.ts";
+import { costOfRequest, PRICE } from "./price.ts";
 import { parentOf } from "./process-meter.ts";
-import type { GatewaySettings } from "./target.ts";
+import type { GatewaySettings, WithOwnKeys } from "./target.ts";
 
 /** A running gateway with keys whose accounts can pay for every request of the benchmark. */
 export type Gateway = {
@@ -29,6 +29,10 @@ export type Gateway = {
   readonly keys: readonly string[];
   /** As many keys of one account. */
   readonly hotKeys: readonly string[];
+  /** As many keys on as many other accounts, for each target that was asked for. */
+  readonly ownKeys: ReadonlyMap<WithOwnKeys, readonly string[]>;
+  /** How the budgets differ from what so many answered requests cost; empty when they do not. */
+  readonly findUncounted: (answered: number) => Promise<string[]>;
   /** Adds so many usage records to the database. */
   readonly grow: (records: number) => Promise<void>;
   /** Runs `saldo audit --full` repeatedly until the returned function is called. */
@@ -60,6 +64,8 @@ export async function startGateway(
     synchronous?: boolean;
     /** The keys of another gateway, which are issued here, too. */
     secrets?: readonly string[];
+    /** Targets with keys of their own. */
+    ownKeys?: readonly WithOwnKeys[];
   },
   stack: AsyncDisposableStack,
 ): Promise<Gateway> {
@@ -98,6 +104,14 @@ export async function startGateway(
     credit,
     ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
   });
+  const ownKeys = new Map<WithOwnKeys, readonly string[]>();
+  let credited = seeded.credited + credit;
+  for (const name of options.ownKeys ?? []) {
+    const own = await seedKeys(database.pool, { accountIds: null, accounts: options.accounts, keys: KEYS, credit });
+    credited += own.credited;
+    ownKeys.set(name, own.keys);
+    if (name === "budgeted") await giveBudgets(database.pool, own.keys, credit);
+  }
   const hot = await seedKeys(database.pool, { accountIds: [accountId], accounts: 1, keys: KEYS, credit });
   return {
     origin,
@@ -105,14 +119,26 @@ export async function startGateway(
     databasePid: await postmasterPid(database),
     keys: options.secrets ?? [key, ...seeded.keys],
     hotKeys: hot.keys,
+    ownKeys,
+    findUncounted: (answered) => findUncounted(database, answered),
     grow: (records) => growUsage(database, records),
     startAudits: () => auditUntilStopped(environment, database),
     besideWith: start,
     findDifferences: async (answered) => [
-      ...(await findDifferences(database.pool, { answered, credited: seeded.credited + credit })),
+      ...(await findDifferences(database.pool, { answered, credited })),
       ...(await auditViolations(saldo)),
     ],
   };
+}
+
+async function findUncounted({ pool }: Database, answered: number): Promise<string[]> {
+  const cost = BigInt(answered) * costOfRequest();
+  const { keys, members, held, heldOfMembers } = await readSpent(pool);
+  const found = { keys, members, held: held + heldOfMembers };
+  const wanted = { keys: cost, members: cost, held: 0n };
+  return (["keys", "members", "held"] as const)
+    .filter((what) => found[what] !== wanted[what])
+    .map((what) => `budgets, ${what}: ${found[what]} instead of ${wanted[what]}`);
 }
 
 /** Settings by which nothing is acknowledged before its log is durable in another folder. */

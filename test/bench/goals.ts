@@ -107,6 +107,18 @@ const GOALS: readonly Goal[] = [
     least: false,
     measure: (results: Results) => ratio(results, "traces", "untraced", gatewayCpuMs, target),
   })),
+  // One process with three sets of keys, on as many accounts each.
+  ...(
+    [
+      ["ours", "CPU of a request without budgets, × with other such keys (what the measure itself differs by)", 1.02],
+      ["budgeted", "CPU of a request with budgets of key and member, × without", 1.05],
+    ] as const
+  ).map(([target, goal, bound]) => ({
+    goal,
+    bound,
+    least: false,
+    measure: (results: Results) => ratio(results, "budgets", "unlimited", totalCpuMs, target),
+  })),
   {
     goal: "requests/s on one hot account, × many accounts",
     bound: 1,

@@ -1,5 +1,5 @@
 import type { LoadPoint } from "./rounds.ts";
-import { CONFIRMED_NAME, isBeside, TARGET_NAMES, type TargetName } from "./target.ts";
+import { CONFIRMED_NAME, hasOwnKeys, isBeside, TARGET_NAMES, type TargetName, WITH_OWN_KEYS } from "./target.ts";
 
 /** The points that are measured last, when the database has grown. */
 export const GROWN_POINTS = ["grown", "audited"];
@@ -9,6 +9,7 @@ const BODY_KB = 400;
 const BODY_CONNECTIONS = 8;
 const AGENT_CONNECTIONS = 32;
 const TRACED_CONNECTIONS = 32;
+const BUDGET_CONNECTIONS = 32;
 const STREAMS = 1000;
 const CHUNK_DELAY_MS = 40;
 
@@ -24,7 +25,7 @@ const AGENT_POINTS = [
 export function loadPoints(quick: boolean): LoadPoint[] {
   const chunks = quick ? 50 : 100;
   // The direct call shows the latency that a gateway adds; points that only compare CPU omit it.
-  const alone = TARGET_NAMES.filter((name) => !isBeside(name) && name !== CONFIRMED_NAME);
+  const alone = TARGET_NAMES.filter((name) => !isBeside(name) && !hasOwnKeys(name) && name !== CONFIRMED_NAME);
   const gateways = alone.filter((name) => name !== "direct");
   return [
     ...[1, 32, 256].map((connections) => ({
@@ -82,6 +83,14 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       bodyKb: 0,
       stream: null,
       targets: ["ours", "untraced", "traced-1", "traced-all"],
+    },
+    {
+      name: "budgets",
+      title: `Without budgets, twice, and with one on each key and each member, ${BUDGET_CONNECTIONS} connections`,
+      connections: BUDGET_CONNECTIONS,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours", ...WITH_OWN_KEYS],
     },
     ...[1, 32, 256].map((connections) => ({
       name: `standby-${connections}`,

@@ -1,4 +1,5 @@
-// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,with-standby]
+// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,unlimited,budgeted,
+//                         with-standby]
 //                  [--points 1,32,256,streams,body,agent,messages,…]
 //                  [--rounds N] [--seconds N] [--accounts N] [--warm-up N] [--connections N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
@@ -15,7 +16,16 @@ import { checkGoals } from "./goals.ts";
 import { GROWN_POINTS, GROWN_RECORDS, loadPoints } from "./load-points.ts";
 import { printGoals, printTables } from "./report.ts";
 import { runRounds, type Results, warmUp } from "./rounds.ts";
-import { BESIDE, CONFIRMED_NAME, isBeside, OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
+import {
+  BESIDE,
+  CONFIRMED_NAME,
+  hasOwnKeys,
+  isBeside,
+  OUR_NAMES,
+  TARGET_NAMES,
+  type Target,
+  type TargetName,
+} from "./target.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -64,7 +74,10 @@ async function bench(): Promise<boolean> {
   const chosenPoints = points.filter(({ name }) => pointNames.includes(name));
   const used = names.filter((name) => chosenPoints.some(({ targets }) => targets.includes(name)));
   const gateway = used.some((name) => OUR_NAMES.includes(name))
-    ? await startGateway({ upstream: upstream.origin, accounts, collector: startCollector }, stack)
+    ? await startGateway(
+        { upstream: upstream.origin, accounts, collector: startCollector, ownKeys: used.filter(hasOwnKeys) },
+        stack,
+      )
     : null;
   const secrets = gateway === null ? {} : { secrets: gateway.keys };
   const confirmed = used.includes(CONFIRMED_NAME)
@@ -99,6 +112,8 @@ async function bench(): Promise<boolean> {
   printGoals(goals);
   const problems = failures(results);
   if (gateway !== null) problems.push(...(await gateway.findDifferences(answered(results, OUR_NAMES))));
+  if (gateway !== null && used.includes("budgeted"))
+    problems.push(...(await gateway.findUncounted(answered(results, ["budgeted"]))));
   if (confirmed !== null) problems.push(...(await confirmed.findDifferences(answered(results, [CONFIRMED_NAME]))));
   problems.push(...(await missingTraces(used)));
   if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));
@@ -128,7 +143,9 @@ async function startTargets(
       return { name, origin: proxy.origin, gateway: { root: proxy.pid }, database: null };
     }
     if (gateway === null) throw new Error("our gateway was not started");
-    return targetOf(name, isBeside(name) ? await gateway.besideWith(BESIDE[name]) : gateway, gateway);
+    if (isBeside(name)) return targetOf(name, await gateway.besideWith(BESIDE[name]), gateway);
+    const own = hasOwnKeys(name) ? gateway.ownKeys.get(name) : undefined;
+    return { ...targetOf(name, gateway, gateway), ...(own === undefined ? {} : { keys: own }) };
   };
   return Promise.all(names.map(start));
 }

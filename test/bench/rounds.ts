@@ -126,7 +126,7 @@ async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, 
   const load = {
     origin: target.origin,
     // A client keeps to a few keys. A thousand over one connection would measure how often a key is looked up again.
-    keys: (point.keysOf === "one account" ? options.hotKeys : options.keys).slice(0, KEYS_PER_CONNECTION * connections),
+    keys: keysOf(point, target, options).slice(0, KEYS_PER_CONNECTION * connections),
     ...(point.kind === undefined ? {} : { kind: point.kind }),
     bodyKb: point.bodyKb,
     connections,
@@ -140,6 +140,10 @@ async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, 
   const streamSeconds = (point.stream.chunks * point.stream.delayMs) / 1000;
   const result = await runSseLoad({ ...load, warmUpSeconds: streamSeconds });
   return toSample(result, result.events / CHUNKS_PER_UNIT);
+}
+
+function keysOf(point: LoadPoint, target: Target, options: RoundOptions): readonly string[] {
+  return target.keys ?? (point.keysOf === "one account" ? options.hotKeys : options.keys);
 }
 
 function toSample(result: LoadResult<TargetMetered>, units: number): Sample {

@@ -10,6 +10,8 @@ export const TARGET_NAMES = [
   "untraced",
   "traced-1",
   "traced-all",
+  "unlimited",
+  "budgeted",
   "with-standby",
 ] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
@@ -26,8 +28,24 @@ export const BESIDE = {
 } as const satisfies Partial<Record<TargetName, GatewaySettings>>;
 export type GatewaySettings = { readonly workers: number; readonly traces: number | null };
 
-/** The one process and those beside it. */
-export const OUR_NAMES: readonly TargetName[] = ["ours", ...(Object.keys(BESIDE) as (keyof typeof BESIDE)[])];
+/**
+ * The one process once more, with keys of their own on as many other accounts: `unlimited` is like `ours`; each key of `budgeted` has a
+ * budget, and so has the member who made it.
+ */
+export const WITH_OWN_KEYS = ["unlimited", "budgeted"] as const satisfies TargetName[];
+export type WithOwnKeys = (typeof WITH_OWN_KEYS)[number];
+
+/** The one process, with whatever keys, and those beside it. */
+export const OUR_NAMES: readonly TargetName[] = [
+  "ours",
+  ...(Object.keys(BESIDE) as (keyof typeof BESIDE)[]),
+  ...WITH_OWN_KEYS,
+];
+
+/** Whether a target is the one process with keys of its own. */
+export function hasOwnKeys(name: TargetName): name is WithOwnKeys {
+  return WITH_OWN_KEYS.some((own) => own === name);
+}
 
 /** Whether a target is started beside the one process. */
 export function isBeside(name: TargetName): name is keyof typeof BESIDE {
@@ -44,4 +62,6 @@ export type Target = {
   /** Null for the upstream itself: its usage is not measured. */
   readonly gateway: ProcessGroup | null;
   readonly database: ProcessGroup | null;
+  /** Whose requests are sent to it. Absent: those of the run. */
+  readonly keys?: readonly string[];
 };

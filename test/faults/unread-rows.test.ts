@@ -8,6 +8,8 @@ import { PostgresProxy } from "./postgres-proxy.ts";
 const AMOUNT = 400_000n;
 const TOKENS = 3;
 const CHARGE = 15_000n;
+/** A member that waits for the whole of its patience is a failure. */
+const BOUNDED = { timeout: 30_000 };
 /** Refusals of a server that stays there. */
 const STATES = ["XX001", "57014", "55P03", "53100"];
 
@@ -68,7 +70,7 @@ describe.each(testBackends())("a row that is not read again on the %s database",
     };
   }
 
-  it.each(STATES)("lets newcomers of both kinds go on while it is refused with %s", async (raise) => {
+  it.each(STATES)("lets newcomers of both kinds go on while it is refused with %s", BOUNDED, async (raise) => {
     const [bad, neighbour] = [await granted(), await granted()];
     const fault = loseAndRefuse(/settle/, "recall_usage", raise);
     let isAnswered = false;
@@ -92,7 +94,7 @@ describe.each(testBackends())("a row that is not read again on the %s database",
     expect(process.ledger.statistics().depth).toBe(0);
   });
 
-  it("answers its neighbours of the lost transaction, each by its own row", async () => {
+  it("answers its neighbours of the lost transaction, each by its own row", BOUNDED, async () => {
     const all = [await granted(), await granted(), await granted(), await granted(), await granted()];
     // Together they are refused, and by themselves only the first: its page is damaged.
     const bad = all[0]?.settled.requestId ?? "";
@@ -126,20 +128,19 @@ describe.each(testBackends())("a row that is not read again on the %s database",
     expect(await setup.balance(account)).toMatchObject({ posted: AMOUNT - CHARGE, held: 0n });
   });
 
-  it("does not look for newcomers that were never sent", async () => {
-    const bad = await granted();
+  it("does not look for newcomers that were never sent", BOUNDED, async () => {
+    const [bad, other] = [await granted(), await granted()];
+    const account = await setup.account(AMOUNT);
+    const admitted = admission(account, await setup.key(account), AMOUNT);
     const fault = loseAndRefuse(/settle/, "recall_usage", "XX001");
     const late = process.ledger.settle(bad.settled);
     await expect.poll(() => fault.isLost, { interval: 1 }).toBe(true);
     // These arrive while the lost backend is ended, and run with the recall of the lost one.
-    const newcomers = [await setup.account(AMOUNT), await setup.account(AMOUNT)];
-    const keys = [await setup.key(newcomers[0] ?? ""), await setup.key(newcomers[1] ?? "")];
-    const admitted = newcomers.map((account, index) =>
-      process.ledger.admit(admission(account, keys[index] ?? "", AMOUNT)),
-    );
-    expect(await Promise.all(admitted)).toMatchObject(newcomers.map(() => ({ outcome: "granted" })));
+    const newcomers = [process.ledger.settle(other.settled), process.ledger.admit(admitted)];
+    expect(await Promise.all(newcomers)).toMatchObject([{ charge: CHARGE }, { outcome: "granted" }]);
     fault.isHealed = true;
     expect(await late).toEqual({ cost: CHARGE, charge: CHARGE });
+    await process.ledger.release({ accountId: account, requestId: admitted.requestId });
   });
 
   it("refuses an admission whose hold is not read, and leaves that hold to the sweep", async () => {

@@ -58,6 +58,11 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/faults/unread-rows.test.ts", test: "lets newcomers of both kinds go on" },
   },
   {
+    name: "a newcomer that was never sent is looked for with the lost ones",
+    edits: [ledger("group-commit/lane.ts", "group.filter(({ perhapsWritten }) => perhapsWritten);", "[...group];")],
+    noticedBy: { file: "test/faults/unread-rows.test.ts", test: "does not look for newcomers that were never sent" },
+  },
+  {
     name: "a refused recall takes its neighbours along",
     edits: [
       ledger(

@@ -1,4 +1,5 @@
-// `npm run bench -- --points traces`, far too short to judge by: that it runs, bills what it asks, and exports what it traces.
+// `npm run bench -- --points traces,budgets`, far too short to judge by: that it runs, bills what it asks, exports what it traces and
+// counts what has a budget.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -8,7 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const run = promisify(execFile);
-const TARGETS = ["untraced", "traced-all"];
+const TARGETS = { traces: ["untraced", "traced-all"], budgets: ["unlimited", "budgeted"] };
 const SHORT = [
   "--rounds",
   "1",
@@ -25,24 +26,33 @@ const SHORT = [
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "saldo-traces-"));
+  folder = await mkdtemp(join(tmpdir(), "saldo-bench-points-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it(
-  "compares processes without and with traces in turns, and finds their books in order",
+  "compares without and with traces and budgets in turns, and finds the books in order",
   { timeout: 240_000 },
   async () => {
     const out = join(folder, "result.json");
     const bench = new URL("main.ts", import.meta.url).pathname;
-    const args = [bench, "--points", "traces", "--only", TARGETS.join(","), ...SHORT, "--out", out];
-    // A load on a busy machine may end without an answer, which is a problem of the machine. The books and the export never are.
+    const args = [
+      bench,
+      "--points",
+      Object.keys(TARGETS).join(","),
+      "--only",
+      Object.values(TARGETS).join(","),
+      ...SHORT,
+      "--out",
+      out,
+    ];
+    // A load on a busy machine may end without an answer, which is a problem of the machine. The books, the budgets and the export never are.
     await run(process.execPath, args, { env: { PATH: process.env["PATH"], HOME: process.env["HOME"] } }).catch(
       () => {},
     );
     type Result = { readonly points: Record<string, Record<string, unknown>>; readonly problems: readonly string[] };
     const { points, problems } = JSON.parse(await readFile(out, "utf8")) as Result;
-    expect(Object.keys(points["traces"] ?? {})).toEqual(TARGETS);
+    for (const [point, targets] of Object.entries(TARGETS)) expect(Object.keys(points[point] ?? {})).toEqual(targets);
     expect(problems.filter((problem) => !problem.includes("nothing was answered"))).toEqual([]);
   },
 );
