@@ -153,12 +153,33 @@ BEGIN
       FROM generate_series(1, settlements) n
       WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is distinguished
       IF any_member THEN
-        PERFORM charge_member_budget(s_account[n], budget_member[n], budget_freed[n], charge[n])
-        FROM generate_series(1, settlements) n WHERE budget_member[n] IS NOT NULL;
+        -- charge_member_budget, once for all.
+        t := clock_timestamp();
+        UPDATE member_budget b
+        SET budget_held = b.budget_held - ended.held,
+            budget_spent = budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, t) + ended.charge,
+            budget_start = budget_start_at(b.budget_period, b.budget_start, t)
+        FROM (
+          SELECT s_account[n] AS account_id, budget_member[n] AS person_id, sum(budget_freed[n])::bigint AS held, sum(charge[n])::bigint AS charge
+          FROM generate_series(1, settlements) n WHERE budget_member[n] IS NOT NULL GROUP BY 1, 2
+        ) ended
+        WHERE b.account_id = ended.account_id AND b.person_id = ended.person_id
+          AND b.account_id = ANY (s_account) AND b.person_id = ANY (budget_member);
       END IF;
       IF any_budget THEN
-        PERFORM charge_budget(s_account[n], budget_key[n], budget_freed[n], charge[n])
-        FROM generate_series(1, settlements) n WHERE budget_key[n] IS NOT NULL;
+        -- charge_budget, once for all.
+        t := clock_timestamp();
+        UPDATE api_key k
+        SET budget_held = k.budget_held - ended.held,
+            budget_spent = CASE WHEN k.budget IS NULL THEN 0
+                                ELSE budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, t) + ended.charge END,
+            budget_start = budget_start_at(k.budget_period, k.budget_start, t)
+        FROM (
+          SELECT s_account[n] AS account_id, budget_key[n] AS key_id, sum(budget_freed[n])::bigint AS held, sum(charge[n])::bigint AS charge
+          FROM generate_series(1, settlements) n WHERE budget_key[n] IS NOT NULL GROUP BY 1, 2
+        ) ended
+        WHERE k.account_id = ended.account_id AND k.id = ended.key_id
+          AND k.account_id = ANY (s_account) AND k.id = ANY (budget_key);
       END IF;
       IF any_tokens THEN
         PERFORM count_tokens(s_account[n], tokens_key[n], tokens_freed[n],

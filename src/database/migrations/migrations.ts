@@ -46,6 +46,7 @@ export const schemaCode: SchemaCode = {
     { number: 22, name: "member-budgets", oldestCode: 1 },
     { number: 23, name: "auto-top-up", oldestCode: 1 },
     { number: 24, name: "one-automatic-order", oldestCode: 1, concurrent: true },
+    { number: 25, name: "budgets-at-once", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -215,4 +215,15 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
     edits: [{ file: "src/gateway/service.ts", find: ".filter(({ id }) => isModelAllowed(allowed, id))", replace: "" }],
     noticedBy: { file: "test/app/clients/key-limits.test.ts", test: "asks those alone, and lists no others" },
   },
+  {
+    name: "of a key's requests that a group settles, one counts in the budget",
+    edits: [
+      statement(
+        "commit_requests",
+        "AS key_id, sum(budget_freed[n])::bigint AS held, sum(charge[n])::bigint AS charge",
+        "AS key_id, sum(budget_freed[n])::bigint AS held, max(charge[n])::bigint AS charge",
+      ),
+    ],
+    noticedBy: budget("shares what is left among requests that are settled together"),
+  },
 ];

@@ -131,4 +131,15 @@ export const MEMBER_BUDGET_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: budget("counts the playground of the holder"),
   },
+  {
+    name: "of a member's requests that a group settles, one counts in the budget",
+    edits: [
+      statement(
+        "commit_requests",
+        "AS person_id, sum(budget_freed[n])::bigint AS held, sum(charge[n])::bigint AS charge",
+        "AS person_id, sum(budget_freed[n])::bigint AS held, max(charge[n])::bigint AS charge",
+      ),
+    ],
+    noticedBy: budget("shares what is left among requests of its keys that are settled together"),
+  },
 ];

@@ -1,0 +1,1 @@
+-- commit_requests counts the charges of a group in the budgets of its keys and members by one statement each. No column changes.
