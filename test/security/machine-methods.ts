@@ -81,6 +81,7 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "ReceiptService/GetTaxTerms": token("read"),
   "ReceiptService/GetBuyer": token("read"),
   "ReceiptService/SetBuyer": token("settings"),
+  "AutoTopUpService/GetAutoTopUp": token("read"),
   "AlertService/GetAlertSettings": token("read"),
   "AlertService/UpdateAlertSettings": token("settings"),
   "AlertService/UpdateAlertWebhook": token("settings"),

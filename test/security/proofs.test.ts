@@ -33,6 +33,8 @@ const OWNERS_FRESH = [
   "MerchantService/CreateCredential",
   "MerchantTransferService/CreateTransfer",
   "CallbackService/UpdateCallbackSettings",
+  "AutoTopUpService/UpdateAutoTopUp",
+  "AutoTopUpService/SavePaymentMethod",
   "MembersService/InviteMember",
   "MembersService/ChangeRole",
   "MembersService/RemoveMember",

@@ -34,6 +34,7 @@ import { watchRequests } from "../observability/requests.ts";
 import { createReceiptParts } from "./receipts.ts";
 import { createTopUpParts } from "./top-ups.ts";
 import { createAlertService } from "../../billing/alert-service.ts";
+import { createAutoTopUpService } from "../../billing/auto-top-up-service.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
 import { watchUpstreams } from "./upstreams.ts";
 import { createBillingService } from "../../billing/service.ts";
@@ -306,6 +307,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
         }),
         ...createTopUpMethods({ topUps, accountOf }),
       },
+      autoTopUps: createAutoTopUpService({ database, topUps, accountOf }),
       alerts: createAlertService({ database, accountOf, rules: webhookRules(config) }),
       ...receipts.services,
       ...merchantServices(database, config, payouts),

@@ -16,6 +16,8 @@ import { TopUpWatch } from "./watch-top-ups.ts";
 export type TopUps = {
   /** Opens a top-up; for its errors see createTopUp. */
   create(order: TopUpOrder): Promise<TopUp>;
+  /** Whether a top-up can save the method that pays it. */
+  readonly canSaveMethods: boolean;
   /** Errors: NotFound, also for another account's. */
   get(asked: { accountId: string; topUpId: string }): Promise<TopUp>;
   /** An account's top-ups, newest first. Errors: ValidationError when the page token is none. */
@@ -55,6 +57,7 @@ export function createTopUps(options: TopUpsOptions): TopUps {
   const watching = new TopUpWatch(database.pool);
   return {
     create: (order) => createTopUp(creation, order),
+    canSaveMethods: providers.chosen?.charge != null,
     async get({ accountId, topUpId }) {
       const [topUp] = await selectTopUps(database.pool, [topUpId]);
       if (topUp?.accountId !== accountId) throw new NotFound("There is no such top-up.");

@@ -3,6 +3,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { AutoTopUpService } from "#gen/saldo/billing/v1/auto_top_up_service_pb.ts";
 import { AlertService } from "#gen/saldo/billing/v1/alert_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
@@ -43,6 +44,7 @@ export const services = {
   billing: BillingService,
   receipts: ReceiptService,
   alerts: AlertService,
+  autoTopUps: AutoTopUpService,
   statements: StatementService,
   accounts: AccountsService,
   members: MembersService,

@@ -1,6 +1,7 @@
 // Examples of the operations, by the name of their method. A test compares each with its schema.
 
 import { alertExamples } from "./alert-examples.ts";
+import { autoTopUpExamples } from "./auto-top-up-examples.ts";
 import { geminiExamples } from "./gemini-examples.ts";
 
 /** A request and its answer. `parameters` by name; `body` and `data` without the envelope of merchant paths. */
@@ -287,6 +288,7 @@ export const examples: Readonly<Record<string, Example>> = {
   CountTokens: { body: messageBody, data: { input_tokens: 12 } },
   ...geminiExamples(model.id),
   ...alertExamples,
+  ...autoTopUpExamples,
   CreateEmbeddings: {
     body: { model: "acme/embed", input: ["Selamat pagi", "Good morning"], encoding_format: "float" },
     data: {

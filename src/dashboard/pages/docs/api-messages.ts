@@ -73,6 +73,7 @@ export const API_GROUPS = {
     ReceiptService: "Kuitansi",
     StatementService: "Laporan bulanan",
     AlertService: "Peringatan",
+    AutoTopUpService: "Isi saldo otomatis",
     MerchantTransferService: "Transfer merchant",
   },
   en: {
@@ -86,6 +87,7 @@ export const API_GROUPS = {
     ReceiptService: "Receipts",
     StatementService: "Monthly statements",
     AlertService: "Alerts",
+    AutoTopUpService: "Automatic top-ups",
     MerchantTransferService: "Transfers of merchants",
   },
 } satisfies Messages<Record<string, string>>;
