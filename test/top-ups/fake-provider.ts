@@ -24,7 +24,11 @@ export async function startFakeProvider() {
   const once = new Map<string, Partial<FakePayment>>();
   const asked: string[] = [];
   const sockets = new Set<Socket>();
-  const state: { misbehaviour: Misbehaviour | null; at: string } = { misbehaviour: null, at: "/" };
+  const state: { misbehaviour: Misbehaviour | null; at: string; charges: FakePayment["status"] } = {
+    misbehaviour: null,
+    at: "/",
+    charges: "captured",
+  };
   let pages = 0;
 
   const server = createServer((request, response) => {
@@ -60,6 +64,7 @@ export async function startFakeProvider() {
       chargedBack: 0,
       currency: "IDR",
       kept: null,
+      savedToken: null,
       toldOrderId: orderId,
     };
     payments.set(orderId, fresh);
@@ -90,9 +95,22 @@ export async function startFakeProvider() {
         });
         return;
       }
-      open(details.order_id, details.gross_amount);
+      const opened = open(details.order_id, details.gross_amount);
+      const isSaved = (sent["credit_card"] as { save_card?: boolean } | undefined)?.save_card === true;
+      if (isSaved) opened.savedToken = `481111-${opened.transactionId}`;
       pages += 1;
       json(response, 201, { token: `token-${pages}`, redirect_url: `${base}/pay/token-${pages}` });
+      return;
+    }
+    if (url.pathname === "/core/v2/charge") {
+      const details = sent["transaction_details"] as { order_id: string; gross_amount: number };
+      const token = (sent["credit_card"] as { token_id: string }).token_id;
+      if (payments.has(details.order_id)) {
+        json(response, 200, { status_code: "406", status_message: "The request could not be completed" });
+      } else if ([...payments.values()].some(({ savedToken }) => savedToken === token)) {
+        open(details.order_id, details.gross_amount).status = state.charges;
+        json(response, 200, midtransBody(open(details.order_id, details.gross_amount)));
+      } else json(response, 200, { status_code: "411", status_message: "Token id is missing, invalid, or timed out" });
       return;
     }
     const orderId = /^\/core\/v2\/([^/]+)\/status$/.exec(url.pathname)?.[1] ?? "";
@@ -171,6 +189,10 @@ export async function startFakeProvider() {
     /** Changes the state or other fields of a payment. */
     set(orderId: string, changed: Partial<FakePayment>): void {
       Object.assign(this.payment(orderId), changed);
+    },
+    /** What becomes of charges of saved cards from now on. */
+    charges(status: FakePayment["status"]): void {
+      state.charges = status;
     },
     /** Answers the next Midtrans call about a payment with these fields, as a delayed replica would. */
     answerOnce(orderId: string, fields: Partial<FakePayment>): void {

@@ -29,6 +29,8 @@ export type FakePayment = {
   currency: string;
   /** Xendit's own fee of the payment, as it reports it; null: nothing is reported. */
   kept: number | null;
+  /** The token of the card that it saves, once it is paid; null: none. */
+  savedToken: string | null;
   /** The order id in its answers, where it is a different one. */
   toldOrderId: string;
 };
@@ -83,6 +85,7 @@ export function midtransBody({
   refunded,
   chargedBack,
   currency,
+  savedToken,
 }: FakePayment) {
   const [transactionStatus, statusCode, fraudStatus] = MIDTRANS_STATUS[status];
   const body: Record<string, string> = {
@@ -94,6 +97,7 @@ export function midtransBody({
     gross_amount: `${gross}.00`,
     currency,
     payment_type: "qris",
+    ...(savedToken === null ? {} : { saved_token_id: savedToken, masked_card: "48111111-1114" }),
     ...(refunded > 0 ? { refund_amount: `${refunded}.00` } : {}),
     ...(chargedBack > 0 ? { chargeback_amount: `${chargedBack}.00` } : {}),
   };

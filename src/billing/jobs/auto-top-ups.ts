@@ -8,7 +8,7 @@ import { AUTO_TOP_UP_MAILS, type AutoTopUpNotice, autoTopUpMail } from "../auto-
 import { sendOwedMails } from "../owed-mails.ts";
 
 /** A low balance is seen within this time. */
-const CHARGE_MS = 10_000;
+const CHARGE_MS = 5_000;
 const MAIL_MS = 30_000;
 
 /** Charges the accounts that are low and want it. Processes on one database charge each once. */

@@ -6,12 +6,15 @@ import { ValidationError } from "../../../kernel/errors.ts";
 import { type FeeRule, feeOf } from "../../../kernel/provider-fee-rule.ts";
 import type {
   AskedOrder,
+  ChargeAnswer,
+  MethodCharge,
   Notification,
   NotificationRequest,
   OpenedPayment,
   PaymentFacts,
   PaymentOrder,
   PaymentProvider,
+  SavedMethod,
 } from "../payment-provider.ts";
 import { PaymentProviderError, UNKNOWN_PAYMENT } from "../payment-provider.ts";
 import {
@@ -39,6 +42,11 @@ export type MidtransConfig = {
 };
 
 const MINUTE_MS = 60_000;
+
+/** Their codes for a charge that was never made: a wrong request, no permission, and a token that is missing, wrong or expired. */
+const NOT_CHARGED: ReadonlySet<string> = new Set(["400", "402", "410", "411", "413"]);
+/** The order id was used: the charge is there, and is asked about. */
+const DUPLICATE = "406";
 
 /** What each of their statuses means. `capture` and the ones that are given back in part depend on more. */
 const STATES: Readonly<Record<string, PaymentFacts["state"]>> = {
@@ -74,9 +82,24 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
       return { paymentUrl: pageOf(textOf(objectOf(body, "refused"), "redirect_url")), reference: null };
     },
 
-    charge: null,
+    async charge({ orderId, amount, token }: MethodCharge): Promise<ChargeAnswer> {
+      const body = {
+        payment_type: "credit_card",
+        transaction_details: { order_id: orderId, gross_amount: wholeRupiah(amount) },
+        credit_card: { token_id: token },
+      };
+      const understood = [...NOT_CHARGED, DUPLICATE].map(Number);
+      const call = { method: "POST", url: `${apiUrl}/v2/charge`, body, understood } as const;
+      const answer = await client.call(call);
+      const code = textOf(objectOf(answer.body), "status_code") || String(answer.status);
+      if (NOT_CHARGED.has(code)) return { outcome: "refused", reference: null };
+      if (!code.startsWith("2") && code !== DUPLICATE)
+        throw new PaymentProviderError("away", `the provider answered with status ${code}`);
+      const transaction = textOf(objectOf(answer.body), "transaction_id");
+      return { outcome: "taken", reference: transaction === "" || transaction.length > 100 ? null : transaction };
+    },
 
-    async ask({ orderId, reference }: AskedOrder): Promise<PaymentFacts> {
+    async ask({ orderId, reference, method }: AskedOrder): Promise<PaymentFacts> {
       const url = `${apiUrl}/v2/${encodeURIComponent(orderId)}/status`;
       const answer = await client.call({ method: "GET", url, understood: [404] });
       // Until the payer has chosen a way to pay there is no payment: Midtrans answers 404, sometimes inside an answer of 200.
@@ -88,7 +111,8 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
       const transaction = textOf(body, "transaction_id");
       const isOfOrder = textOf(body, "order_id") === orderId || (transaction !== "" && transaction === reference);
       if (!isOfOrder) throw new PaymentProviderError("refused", "the provider's answer is about another order");
-      return factsOf(body, transaction, config.fee ?? null);
+      const facts = factsOf(body, transaction, config.fee ?? null);
+      return method === "saved" ? { ...facts, method: methodOf(body) } : facts;
     },
 
     readNotification({ body }: NotificationRequest): Promise<Notification | null> {
@@ -104,7 +128,10 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
   };
 }
 
-function orderBody({ orderId, amount, description, expiresAt, returnUrl }: PaymentOrder, nowMs: number): object {
+function orderBody(
+  { orderId, amount, description, expiresAt, returnUrl, saveFor }: PaymentOrder,
+  nowMs: number,
+): object {
   const rupiahs = wholeRupiah(amount);
   const minutes = Math.max(1, Math.ceil((expiresAt.getTime() - nowMs) / MINUTE_MS));
   return {
@@ -112,7 +139,20 @@ function orderBody({ orderId, amount, description, expiresAt, returnUrl }: Payme
     item_details: [{ id: "saldo", name: description.slice(0, 50), price: rupiahs, quantity: 1 }],
     expiry: { unit: "minutes", duration: minutes },
     callbacks: { finish: returnUrl },
+    // A card alone is saved. The page asks its holder, with 3-D Secure.
+    ...(saveFor === undefined
+      ? {}
+      : { enabled_payments: ["credit_card"], credit_card: { secure: true, save_card: true }, user_id: saveFor }),
   };
+}
+
+/** The card that a payment has saved. Null: its holder has not agreed, or the answer does not contain it. */
+function methodOf(body: JsonObject): SavedMethod | null {
+  const token = textOf(body, "saved_token_id");
+  if (token === "" || token.length > 255) return null;
+  // Such as 48111111-1114: no more than the last four digits are stored.
+  const [digits] = /\d{4}$/.exec(textOf(body, "masked_card")) ?? [];
+  return { token, label: `•••• ${digits ?? "????"}` };
 }
 
 function factsOf(body: JsonObject, transaction: string, fee: FeeRule | null): PaymentFacts {

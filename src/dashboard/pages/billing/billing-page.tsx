@@ -19,6 +19,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { useMay } from "../../layouts/role.ts";
 import { ProvenStatement } from "./proven-statement.tsx";
+import { AutoTopUpCard } from "./auto-top-up-card.tsx";
 import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
 import { BuyerCard } from "./buyer-card.tsx";
 import { ReceiptsCard } from "./receipts-card.tsx";
@@ -42,6 +43,7 @@ export function BillingPage() {
     <Page title={messages.title} about={messages.about}>
       <Balances />
       {mayPay ? <TopUpCard /> : null}
+      {mayPay ? <AutoTopUpCard /> : null}
       <History />
       <ReceiptsCard />
       <StatementsCard />
