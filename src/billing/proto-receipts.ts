@@ -11,7 +11,9 @@ import type { PdfMaker } from "./documents/pdf-maker.ts";
 import { NOBODY, type Party } from "./receipts/party.ts";
 import { numberText, type Receipt, type ReceiptKind } from "./receipts/receipt.ts";
 import { getReceipt, listReceipts, readBuyer, readReceiptDocument, setBuyer } from "./receipts/receipts.ts";
+import { leastOrderOf } from "./receipts/tax.ts";
 import { readTaxRule } from "./settings.ts";
+import { LEAST_AMOUNT } from "./top-ups/create-top-up.ts";
 
 const protoKind = {
   receipt: ProtoKind.RECEIPT,
@@ -50,8 +52,9 @@ export function createReceiptService({
     },
 
     async getTaxTerms() {
-      const { rate, isIncluded } = await readTaxRule(pool);
-      return { percent: percentOf(rate), included: isIncluded };
+      const rule = await readTaxRule(pool);
+      const leastAmount = formatMoney(idr(leastOrderOf(LEAST_AMOUNT, rule)));
+      return { percent: percentOf(rule.rate), included: rule.isIncluded, leastAmount };
     },
 
     async getBuyer(_request, context) {

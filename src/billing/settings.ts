@@ -28,6 +28,9 @@ const SELLER = "seller";
 const TAX = "top_up_tax";
 const LAST = `SELECT version, value FROM operator_setting WHERE name = $1 ORDER BY version DESC LIMIT 1`;
 const ADD = `INSERT INTO operator_setting (name, version, value) VALUES ($1, $2::int, $3) ON CONFLICT DO NOTHING`;
+/** Processes register with the code they run since this change, which is later than the change that brought the tax. */
+const TAX_NEEDS = "process-code";
+const REQUIRE_CODE = "SELECT * FROM require_code($1)";
 /** Setters that meet take the next version in turn. */
 const MAX_MEETINGS = 10;
 
@@ -74,14 +77,26 @@ export async function setSeller(client: PoolClient, typed: Party): Promise<boole
 
 /**
  * Sets how top-ups are taxed that are ordered from now on, inside the caller's transaction; false when it was so already. Errors:
- * ValidationError, also where the seller has no NPWP; LimitExceeded.
+ * ValidationError, also where the seller has no NPWP; LimitExceeded, also while processes of an older version may run.
  */
 export async function setTaxRule(client: PoolClient, { rate, isIncluded }: TaxRule): Promise<boolean> {
   if (!Number.isInteger(rate) || rate < 0 || rate > MAX_TAX_RATE)
     throw invalid("tax.rate", `must be from 0 to ${MAX_TAX_RATE / 100} percent, with at most two decimals`);
   const { seller } = await readBillingSettings(client);
   if (rate > 0 && seller.npwp === "") throw invalid("tax.rate", "needs a seller with an NPWP");
+  if (rate > 0) await endOlderCode(client);
   return set(client, TAX, { value: JSON.stringify({ rate, isIncluded }), initial: JSON.stringify(NO_TAX) });
+}
+
+/** Code of before the tax gives taxed payments back without it, so none may run from the first tax on. Errors: LimitExceeded. */
+async function endOlderCode(client: PoolClient): Promise<void> {
+  const { rowCount } = await client.query(REQUIRE_CODE, [TAX_NEEDS]);
+  if (rowCount === null || rowCount === 0) return;
+  throw new LimitExceeded(
+    `${rowCount} ${rowCount === 1 ? "process" : "processes"} of an older version may still run, and would give taxed payments back ` +
+      `wrongly. Stop the older version on all nodes. A process that ended without notice counts until a running one declares it dead: ` +
+      `try again after a minute.`,
+  );
 }
 
 function invalid(field: string, message: string): ValidationError {

@@ -902,8 +902,10 @@ CREATE TABLE process (
   expires_at timestamp with time zone NOT NULL,
   gapless_since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   dead_at timestamp with time zone,
+  schema_code integer,
   CONSTRAINT process_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50);
+CREATE TRIGGER check_code BEFORE INSERT ON public.process FOR EACH ROW EXECUTE FUNCTION check_process_code(); -- enabled: O
 GRANT DELETE, INSERT, SELECT, UPDATE ON process TO saldo_serve;
 
 CREATE TABLE proof_root (
@@ -1610,6 +1612,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION callbacks_are_over(asked_transfer uuid, days integer) RETURNS boolean LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION charge_budget(account uuid, key uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION charge_member_budget(account uuid, person uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
+-- FUNCTION check_process_code() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION count_tokens(account uuid, key uuid, held bigint, used bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION ensure_usage_partitions(first_month date, months integer) RETURNS TABLE(partition text, failure text) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public
@@ -1644,6 +1647,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION refuse_other_bytes() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION refuse_other_order() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION request_time(id uuid) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- FUNCTION require_code(change_name text) RETURNS SETOF uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
+--   EXECUTE: saldo_serve
 -- FUNCTION saved_by_cache(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb, cost bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION set_key_budget(account uuid, key uuid, new_budget bigint, new_period text) RETURNS boolean LANGUAGE plpgsql
 -- FUNCTION set_member_budget(account uuid, person uuid, new_budget bigint, new_period text) RETURNS void LANGUAGE plpgsql

@@ -3,6 +3,7 @@
 
 import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
+import { CODE_NUMBER } from "../database/migrations/migrations.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { ServiceBusy } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
@@ -14,8 +15,8 @@ const TERM = "interval '20 s'";
 const GAP = "interval '10 s'";
 
 // All times are the database's: clock_timestamp() is read when the statement runs, not when a transaction began.
-const REGISTER = `INSERT INTO process (id, expires_at) VALUES ($1::uuid, clock_timestamp() + ${TERM})
-RETURNING clock_timestamp() AS now`;
+const REGISTER = `INSERT INTO process (id, schema_code, expires_at)
+VALUES ($1::uuid, ${CODE_NUMBER}, clock_timestamp() + ${TERM}) RETURNING clock_timestamp() AS now`;
 
 const RENEW = `
 UPDATE process SET

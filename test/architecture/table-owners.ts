@@ -151,6 +151,12 @@ export const grants: readonly Grant[] = [
     reason: "the serving role deletes none itself: a function of the owner does, for transfers that have ended",
   },
   {
+    files: "database/functions/oldest_code",
+    tables: ["schema_change"],
+    access: "change",
+    reason: "the oldest code is raised by what an operator turns on, in the transaction of that setting",
+  },
+  {
     files: "database/functions/callback_log",
     tables: ["transfer"],
     access: "read",

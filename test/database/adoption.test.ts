@@ -46,6 +46,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   top_up:
     "id, account_id, idempotency_key, amount, provider, state, provider_reference, payment_url, given_back, problem, revision, failures, next_check_at, opening_until, created_at, expires_at, paid_at, changed_at, dispute",
   sandbox_payment: "order_id, token, amount, paid, given_back, status, return_url, expires_at, created_at",
+  process: "id, started_at, renewed_at, expires_at, gapless_since, dead_at",
   wallet:
     "id, chain, address, first_nonce, next_nonce, leased_by, leased_until, halted_at, halt_reason, head_number, head_at",
 };

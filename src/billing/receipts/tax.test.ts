@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { givenBackParts, taxedAmountOf } from "./tax.ts";
+import { givenBackParts, leastOrderOf, taxedAmountOf } from "./tax.ts";
 
 const RUPIAH = 1_000_000n;
 const orders = fc.bigInt(1n, 1_000_000_000n).map((rupiah) => rupiah * RUPIAH);
@@ -17,6 +17,19 @@ describe("the tax on an order", () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it("has a least order whose net amount is enough, and that of a rupiah less is not", () => {
+    fc.assert(
+      fc.property(orders, rules, (net, rule) => {
+        const least = leastOrderOf(net, rule);
+        expect(taxedAmountOf(least, rule).net).toBeGreaterThanOrEqual(net);
+        const isLess = least === RUPIAH || taxedAmountOf(least - RUPIAH, rule).net < net;
+        expect(isLess).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(leastOrderOf(10_000n * RUPIAH, { rate: 1_100, isIncluded: true })).toBe(11_100n * RUPIAH);
   });
 
   it("is the nearest whole rupiah of its rate, a half upwards, for all amounts and rates", () => {

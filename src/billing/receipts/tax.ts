@@ -33,6 +33,18 @@ export function taxedAmountOf(ordered: bigint, { rate, isIncluded }: TaxRule): T
   return { net: ordered - tax, tax };
 }
 
+/** The least order of whole rupiah whose net amount is at least this one. */
+export function leastOrderOf(net: bigint, rule: TaxRule): bigint {
+  invariant(net > 0n && net % RUPIAH === 0n, "a least amount is of whole rupiah");
+  if (!rule.isIncluded) return net;
+  const whole = BigInt(rule.rate);
+  // At most one rupiah less than the order, because the tax is rounded.
+  const before = divideFloor(net * (WHOLE_RATE + whole), WHOLE_RATE * RUPIAH) - 1n;
+  let ordered = (before > 0n ? before : 1n) * RUPIAH;
+  while (taxedAmountOf(ordered, rule).net < net) ordered += RUPIAH;
+  return ordered;
+}
+
 /**
  * The parts of what was given back of a payment, in all. The tax goes back in proportion, to the nearest micro-rupiah, and the whole
  * of it with the whole payment. Both parts only grow with the sum.

@@ -112,5 +112,6 @@ export const Process = defineEntity({
     expiresAt: moment(),
     gaplessSince: now(),
     deadAt: moment().nullable(),
+    schemaCode: p.integer().nullable(),
   },
 });

@@ -47,10 +47,14 @@ export const schemaCode: SchemaCode = {
     { number: 23, name: "auto-top-up", oldestCode: 1 },
     { number: 24, name: "one-automatic-order", oldestCode: 1, concurrent: true },
     { number: 25, name: "budgets-at-once", oldestCode: 1 },
+    { number: 26, name: "process-code", oldestCode: 1, uses: ["oldest_code"] },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),
 };
+
+/** The newest change that this code knows: a process registers with it. */
+export const CODE_NUMBER = schemaCode.migrations.at(-1)?.number ?? 0;
 
 /** What a change is called in logs and errors. */
 export function labelOf({ number, name }: Pick<Migration, "number" | "name">): string {

@@ -19,10 +19,40 @@ const statements = (find: string, replace: string): Edit => ({
 });
 const onStatements = (test: string) => ({ file: "test/statements/statements.test.ts", test });
 const issuing = (test: string) => ({ file: "test/receipts/issuing.test.ts", test });
+const olderCode = (test: string) => ({ file: "test/receipts/older-code.test.ts", test });
 const taxed = (test: string) => ({ file: "test/receipts/tax.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const RECEIPT_BUGS: readonly PlantedBug[] = [
+  {
+    name: "the first tax leaves older code running, which gives taxed payments back wrongly",
+    edits: [{ file: "src/billing/settings.ts", find: "if (rate > 0) await endOlderCode(client);", replace: "" }],
+    noticedBy: olderCode("no rate of zero ends the time of older code, and the first tax is refused while"),
+  },
+  {
+    name: "a process of older code that starts after the first tax is admitted",
+    edits: [
+      {
+        file: "src/database/functions/oldest_code.sql",
+        find: "IF coalesce(NEW.schema_code, 1) <",
+        replace: "IF 99999 <",
+      },
+    ],
+    noticedBy: olderCode("after the first tax no older code starts, also when the tax is taken away again"),
+  },
+  {
+    name: "the tax and a process that starts do not meet",
+    edits: [
+      {
+        file: "src/database/functions/oldest_code.sql",
+        find: "PERFORM pg_advisory_xact_lock_shared(hashtextextended('oldest code', 0));",
+        replace: "",
+      },
+    ],
+    noticedBy: olderCode(
+      "a process of older code that starts while the tax is set is refused, or keeps the tax from being set",
+    ),
+  },
   {
     name: "the number of a receipt is taken outside of the transaction that writes it",
     edits: [

@@ -1,6 +1,7 @@
 // How the dashboard's files leave the server: which addresses are pages, what a page may load, what is kept for how long.
 
 import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,27 @@ import { type Running, startServers } from "../fakes.ts";
 const SCRIPT = 'document.documentElement.dataset.theme = "dark";';
 const PAGE = `<!doctype html><html><head><script>${SCRIPT}</script></head><body><p>page</p><div id="root"></div></body></html>`;
 const HTML = { accept: "text/html,application/xhtml+xml" };
+
+const ROUTE = /const (\w+) = createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*(?:path: "([^"]+)")?/g;
+
+/** The address of each route of the dashboard, with a value in place of each parameter. */
+function addresses(): string[] {
+  const files = globSync("{router.tsx,routes/*.ts}", {
+    cwd: new URL("../../../src/dashboard/", import.meta.url).pathname,
+  });
+  const routes = files.flatMap((file) => {
+    const text = readFileSync(new URL(`../../../src/dashboard/${file}`, import.meta.url), "utf8");
+    return Array.from(text.matchAll(ROUTE), ([, name = "", parent = "", path = ""]) => ({ name, parent, path }));
+  });
+  const addressOf = (name: string): string => {
+    const route = routes.find((each) => each.name === name);
+    return route === undefined ? "" : `${addressOf(route.parent)}${route.path}`;
+  };
+  const all = routes.map(({ name }) =>
+    addressOf(name).replace("$environment", "sandbox").replaceAll(/\$\w*/g, "value"),
+  );
+  return [...new Set(all)].filter((address) => address !== "").toSorted();
+}
 
 describe("the dashboard's files", () => {
   let folder: string;
@@ -54,6 +76,15 @@ describe("the dashboard's files", () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(await answer.text()).toContain("page");
+  });
+
+  it("the page is the answer at the address of each of its routes", async () => {
+    const paths = addresses();
+    expect(paths).toEqual(expect.arrayContaining(["/alerts", "/operator/accounts/value", "/transfers/sandbox/new"]));
+    const missing: string[] = [];
+    for (const path of paths)
+      if ((await fetch(running.http + path, { headers: HTML })).status !== 200) missing.push(path);
+    expect(missing).toEqual([]);
   });
 
   it("is not the answer to a program that asks for Markdown that is not there", async () => {
