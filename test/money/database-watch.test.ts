@@ -2,6 +2,10 @@
 
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readSealedAge } from "../../src/billing/proof/seal-store.ts";
+import { sealDays } from "../../src/billing/proof/seal.ts";
+import { proofKey } from "../../src/billing/proof/signing.ts";
+import { DAY_MS, startOfBillingDay } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { watchDatabase, type DatabaseFacts, type DatabaseWatch } from "../../src/app/observability/database-watch.ts";
 import { watchRoom } from "../../src/app/observability/database-room.ts";
@@ -13,7 +17,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
   let watch: DatabaseWatch;
   beforeAll(async () => {
     setup = await MoneySetup.create(backend);
-    watch = watchDatabase(setup.pool, tmpdir());
+    watch = watchDatabase(setup.pool, { dataDir: tmpdir(), readSealedAge });
   });
   afterAll(() => setup.close());
 
@@ -30,6 +34,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
       oldestHoldSeconds: 0,
       leaseAgeSeconds: 0,
       defaultPartitionRows: 0,
+      sealedAgeSeconds: null,
       audits: { incremental: { lagSeconds: null, violations: 0 }, full: { lagSeconds: null, violations: 0 } },
     });
   });
@@ -55,6 +60,17 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
     await setup.asOwner("ALTER FUNCTION write_ahead_log_bytes SECURITY INVOKER");
     expect((await watchRoom(setup.pool, tmpdir())()).walBytes).toBeNull();
     await setup.asOwner("ALTER FUNCTION write_ahead_log_bytes SECURITY DEFINER");
+  });
+
+  it("sees how old the last sealed moment is", async () => {
+    await setup.account(1_000_000n);
+    const keys = [proofKey("a secret of a test that looks at the age of a root")];
+    const root = await sealDays(setup.pool, { keys, share: 1, nowMs: Date.now() + 2 * DAY_MS });
+    const { day } = JSON.parse(root?.text ?? "{}") as { day: string };
+    const sealedSeconds = (startOfBillingDay(day) + DAY_MS) / 1_000;
+    const { sealedAgeSeconds } = await look();
+    expect(sealedAgeSeconds).toBeGreaterThan(Date.now() / 1_000 - sealedSeconds - 60);
+    expect(sealedAgeSeconds).toBeLessThan(Date.now() / 1_000 - sealedSeconds + 60);
   });
 
   it("sees the oldest hold, the oldest lease and usage outside every month", async () => {

@@ -201,6 +201,11 @@ const DATABASE: readonly AlertCase[] = [
   ...pair("SaldoStandbyLost", A, "20m", { series: ofProcess("sync_standbys"), bad: "1x9 0x20", good: "0x30" }),
   ...pair("SaldoReadsOnPrimary", A, "15m", { series: ofProcess("read_standby_used"), bad: "0x20", good: "1x20" }),
   ...pair("SaldoBackupLogOld", A, "5m", { series: ofProcess("backup_log_age_seconds"), bad: "61x9", good: "60x9" }),
+  ...pair("SaldoBooksUnsealed", {}, "5m", {
+    series: ofProcess("sealed_age_seconds"),
+    bad: "97201x9",
+    good: "97200x9",
+  }),
   ...pair("SaldoDatabaseUnwatched", {}, "5m", {
     series: ofProcess("database_watch_age_seconds"),
     bad: "61x9",

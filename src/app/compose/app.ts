@@ -25,6 +25,7 @@ import {
 } from "../observability/metrics.ts";
 import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
+import { readSealedAge } from "../../billing/proof/seal-store.ts";
 import { createProofTick } from "./proof.ts";
 import { addPayoutMetrics, createPayouts, type Payouts } from "./payouts.ts";
 import { readTicks, watchStandby } from "./standby.ts";
@@ -169,7 +170,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   await standby.watch.look();
   const events = createGatewayEvents(logger);
   const watched = watchUpstreams(ledger, events.report);
-  const watch = options.worksForNode ? watchDatabase(database.pool, config.dataDir) : null;
+  const watch = options.worksForNode ? watchDatabase(database.pool, { dataDir: config.dataDir, readSealedAge }) : null;
   let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
   const people = createAppPeople({ config, database, logger, baseUrl: () => baseUrl });
   stack.defer(() => people.securityLog.close());

@@ -93,6 +93,7 @@ describe("the metrics of a process", () => {
       leaseAgeSeconds: 12,
       oldestSnapshotSeconds: 13,
       defaultPartitionRows: 14,
+      sealedAgeSeconds: 25,
       audits,
       room: {
         bytes: 15,
@@ -123,6 +124,10 @@ describe("the metrics of a process", () => {
     expect(seen.get("saldo_lease_age_seconds")).toBe(12);
     expect(seen.get("saldo_oldest_snapshot_seconds")).toBe(13);
     expect(seen.get("saldo_default_partition_rows")).toBe(14);
+    expect(seen.get("saldo_sealed_age_seconds")).toBe(25);
+    // Books without a root have no age: a 0 would hide it once nothing is sealed any more.
+    const unsealed = await scrape({ database: () => ({ ...facts, sealedAgeSeconds: null }) });
+    expect(unsealed.has("saldo_sealed_age_seconds")).toBe(false);
     // What was seen five seconds ago has grown older since.
     expect(seen.get("saldo_database_watch_age_seconds")).toBeGreaterThanOrEqual(5);
     expect(seen.get('saldo_audit_lag_seconds{audit="incremental"}')).toBeGreaterThanOrEqual(35);

@@ -41,13 +41,14 @@ export async function existingProofKeys({
 
 /** Seals the books by the settings of this node. */
 export function createProofTick(pool: Pool, { config, mailer }: { config: Config; mailer: Mailer }): Tick {
-  const { proofFile, proofMailTo } = config;
+  const { proofFile, proofMailTo, proofWebhookUrl } = config;
   return proofTick({
     pool,
     keys: () => proofKeysOf(config),
     places: {
       file: proofFile,
       mail: proofMailTo === null ? null : (mail) => mailer.send({ to: proofMailTo, ...mail }),
+      webhook: proofWebhookUrl,
     },
   });
 }

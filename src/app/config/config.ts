@@ -80,6 +80,8 @@ export type Config = {
   readonly proofFile: string | null;
   /** The address that each root is mailed to. Null: none is mailed. */
   readonly proofMailTo: string | null;
+  /** The address that each root is posted to as JSON. Null: to none. */
+  readonly proofWebhookUrl: string | null;
   /** What backups are encrypted under: the first encrypts, all decrypt. Empty: none can be made or read. */
   readonly backupKeys: readonly string[];
   /** The folder that the log of the embedded database is received into. Null: it is not received. */
@@ -213,6 +215,7 @@ export function readConfig(environment: Environment = process.env, settings = op
     proofKeys: secrets("SALDO_PROOF_KEY"),
     proofFile: pathOf(text("SALDO_PROOF_FILE")),
     proofMailTo: text("SALDO_PROOF_MAIL_TO"),
+    proofWebhookUrl: providerUrl("SALDO_PROOF_WEBHOOK_URL", "") || null,
     backupKeys: secrets("SALDO_BACKUP_KEY"),
     backupDir,
     backupSynchronous,

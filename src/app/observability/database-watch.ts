@@ -21,6 +21,8 @@ export type DatabaseFacts = {
   readonly oldestSnapshotSeconds: number;
   /** Usage records outside every month's partition, counted up to a thousand. */
   readonly defaultPartitionRows: number;
+  /** Age of the last moment that a signed root covers; null before the first one. */
+  readonly sealedAgeSeconds: number | null;
   readonly audits: Readonly<Record<AuditKind, AuditState>>;
   /** Room, connections and ids. */
   readonly room: DatabaseRoom;
@@ -39,14 +41,22 @@ export type DatabaseWatch = {
   readonly facts: () => DatabaseFacts | null;
 };
 
+export type WatchOptions = {
+  readonly dataDir: string;
+  /** Reads the age of the last moment that a signed root covers; null before the first one. */
+  readonly readSealedAge: (pool: Pool) => Promise<number | null>;
+};
+
 /** Makes the watch; its tick does the reading. */
-export function watchDatabase(pool: Pool, dataDir: string): DatabaseWatch {
+export function watchDatabase(pool: Pool, { dataDir, readSealedAge }: WatchOptions): DatabaseWatch {
   const room = watchRoom(pool, dataDir);
   let facts: DatabaseFacts | null = null;
   const look = async (): Promise<void> => {
-    const { rows } = await pool.query<Omit<DatabaseFacts, "seenAtMs" | "audits" | "room">>(FACTS);
+    const { rows } = await pool.query<Omit<DatabaseFacts, "seenAtMs" | "sealedAgeSeconds" | "audits" | "room">>(FACTS);
     const audits = await readAuditStates(pool);
-    if (rows[0] !== undefined) facts = { ...rows[0], audits, room: await room(), seenAtMs: performance.now() };
+    const sealedAgeSeconds = await readSealedAge(pool);
+    if (rows[0] !== undefined)
+      facts = { ...rows[0], sealedAgeSeconds, audits, room: await room(), seenAtMs: performance.now() };
   };
   return { tick: { name: "watch the database", everyMs: WATCH_MS, run: look }, facts: () => facts };
 }

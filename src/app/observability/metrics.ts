@@ -76,6 +76,10 @@ const DATABASE_GAUGES: Series<DatabaseFacts> = {
   default_partition_rows: ["Usage records outside every month's partition", (now) => now.defaultPartitionRows],
 };
 
+const PROOF_GAUGES: OptionalSeries<Partial<DatabaseFacts>> = {
+  sealed_age_seconds: ["Age of the last moment that a signed root covers", (now) => now.sealedAgeSeconds ?? null],
+};
+
 const ROOM_GAUGES: OptionalSeries<Partial<DatabaseRoom>> = {
   database_bytes: ["Size of the database", (now) => now.bytes ?? null],
   database_wal_bytes: [
@@ -197,6 +201,7 @@ export function addPortMetric(registry: Registry, { counts }: Pick<PortRefusals,
 function addDatabase(registry: Registry, facts: () => DatabaseFacts | null): void {
   addGauges(registry, "saldo_", DATABASE_GAUGES, facts);
   addGauges(registry, "saldo_", ROOM_GAUGES, () => facts()?.room ?? {});
+  addGauges(registry, "saldo_", PROOF_GAUGES, () => facts() ?? {});
   addDeadRows(registry, facts);
   const kinds = ["incremental", "full"] as const;
   const add = (

@@ -58,6 +58,9 @@ const ROOT = `SELECT seal, text, signatures FROM proof_root`;
 const ROOT_OF = `${ROOT} WHERE seal = $1::int`;
 const LAST_ROOT = `${ROOT} ORDER BY seal DESC LIMIT 1`;
 const ROOT_OF_DAY = `${ROOT} r WHERE seal = (SELECT max(w.seal) FROM proof_window w WHERE w.day <= $1::date AND w.seal IN (SELECT seal FROM proof_root))`;
+const SEALED_AGE = `
+SELECT extract(epoch FROM clock_timestamp() - w.until_time)::float8 AS seconds
+FROM proof_root r JOIN proof_window w USING (seal) ORDER BY r.seal DESC LIMIT 1`;
 const ADD_ROOT = `
 INSERT INTO proof_root (seal, text, signatures) VALUES ($1::int, $2, $3::jsonb) ON CONFLICT (seal) DO NOTHING`;
 
@@ -160,4 +163,9 @@ export async function addRoot(pool: Pool, { seal, text, signatures }: SignedRoot
 /** The last day whose books are sealed or being sealed. Null: none. */
 export async function sealedThrough(pool: Pool): Promise<string | null> {
   return (await pool.query<SealWindow>(LAST_WINDOW)).rows[0]?.day ?? null;
+}
+
+/** Seconds since the last moment that a signed root covers. Null: no root was signed. */
+export async function readSealedAge(pool: Pool): Promise<number | null> {
+  return (await pool.query<{ seconds: number }>(SEALED_AGE)).rows[0]?.seconds ?? null;
 }

@@ -1,5 +1,5 @@
-// Sends each root to a place that the owner of the database does not control: a file that is only appended to, and a mail. What could
-// not be sent is sent again; a process that dies behind the sending may send a root twice.
+// Sends each root to a place that the owner of the database does not control: a file that is only appended to, a mail and a
+// webhook. What could not be sent is sent again; a process that dies behind the sending may send a root twice.
 
 import { open } from "node:fs/promises";
 import type { Pool } from "pg";
@@ -10,7 +10,11 @@ export type RootPlaces = {
   readonly file: string | null;
   /** Null: no mail. */
   readonly mail: ((mail: { subject: string; text: string }) => Promise<void>) | null;
+  /** The address that the line of each root is posted to. Null: none. */
+  readonly webhook: string | null;
 };
+
+const ANSWER_WITHIN_MS = 10_000;
 
 const UNSENT = `
 SELECT r.seal, r.text, r.signatures FROM proof_root r
@@ -18,16 +22,17 @@ WHERE NOT EXISTS (SELECT FROM proof_sent s WHERE s.seal = r.seal AND s.place = $
 const SENT = `INSERT INTO proof_sent (seal, place) VALUES ($1::int, $2) ON CONFLICT (seal, place) DO NOTHING`;
 
 /** Sends what has not been sent yet, oldest first, to each place by itself. Errors: those of the places. */
-export async function sendRoots(pool: Pool, { file, mail }: RootPlaces): Promise<void> {
+export async function sendRoots(pool: Pool, { file, mail, webhook }: RootPlaces): Promise<void> {
   const sent = await Promise.allSettled([
     file === null ? null : sendTo(pool, "file", (root) => append(file, root)),
     mail === null ? null : sendTo(pool, "mail", (root) => mail(mailOf(root))),
+    webhook === null ? null : sendTo(pool, "webhook", (root) => post(webhook, root)),
   ]);
   const failures = sent.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
   if (failures.length > 0) throw new AggregateError(failures, "a root could not be sent");
 }
 
-/** The line of a root in a file or mail. */
+/** The line of a root in a file, mail or call. */
 function rootLine({ text, signatures }: SignedRoot): string {
   return JSON.stringify({ text, signatures });
 }
@@ -53,6 +58,19 @@ async function append(path: string, root: SignedRoot): Promise<void> {
   await using file = await open(path, "a", 0o644);
   await file.appendFile(`${rootLine(root)}\n`);
   await file.sync();
+}
+
+/** The root is signed, so the call is not. A redirect would take it where the operator did not send it. */
+async function post(url: string, root: SignedRoot): Promise<void> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: rootLine(root),
+    redirect: "error",
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the webhook of roots answered with ${response.status}`);
 }
 
 function mailOf(root: SignedRoot): { subject: string; text: string } {

@@ -25,6 +25,17 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
     noticedBy: sealed("seals no day before an hour after its end"),
   },
   {
+    name: "a root counts as sent that a place has refused",
+    edits: [
+      {
+        file: `${PROOF}send-roots.ts`,
+        find: "if (!response.ok) throw",
+        replace: "if (response.status < 100) throw",
+      },
+    ],
+    noticedBy: { file: "test/money/sent-roots.test.ts", test: "posts a root again that was answered with" },
+  },
+  {
     name: "the digest of a line does not cover the one before it",
     edits: [{ file: `${PROOF}chain.ts`, find: "return sha256(previous, line);", replace: "return sha256(line);" }],
     noticedBy: verified("refuse a statement without one of its lines"),
