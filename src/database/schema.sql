@@ -19,7 +19,7 @@ CREATE TABLE account (
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
 CREATE INDEX account_owed ON public.account USING btree (id) WHERE (owed > 0);
 GRANT SELECT, UPDATE (posted) ON account TO saldo_seed;
-GRANT INSERT, SELECT, UPDATE ON account TO saldo_serve;
+GRANT INSERT (id), SELECT, UPDATE ON account TO saldo_serve;
 
 CREATE TABLE account_activity (
   account_id uuid NOT NULL,
@@ -431,7 +431,7 @@ CREATE TABLE fee_schedule (
   CONSTRAINT fee_schedule_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX fee_schedule_version ON public.fee_schedule USING btree (COALESCE(merchant_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(currency_code, ''::text), version);
-GRANT INSERT, SELECT ON fee_schedule TO saldo_serve;
+GRANT INSERT (id, merchant_id, currency_code, version, flat, rate, min, max), SELECT ON fee_schedule TO saldo_serve;
 
 CREATE TABLE hold (
   account_id uuid NOT NULL,
@@ -632,7 +632,7 @@ CREATE TABLE merchant_fund (
   CONSTRAINT merchant_fund_id_key UNIQUE (id)
 ) WITH (fillfactor=50);
 CREATE TRIGGER fill_account BEFORE INSERT ON public.merchant_fund FOR EACH ROW WHEN ((new.account_id IS NULL)) EXECUTE FUNCTION fill_fund_account(); -- enabled: O
-GRANT INSERT, SELECT, UPDATE ON merchant_fund TO saldo_serve;
+GRANT INSERT (merchant_id, asset, id, account_id), SELECT, UPDATE (posted, held) ON merchant_fund TO saldo_serve;
 
 CREATE TABLE merchant_limit (
   merchant_id uuid NOT NULL,
@@ -665,7 +665,7 @@ CREATE INDEX operator_action_operator ON public.operator_action USING btree (ope
 CREATE INDEX operator_action_subject ON public.operator_action USING btree (subject, id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.operator_action FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.operator_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
-GRANT INSERT, SELECT ON operator_action TO saldo_serve;
+GRANT INSERT (id, operator, action, subject, reason, facts), SELECT ON operator_action TO saldo_serve;
 
 CREATE TABLE operator_order (
   id uuid NOT NULL,
@@ -704,7 +704,7 @@ CREATE TABLE operator_setting (
 );
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.operator_setting FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.operator_setting FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
-GRANT INSERT, SELECT ON operator_setting TO saldo_serve;
+GRANT INSERT (name, version, value), SELECT ON operator_setting TO saldo_serve;
 
 CREATE TABLE ordered_alone (
   operator text NOT NULL,

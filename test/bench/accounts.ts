@@ -5,10 +5,11 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../../src/kernel/secret-token.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 
-// An account, the posting that funds it, and the line of the operators' log with it, so that the audit finds nothing.
-const OPEN_ACCOUNTS = `
+const OPEN_EMPTY = "INSERT INTO account (id) SELECT unnest($1::uuid[])";
+// The balance of an account, the posting that funds it, and the line of the operators' log with it, so that the audit finds nothing.
+const FUND_ACCOUNTS = `
 WITH new AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS t (id, posting_id)),
-     opened AS (INSERT INTO account (id, posted) SELECT id, $3::bigint FROM new),
+     opened AS (UPDATE account a SET posted = $3::bigint FROM new WHERE a.id = new.id),
      posted AS (
        INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
        SELECT id, posting_id, posting_id, 'IDR/6', $4::uuid, id, $3::bigint, 'operator_credit' FROM new)
@@ -54,7 +55,8 @@ export async function seedKeys(
   const accountIds = options.accountIds ?? Array.from({ length: options.accounts }, () => uuidv7());
   if (options.accountIds === null) {
     const postingIds = accountIds.map(() => uuidv7());
-    await pool.query(OPEN_ACCOUNTS, [accountIds, postingIds, options.credit, systemAccounts.operatorAdjustments]);
+    await pool.query(OPEN_EMPTY, [accountIds]);
+    await pool.query(FUND_ACCOUNTS, [accountIds, postingIds, options.credit, systemAccounts.operatorAdjustments]);
   }
   const keys = [...(options.secrets ?? Array.from({ length: options.keys }, () => newSecretToken("gw_")))];
   await pool.query(ISSUE_KEYS, [

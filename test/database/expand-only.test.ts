@@ -19,6 +19,15 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "requires merchant_fund.account_id",
     "changes rows in the change itself: UPDATE",
   ],
+  // No version writes another column of these.
+  "0027-serving-columns": [
+    "takes the right of saldo_serve to INSERT account",
+    "takes the right of saldo_serve to INSERT fee_schedule",
+    "takes the right of saldo_serve to INSERT merchant_fund",
+    "takes the right of saldo_serve to INSERT operator_action",
+    "takes the right of saldo_serve to INSERT operator_setting",
+    "takes the right of saldo_serve to UPDATE merchant_fund",
+  ],
   // Each check is wider than the one before, and a catalog has at most a few thousand rows.
   "0005-model-kind": [
     "checks all rows of catalog_model while it is locked: CHECK (((max_output_tokens > 0) OR (kind = 'embeddings'::text)))",

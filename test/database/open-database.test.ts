@@ -147,7 +147,8 @@ describe("an embedded database", () => {
     const dataDir = await makeDataDir();
     const database = await openDatabase({ dataDir });
     const account = "00000000-0000-7000-8000-0000000000aa";
-    await database.pool.query("INSERT INTO account (id, posted) VALUES ($1, 5)", [account]);
+    await database.pool.query("INSERT INTO account (id) VALUES ($1)", [account]);
+    await database.pool.query("UPDATE account SET posted = 5 WHERE id = $1", [account]);
     const killed = await postmasterPid(dataDir);
     process.kill(killed, "SIGKILL");
     await until(async () => (await postmasterPid(dataDir).catch(() => killed)) !== killed);

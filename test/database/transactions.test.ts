@@ -16,7 +16,7 @@ describe.each(testBackends())("a transaction on the %s server", (backend) => {
   beforeAll(async () => {
     opened = await createTestDatabase({ backend });
     owner = await connectClient(clientConfig({ connectionString: opened.url }, "test"));
-    await opened.database.pool.query("INSERT INTO account (id, posted) VALUES ($1, 0), ($2, 0)", [A, B]);
+    await opened.database.pool.query("INSERT INTO account (id) VALUES ($1), ($2)", [A, B]);
   });
   afterAll(async () => {
     await owner.end();

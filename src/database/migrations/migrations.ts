@@ -48,6 +48,7 @@ export const schemaCode: SchemaCode = {
     { number: 24, name: "one-automatic-order", oldestCode: 1, concurrent: true },
     { number: 25, name: "budgets-at-once", oldestCode: 1 },
     { number: 26, name: "process-code", oldestCode: 1, uses: ["oldest_code"] },
+    { number: 27, name: "serving-columns", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),
