@@ -103,6 +103,7 @@ describe.each(testBackends())("the roles of the %s server", (backend) => {
         "forget_callbacks: serve",
         "forget_security_events: serve",
         "oldest_snapshot_seconds: serve",
+        "require_code: serve",
         "standby_position: serve",
         "synchronous_standbys: serve",
         "write_ahead_log_bytes: serve",
