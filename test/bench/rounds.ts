@@ -77,10 +77,11 @@ const WARM_UP_WINDOW_SECONDS = 2;
  */
 export async function warmUp(options: RoundOptions): Promise<Results> {
   const samples = new Map<TargetName, Sample[]>();
+  const seconds = Math.min(WARM_UP_WINDOW_SECONDS, options.seconds);
   for (const target of options.targets.filter(({ gateway }) => gateway !== null)) {
     const ofTarget: Sample[] = [];
     for (let answered = 0; answered < options.warmUpRequests; answered += ofTarget.at(-1)?.answered ?? 0) {
-      const sample = await runOnce(WARM_UP_POINT, target, { ...options, seconds: WARM_UP_WINDOW_SECONDS }, 0);
+      const sample = await runOnce(WARM_UP_POINT, target, { ...options, seconds }, 0);
       ofTarget.push(sample);
       if (sample.failures > 0) break;
     }

@@ -13,6 +13,12 @@ export function median(values: readonly (number | null | undefined)[]): number |
   return (lower + upper) / 2;
 }
 
+/** The mean of the values that are there; null when none is. */
+export function mean(values: readonly (number | null | undefined)[]): number | null {
+  const present = values.filter((value) => typeof value === "number");
+  return present.length === 0 ? null : present.reduce((sum, each) => sum + each, 0) / present.length;
+}
+
 /** Collects samples without a JavaScript array of boxed numbers growing during a measurement. */
 export class Samples {
   #values = new Float64Array(1 << 14);
