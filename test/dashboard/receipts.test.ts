@@ -26,7 +26,7 @@ describe("the receipt of a top-up", () => {
       await page.getByLabel("Nama", { exact: true }).fill("PT Maju Bersama");
       await page.getByLabel("Alamat").fill("Jl. Braga 10\nBandung");
       await page.getByLabel("NPWP").fill("01.234.567.8-901.000");
-      await page.getByRole("button", { name: "Simpan" }).click();
+      await page.getByRole("button", { name: "Simpan", exact: true }).click();
       await page.getByText("Data perusahaan disimpan").waitFor();
       const loaded = await page.evaluate(() => performance.timeOrigin);
       await pay(page, "Rp 50.000");
@@ -85,7 +85,7 @@ describe("the receipt of a top-up", () => {
   it("is not given an NPWP of another length", async () => {
     const { page } = visit;
     await page.getByLabel("NPWP").fill("12345");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("The data was not saved.").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("NPWP").inputValue()).toBe("012345678901000");
