@@ -12,7 +12,7 @@ import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
 import { createLook } from "../database/throttled-reader.ts";
 import { MAKE_ALERTS } from "./alerts/make-alerts.ts";
-import { claimUntil, MAILS_PER_CLAIM, type OwedMails } from "./owed-mails.ts";
+import { claimUntil, countUnsure, MAILS_PER_CLAIM, type OwedMails } from "./owed-mails.ts";
 
 /** The alert of an account. The threshold is micro-rupiah. */
 export type LowBalanceAlert = {
@@ -68,6 +68,8 @@ WHERE l.account_id = due.account_id
 RETURNING l.account_id AS "accountId", l.threshold, ${BALANCE} AS balance`;
 const SENT = `
 UPDATE low_balance_alert SET notified_at = clock_timestamp(), next_attempt_at = NULL WHERE account_id = $1::uuid AND is_below`;
+const UNSURE = `
+UPDATE low_balance_alert SET ${countUnsure("attempts", "next_attempt_at")} WHERE account_id = $1::uuid AND next_attempt_at IS NOT NULL`;
 
 /** Reads an account's alert. Null: it has none. */
 export async function readLowBalanceAlert(pool: Pool, accountId: string): Promise<LowBalanceAlert | null> {
@@ -110,5 +112,6 @@ export async function lookAtLowBalances(pool: Pool, signal?: AbortSignal): Promi
 export const LOW_BALANCE_MAILS: OwedMails<LowBalanceNotice> = {
   claim: CLAIM,
   sent: SENT,
+  unsure: UNSURE,
   idOf: ({ accountId }) => accountId,
 };

@@ -1,30 +1,41 @@
 // Sending mails that rows of the database owe. A process first claims a row for a while and afterwards marks its mail as sent. A process
-// that dies in between has the mail sent again by another, so a mail may arrive twice, and never more often than MAX_ATTEMPTS.
+// that dies in between has the mail sent again by another, so a mail may arrive twice. A mail that its server may have taken without an answer
+// is tried a few times more; one that was not taken for certain, for three days.
 
 import type { Pool } from "pg";
 import { createLook } from "../database/throttled-reader.ts";
 
-/** How often a mail is tried, at most: a mail server that sends a mail and reports a failure must not send it without end. */
-export const MAX_ATTEMPTS = 5;
+/** How often a mail is tried, at most: with the pauses of `claimUntil`, for three days. */
+export const MAX_ATTEMPTS = 19;
+/** How many tries one counts for that may have sent the mail: a server that sends and fails to answer does so five times at most. */
+const UNSURE_COUNTS = 4;
 /** How many mails a claim takes. */
 export const MAILS_PER_CLAIM = 20;
 
-/** A claim lasts for a while that doubles, by the number of former attempts; after the last attempt there is none. */
+/** A claim lasts for a while that doubles up to six hours, by the number of former attempts; after the last attempt there is none. */
 export function claimUntil(attempts: string): string {
-  return `CASE WHEN ${attempts} + 1 < ${MAX_ATTEMPTS} THEN clock_timestamp() + interval '5 minutes' * 2 ^ ${attempts} END`;
+  return `CASE WHEN ${attempts} + 1 < ${MAX_ATTEMPTS}
+    THEN clock_timestamp() + least(interval '6 hours', interval '5 minutes' * 2 ^ least(${attempts}, 10)) END`;
 }
 
-/** Where mails are owed: the statement that claims rows, and the one that marks a mail as sent, by the id of its row. */
+/** What a row is set to whose try may have sent the mail: its counter of attempts, and the moment of the next one. */
+export function countUnsure(attempts: string, next: string): string {
+  const counted = `${attempts} + ${UNSURE_COUNTS - 1}`;
+  return `${attempts} = ${counted}, ${next} = CASE WHEN ${counted} < ${MAX_ATTEMPTS} THEN ${next} END`;
+}
+
+/** Where mails are owed: the statement that claims rows, and those that mark a mail as sent or perhaps sent, by the id of its row. */
 export type OwedMails<Owed> = {
   readonly claim: string;
   readonly sent: string;
+  readonly unsure: string;
   readonly idOf: (owed: Owed) => string;
 };
 
 /** Sends the mails that are owed. `send` throws where it could not: the mail is tried again later. */
 export async function sendOwedMails<Owed extends object>(
   pool: Pool,
-  { claim, sent: markSent, idOf }: OwedMails<Owed>,
+  { claim, sent: markSent, unsure, idOf }: OwedMails<Owed>,
   send: (owed: Owed) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<{ sent: number; failures: readonly unknown[] }> {
@@ -40,8 +51,22 @@ export async function sendOwedMails<Owed extends object>(
         sent += 1;
       } catch (error) {
         failures.push(error); // reported by the caller; the row comes due again
+        if (mayHaveSent(error)) await pool.query(unsure, [idOf(owed)]);
       }
     }
     if (claimed.length < MAILS_PER_CLAIM) return { sent, failures };
   }
+}
+
+/** Codes of `nodemailer` and of sockets. */
+const LOST_CONNECTION: ReadonlySet<unknown> = new Set(["ETIMEDOUT", "ECONNECTION", "ESOCKET", "ECONNRESET", "EPIPE"]);
+const NEVER_CONNECTED = /^Connection timeout|^Greeting never received/;
+
+/** Whether the mail server may have taken the mail: the connection was made, and ended without its answer. */
+function mayHaveSent(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return false;
+  const { code, syscall, responseCode } = cause as { code?: unknown; syscall?: unknown; responseCode?: unknown };
+  if (typeof responseCode === "number" || syscall === "connect" || syscall === "getaddrinfo") return false;
+  return LOST_CONNECTION.has(code) && !NEVER_CONNECTED.test(cause.message);
 }

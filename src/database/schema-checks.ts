@@ -14,12 +14,18 @@ export function unprotectedTables(tables: readonly string[]): string {
                 WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`;
 }
 
-/** Constraints that are missing or not valid, each by its table and name. */
-export function missingConstraints(constraints: readonly (readonly [table: string, constraint: string])[]): string {
+/**
+ * Constraints that are missing or not valid, each by its table and name. Where a change added one to rows that were there, it is not
+ * validated, and checks the rows that are written since: then only a missing one is found.
+ */
+export function missingConstraints(
+  constraints: readonly (readonly [table: string, constraint: string])[],
+  { areValidated = true } = {},
+): string {
   const wanted = constraints.map(([table, constraint]) => `('${table}', '${constraint}')`).join(", ");
   return `
     SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
     FROM (VALUES ${wanted}) AS w(relation, name)
     WHERE NOT EXISTS (SELECT FROM pg_constraint c
-                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)`;
+                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name ${areValidated ? "AND c.convalidated" : ""})`;
 }

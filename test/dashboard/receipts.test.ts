@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { extractText, getDocumentProxy } from "unpdf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { saldoJson } from "../setup/saldo-command.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 
 /** The payment is verified by a job, and the receipt written by another. */
@@ -90,6 +91,39 @@ describe("the receipt of a top-up", () => {
     await page.reload();
     await expect.poll(() => page.getByLabel("NPWP").inputValue()).toBe("012345678901000");
   });
+
+  it.each([
+    { language: "id", width: 1280, presets: ["Rp 11.100", "Rp 25.000"], refusal: "Minimal Rp 11.100." },
+    { language: "en", width: 360, presets: ["Rp 11,100", "Rp 25,000"], refusal: "At least Rp 11,100." },
+  ])(
+    "begins at the least amount where prices include tax: $language",
+    async ({ language, width, presets, refusal }) => {
+      const settings = { DATABASE_URL: dashboard.database.url };
+      const npwp = ["--npwp", "0012345678901000", "--reason", "test"];
+      await saldoJson(["settings", "seller", "--name", "PT Penjual", ...npwp], settings);
+      await saldoJson(["settings", "tax", "--percent", "11", "--included", "--reason", "test"], settings);
+      const { page } = visit;
+      await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+      const group = page.getByRole("group", { name: language === "id" ? "Jumlah" : "Amount" });
+      await group.getByRole("button", { name: presets[0] ?? "" }).waitFor();
+      const shown = (await group.getByRole("button").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
+      expect(shown.slice(0, 2)).toEqual(presets);
+      const field = page.getByLabel(language === "id" ? "Jumlah lain" : "Other amount");
+      await field.fill("11099");
+      await page.getByRole("button", { name: language === "id" ? "Lanjut ke pembayaran" : "Go to payment" }).click();
+      await page.getByText(refusal, { exact: true }).waitFor();
+      await group.getByRole("button", { name: presets[0] ?? "" }).click();
+      const [popup] = await Promise.all([
+        page.waitForEvent("popup"),
+        page.getByRole("button", { name: language === "id" ? "Lanjut ke pembayaran" : "Go to payment" }).click(),
+      ]);
+      await page.waitForURL(/topUp=/);
+      await popup.close();
+      expectNoComplaints(dashboard);
+    },
+  );
 });
 
 /** Pays on the provider's page, which opens in a tab of its own. */

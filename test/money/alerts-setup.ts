@@ -40,7 +40,8 @@ export type Worker = {
   readonly mails: { to: string; subject: string; text: string }[];
   to(accountId: string): { to: string; subject: string; text: string }[];
   look(): Promise<void>;
-  fail(isFailing: boolean): void;
+  /** `cause`: what the mail server, or the connection to it, reports. */
+  fail(isFailing: boolean, cause?: Error): void;
 };
 
 export class AlertSetup {
@@ -101,13 +102,16 @@ export class AlertSetup {
   worker(language: Language = "id"): Worker {
     const mails: { to: string; subject: string; text: string }[] = [];
     let failing = false;
+    let reported: Error | undefined;
     const work = {
       pool: this.money.pool,
       readerOf: (accountId: string) => Promise.resolve({ email: `${accountId}@test.example`, language }),
       mailer: {
         send(mail: { to: string; subject: string; text: string }) {
           mails.push(mail);
-          return failing ? Promise.reject(new Error("the mail server is away")) : Promise.resolve();
+          return failing
+            ? Promise.reject(new Error("the mail server is away", { cause: reported }))
+            : Promise.resolve();
         },
       },
     };
@@ -121,7 +125,10 @@ export class AlertSetup {
       async look() {
         for (const tick of ticks) await tick.run(new AbortController().signal);
       },
-      fail: (isFailing) => void (failing = isFailing),
+      fail(isFailing, cause) {
+        failing = isFailing;
+        reported = cause;
+      },
     };
   }
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setAlertSettings } from "../../src/billing/alerts/alert-settings.ts";
-import { decideAlerts } from "../../src/billing/alerts/decide-alerts.ts";
+import { decideAlerts, MOST_OF_KEY } from "../../src/billing/alerts/decide-alerts.ts";
 import { setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
@@ -83,6 +83,26 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       await decide();
       await decide();
       expect(await setup.made(accountId)).toEqual(["key.budget_reached 50", "key.budget_reached 50"]);
+    });
+
+    it("are bounded where a budget is changed again and again", async () => {
+      const accountId = await setup.account(1_000n);
+      const keyId = await setup.key(accountId, 10n, "month");
+      await setup.spend(accountId, keyId, 10);
+      for (let change = 0; change < MOST_OF_KEY + 3; change += 1) {
+        await setup.money.asOwner(`UPDATE api_key SET budget = 9000000 + ${change} WHERE id = '${keyId}'`);
+        await decide();
+      }
+      expect(await setup.made(accountId)).toHaveLength(MOST_OF_KEY);
+      const other = await setup.key(accountId, 10n, "month");
+      await setup.spend(accountId, other, 10);
+      await decide();
+      expect(await setup.made(accountId), "of another key").toHaveLength(MOST_OF_KEY + 1);
+      await setup.money.asOwner(
+        `UPDATE alert_event SET created_at = created_at - interval '1 day' WHERE account_id = '${accountId}'`,
+      );
+      await decide();
+      expect(await setup.made(accountId), "a day later").toHaveLength(MOST_OF_KEY + 2);
     });
 
     it("do not come for keys that are revoked or have no budget, nor for accounts that want none", async () => {

@@ -120,7 +120,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     expect(workers.flatMap(({ to }) => to(accountId))).toHaveLength(1);
   });
 
-  it("is tried again when the mail server is away, a few times and no more", async () => {
+  it("is tried again when the mail server is away, for three days and no more", async () => {
     const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const { look, to, fail } = worker();

@@ -31,6 +31,44 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
         "UPDATE alert_event SET mail_at = clock_timestamp() - interval '1 s' WHERE mail_at IS NOT NULL",
       );
 
+    /** Hours until the mails of an account are tried again; 0: they are given up. */
+    async function pauseOf(accountId: string): Promise<number> {
+      const { rows } = await setup.money.pool.query<{ hours: number }>(
+        `SELECT coalesce(extract(epoch FROM max(mail_at) - clock_timestamp()) / 3600, 0)::float8 AS hours FROM alert_event WHERE account_id = $1`,
+        [accountId],
+      );
+      return rows[0]?.hours ?? 0;
+    }
+
+    it.each([
+      { code: "ETIMEDOUT", message: "Timeout" },
+      { code: "ECONNECTION", message: "Connection closed unexpectedly" },
+    ])("are tried five times where the server may have sent them and does not answer: $message", async (facts) => {
+      const accountId = await reached();
+      const worker = setup.worker();
+      worker.fail(true, Object.assign(new Error(facts.message), { code: facts.code, command: "CONN" }));
+      for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
+        await worker.look().catch(() => {});
+        await later();
+      }
+      expect(worker.to(accountId)).toHaveLength(2 * 5);
+    });
+
+    it.each([
+      { code: "ESOCKET", syscall: "connect", message: "connect ECONNREFUSED 127.0.0.1:25" },
+      { code: "ETIMEDOUT", message: "Connection timeout" },
+      { code: "EENVELOPE", responseCode: 451, message: "Try again later" },
+    ])("are tried as often as ever where the server did not take them: $message", async ({ message, ...facts }) => {
+      const accountId = await reached();
+      const worker = setup.worker();
+      worker.fail(true, Object.assign(new Error(message), facts));
+      for (let tries = 0; tries < 8; tries += 1) {
+        await worker.look().catch(() => {});
+        await later();
+      }
+      expect(worker.to(accountId)).toHaveLength(2 * 8);
+    });
+
     it.each(["id", "en"] as const)("are in both languages, and first in that of the account: %s", async (language) => {
       const accountId = await reached();
       const worker = setup.worker(language);
@@ -50,17 +88,21 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       expect(day?.text).toContain("mencapai Rp 10,00, yaitu 50 % atau lebih dari Rp 20,00 yang Anda tetapkan.");
     });
 
-    it("are tried again when the mail server is away or the process dies, a few times and no more", async () => {
+    it("are tried again when the mail server is away or the process dies, for three days and no more", async () => {
       const accountId = await reached();
       const worker = setup.worker();
       worker.fail(true);
       await expect(worker.look()).rejects.toThrow("mails could not be sent");
       await worker.look();
       expect(worker.to(accountId), "not at once").toHaveLength(2);
+      let hours = await pauseOf(accountId);
       for (let tries = 1; tries < MAX_ATTEMPTS; tries += 1) {
         await later();
         await expect(worker.look()).rejects.toThrow();
+        hours += await pauseOf(accountId);
       }
+      expect(hours).toBeGreaterThan(71.9);
+      expect(hours).toBeLessThan(80);
       await later();
       await worker.look();
       expect(worker.to(accountId), "given up").toHaveLength(2 * MAX_ATTEMPTS);

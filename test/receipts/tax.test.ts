@@ -122,6 +122,32 @@ describe("the tax on a top-up", () => {
     await expect(setTax({ rate: 2_501, isIncluded: false })).rejects.toThrow(ValidationError);
   });
 
+  it("is impossible by a constraint, which the audit misses, and so are rows that it would have refused", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId, NET);
+    const definition = (await setup.money.asOwner(
+      "SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint WHERE conname = 'top_up_tax'",
+    )) as readonly { readonly text: string }[];
+    const names = async () => (await setup.money.audit()).violations.map(({ check }) => check);
+    const wrong = `UPDATE top_up SET tax_given_back = tax + 1 WHERE id = '${topUpId}'`;
+    await expect(setup.money.asOwner(wrong)).rejects.toThrow("top_up_tax");
+    expect(await names()).toEqual([]);
+    await setup.money.asOwner("ALTER TABLE top_up DROP CONSTRAINT top_up_tax");
+    expect(await names()).toContain("the database refuses what must never be of a tax");
+    await setup.money.asOwner(wrong);
+    expect(await names()).toContain("the tax of a top-up is possible, and no more of it goes back");
+    await setup.money.asOwner(`UPDATE top_up SET tax_given_back = NULL WHERE id = '${topUpId}'`);
+    await setup.money.asOwner(`ALTER TABLE top_up ADD CONSTRAINT top_up_tax ${definition[0]?.text ?? ""}`);
+  });
+
+  it("has a least order, which the terms name and below which no order is taken", async () => {
+    await setTax({ rate: 1_100, isIncluded: true });
+    const accountId = await setup.money.account(0n);
+    await expect(setup.open(one, accountId, 11_099n * MICRO)).rejects.toThrow("at least 11100");
+    expect((await setup.open(one, accountId, 11_100n * MICRO)).topUpId).toBeDefined();
+    await setTax({ rate: 1_100, isIncluded: false });
+  });
+
   it("is missed by the audit where a version before the tax gave the payment back", async () => {
     const accountId = await setup.money.account(0n);
     const { topUpId } = await setup.paid(one, accountId, NET);

@@ -1,6 +1,6 @@
 import type { MembersServiceDependencies } from "../../identity/members/service.ts";
 import { createMembersService } from "../../identity/members/service.ts";
-import { readMemberBudgets, setMemberBudget } from "../../keys/member-budgets.ts";
+import { readMemberBudget, readMemberBudgets, setMemberBudget } from "../../keys/member-budgets.ts";
 import { fromProtoBudget, toProtoMemberBudget } from "../../keys/proto-key.ts";
 import { countKeysOfPeople, revokeKeysOfPerson } from "../../keys/store.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
@@ -22,6 +22,7 @@ export function membersService(parts: Pick<MembersServiceDependencies, "database
       },
       ofRequest: (asked) => fromProtoBudget(asked),
       write: setMemberBudget,
+      readBehindLock: async (client, member) => (await readMemberBudget(client, member))?.limit ?? null,
     },
     sessionOf,
   });

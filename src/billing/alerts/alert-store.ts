@@ -1,7 +1,7 @@
 // What an account is alerted of, as it is stored, and the mails that alerts owe.
 
 import type { Pool, PoolClient } from "pg";
-import { claimUntil, MAILS_PER_CLAIM, type OwedMails } from "../owed-mails.ts";
+import { claimUntil, countUnsure, MAILS_PER_CLAIM, type OwedMails } from "../owed-mails.ts";
 import type { Alert } from "./alert-types.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -25,6 +25,7 @@ FROM (
 ) due
 WHERE e.id = due.id RETURNING ${COLUMNS}`;
 const SENT = `UPDATE alert_event SET mailed_at = clock_timestamp(), mail_at = NULL WHERE id = $1::uuid`;
+const UNSURE = `UPDATE alert_event SET ${countUnsure("mail_attempts", "mail_at")} WHERE id = $1::uuid`;
 
 /** What an account is alerted of. */
 export type AlertSettings = {
@@ -56,4 +57,4 @@ export async function selectAlert(client: Queryable, id: string): Promise<Alert 
 }
 
 /** The mails that alerts owe. */
-export const ALERT_MAILS: OwedMails<Alert> = { claim: CLAIM, sent: SENT, idOf: ({ id }) => id };
+export const ALERT_MAILS: OwedMails<Alert> = { claim: CLAIM, sent: SENT, unsure: UNSURE, idOf: ({ id }) => id };

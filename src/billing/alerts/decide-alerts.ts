@@ -12,6 +12,8 @@ const ACCOUNTS_PER_PAGE = 200;
 const TOP_UPS_PER_ROUND = 500;
 /** How far back top-ups are looked for: longer than no process works. */
 const TOP_UPS_OF = "3 days";
+/** How many alerts of a key's budget are made in a day: three for each of four budgets. */
+export const MOST_OF_KEY = 12;
 const QUARTER_SECONDS = 900;
 /** How long after its end a day is still looked at. */
 const DAY_BEFORE_FOR = "1 hour";
@@ -27,19 +29,23 @@ page AS MATERIALIZED (
 )`;
 const LAST = `SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
 
-// $1 the account to begin behind. What open requests hold is not spent yet.
+// $1 the account to begin behind. What open requests hold is not spent yet. One moment for the start of a period and for what was spent in it,
+// so that no spend of a period counts in the next one. Who changes a budget again and again makes no more rows than the bound.
 const BUDGETS = `
-WITH ${page("percents", "true")}, spent AS MATERIALIZED (
+WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents", "true")}, spent AS MATERIALIZED (
   SELECT p.account_id, p.percents, k.id, k.name, k.budget, k.budget_period AS period,
-    budget_start_at(k.budget_period, k.budget_start, clock_timestamp()) AS start,
-    budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, clock_timestamp()) AS spent
-  FROM page p JOIN api_key k ON k.account_id = p.account_id
+    budget_start_at(k.budget_period, k.budget_start, n.moment) AS start,
+    budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, n.moment) AS spent
+  FROM page p CROSS JOIN now n JOIN api_key k ON k.account_id = p.account_id
   WHERE k.budget > 0 AND k.revoked_at IS NULL
 ), found AS (
   SELECT account_id, 'key.budget_reached' AS type,
     format('key.budget_reached:%s:%s:%s:%s', id, period, budget, extract(epoch FROM start)) AS crossing, r.percent,
     jsonb_build_object('keyId', id, 'keyName', name, 'period', period, 'percent', r.percent, 'budget', budget::text, 'spent', spent::text) AS data
-  FROM spent CROSS JOIN LATERAL (SELECT ${reached("percents", "spent", "budget")} AS percent) r WHERE r.percent IS NOT NULL
+  FROM spent s CROSS JOIN LATERAL (SELECT ${reached("percents", "spent", "budget")} AS percent) r
+  WHERE r.percent IS NOT NULL AND ${MOST_OF_KEY} > (
+    SELECT count(*) FROM alert_event e WHERE e.account_id = s.account_id AND e.type = 'key.budget_reached'
+      AND starts_with(e.crossing, 'key.budget_reached:' || s.id) AND e.created_at > clock_timestamp() - interval '1 day')
 ), ${MAKE_ALERTS}
 ${LAST}`;
 

@@ -3,7 +3,7 @@
 import { idr } from "../../kernel/money.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
-import { claimUntil, MAILS_PER_CLAIM, type OwedMails } from "../owed-mails.ts";
+import { claimUntil, countUnsure, MAILS_PER_CLAIM, type OwedMails } from "../owed-mails.ts";
 import type { NoticeKind } from "./store.ts";
 
 const CLAIM = `
@@ -13,6 +13,7 @@ FROM (
 ) due
 WHERE n.id = due.id RETURNING n.id, n.account_id AS "accountId", n.kind, n.amount`;
 const SENT = `UPDATE auto_top_up_notice SET mailed_at = clock_timestamp(), mail_at = NULL WHERE id = $1::uuid`;
+const UNSURE = `UPDATE auto_top_up_notice SET ${countUnsure("mail_attempts", "mail_at")} WHERE id = $1::uuid`;
 
 /** A mail that is owed; money is micro-rupiah. */
 export type AutoTopUpNotice = {
@@ -23,7 +24,12 @@ export type AutoTopUpNotice = {
 };
 
 /** The mails that automatic top-ups owe. */
-export const AUTO_TOP_UP_MAILS: OwedMails<AutoTopUpNotice> = { claim: CLAIM, sent: SENT, idOf: ({ id }) => id };
+export const AUTO_TOP_UP_MAILS: OwedMails<AutoTopUpNotice> = {
+  claim: CLAIM,
+  sent: SENT,
+  unsure: UNSURE,
+  idOf: ({ id }) => id,
+};
 
 type Words = { readonly subject: string; readonly now: string };
 

@@ -24,7 +24,7 @@ import {
   selectTopUps,
 } from "./store.ts";
 import { paidAmountOf, type TopUp } from "./top-up.ts";
-import { taxedAmountOf } from "../receipts/tax.ts";
+import { leastOrderOf, taxedAmountOf } from "../receipts/tax.ts";
 import { readTaxRule } from "../settings.ts";
 
 /** The least of a top-up without its tax, and the most that can be ordered, in micro-rupiah. */
@@ -99,7 +99,7 @@ export async function taxedOrder(client: PoolClient, ordered: bigint) {
   const rule = await readTaxRule(client);
   const { net, tax } = taxedAmountOf(ordered, rule);
   if (net < LEAST_AMOUNT) {
-    const message = `must come to at least ${formatMoney(idr(LEAST_AMOUNT))} without the tax`;
+    const message = `must be at least ${formatMoney(idr(leastOrderOf(LEAST_AMOUNT, rule)))}: ${formatMoney(idr(LEAST_AMOUNT))} without the tax`;
     throw new ValidationError([{ field: "amount", rule: "top_up.amount", message }]);
   }
   return { amount: net, tax, taxRate: rule.rate, isTaxIncluded: rule.isIncluded };

@@ -2,6 +2,7 @@
 
 import type { PoolClient } from "pg";
 import type { BudgetPeriod } from "../../kernel/key-limit-errors.ts";
+import { RoleMissing } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import { recordActivity } from "./activity.ts";
 import { requireManager } from "./member-roles.ts";
@@ -14,15 +15,26 @@ export type Budget = { readonly amount: bigint; readonly period: BudgetPeriod } 
 /** Sets the budget of a member behind the lock of the account. Errors: ValidationError. */
 export type WriteBudget = (client: PoolClient, member: MemberId & { readonly budget: Budget }) => Promise<void>;
 
-/** Sets the budget of a member. Errors: NotFound, RoleMissing, ValidationError. */
+/** Reads the budget of a member, behind the lock of the account. */
+export type ReadBudget = (client: PoolClient, member: MemberId) => Promise<Budget>;
+
+/**
+ * Sets the budget of a member. Errors: NotFound; RoleMissing, also where an admin would raise, reset or remove the own one;
+ * ValidationError.
+ */
 export function setMemberBudget(
-  ports: Pick<MemberPorts, "database" | "lockAccount"> & { readonly writeBudget: WriteBudget },
+  ports: Pick<MemberPorts, "database" | "lockAccount"> & {
+    readonly writeBudget: WriteBudget;
+    readonly readBudget: ReadBudget;
+  },
   { actor, personId, budget }: { actor: Actor; personId: string; budget: Budget },
 ): Promise<void> {
   const { accountId } = actor;
   return inAccount(ports, accountId, async (client) => {
     const { email, role } = await requireMember(client, { accountId, personId });
     await requireManager(client, actor, [role]);
+    if (actor.personId === personId && role !== "owner")
+      requireNoRaise(await ports.readBudget(client, { accountId, personId }), budget);
     await ports.writeBudget(client, { accountId, personId, budget });
     const line = {
       accountId,
@@ -33,6 +45,13 @@ export function setMemberBudget(
     };
     await recordActivity(client, { ...line, facts: { email, ...budgetFacts(budget) } });
   });
+}
+
+/** Another period would count from zero again, so it is a raise, too. Errors: RoleMissing. */
+function requireNoRaise(present: Budget, wanted: Budget): void {
+  if (present === null) return;
+  if (wanted === null || wanted.period !== present.period || wanted.amount > present.amount)
+    throw new RoleMissing(true);
 }
 
 /** A budget as a line of the activity log has it. */

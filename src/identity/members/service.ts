@@ -11,7 +11,7 @@ import { ACCOUNT_ROLES, type AccountRole, type SessionPrincipal } from "../princ
 import { type ActivityLine, listActivity } from "./activity.ts";
 import { type Invite, readOpenInvites } from "./invite-store.ts";
 import { acceptInvite, inviteMember, type InvitePorts, MAX_OPEN_INVITES, revokeInvite, showInvite } from "./invites.ts";
-import { type Budget, setMemberBudget, type WriteBudget } from "./member-budgets.ts";
+import { type Budget, type ReadBudget, setMemberBudget, type WriteBudget } from "./member-budgets.ts";
 import { type Member, type Membership, readMembers } from "./member-store.ts";
 import { changeRole, leaveAccount, MAX_MEMBERS, removeMember } from "./members.ts";
 import { listMyAccounts, renameAccount, switchAccount } from "./my-accounts.ts";
@@ -27,6 +27,8 @@ export type MembersServiceDependencies = InvitePorts & {
     /** Errors: ValidationError. */
     readonly ofRequest: (asked: Pick<SetMemberBudgetRequest, "budgetIdr" | "budgetPeriod">) => Budget;
     readonly write: WriteBudget;
+    /** The one of a member, in the transaction that changes it. */
+    readonly readBehindLock: ReadBudget;
   };
 };
 
@@ -109,7 +111,10 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
     async setMemberBudget({ personId, ...asked }, context) {
       const actor = actorOf(context);
       const budget = budgets.ofRequest(asked);
-      await setMemberBudget({ ...ports, writeBudget: budgets.write }, { actor, personId, budget });
+      await setMemberBudget(
+        { ...ports, writeBudget: budgets.write, readBudget: budgets.readBehindLock },
+        { actor, personId, budget },
+      );
       return budgetOf((await budgets.read(actor.accountId, [personId])).get(personId));
     },
 

@@ -49,6 +49,27 @@ test("owners and admins set it, owners alone that of owners, and each change is 
   ]);
 });
 
+test("is lowered by an admin for the own keys, and never raised, reset or removed", async () => {
+  const owner = await team.newPerson();
+  const admin = await team.newMember(owner.ownAccountId, "admin");
+  const { personId } = admin;
+  const setOwn = (budget: object) => problemOf(admin.members.setMemberBudget({ personId, ...budget }));
+  await owner.members.setMemberBudget({ personId, ...MONTHLY });
+  for (const budget of [
+    { ...MONTHLY, budgetIdr: "50000.000001" },
+    { ...MONTHLY, budgetPeriod: BudgetPeriod.DAY, budgetIdr: "1" },
+    { budgetIdr: "" },
+  ])
+    expect(await setOwn(budget)).toBe("permission_denied");
+  expect((await budgetsOf(owner))[personId]).toBe("50000");
+  await admin.members.setMemberBudget({ personId, ...MONTHLY, budgetIdr: "40000" });
+  expect(await setOwn(MONTHLY)).toBe("permission_denied");
+  expect((await budgetsOf(owner))[personId]).toBe("40000");
+  await owner.members.setMemberBudget({ personId, budgetIdr: "" });
+  await admin.members.setMemberBudget({ personId, ...MONTHLY });
+  expect((await budgetsOf(owner))[personId]).toBe("50000");
+});
+
 test("is refused for strangers and members of other accounts, and where amount and period do not belong together", async () => {
   const [owner, stranger] = [await team.newPerson(), await team.newPerson()];
   const setOf = (personId: string, budget: object) => problemOf(owner.members.setMemberBudget({ personId, ...budget }));

@@ -36,7 +36,7 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
     edits: [
       source(
         "billing/alerts/decide-alerts.ts",
-        "budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, clock_timestamp()) AS spent",
+        "budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, n.moment) AS spent",
         "k.budget_spent AS spent",
       ),
     ],

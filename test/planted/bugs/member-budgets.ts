@@ -7,6 +7,20 @@ const budget = (test: string) => money("member-budget", test);
 /** Each with the test that must notice it. */
 export const MEMBER_BUDGET_BUGS: readonly PlantedBug[] = [
   {
+    name: "an admin raises the own budget",
+    edits: [
+      {
+        file: "src/identity/members/member-budgets.ts",
+        find: 'if (actor.personId === personId && role !== "owner")',
+        replace: "if (false)",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/members/budgets.test.ts",
+      test: "is lowered by an admin for the own keys, and never raised, reset or removed",
+    },
+  },
+  {
     name: "a member's budget is checked before the lock",
     edits: [
       statement(

@@ -26,6 +26,7 @@ import { TopUpBadge, useStateAbout } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
 
 const PRESETS = ["10000", "25000", "50000", "100000", "250000"] as const;
+/** The least amount until the terms of tax are known, and where no tax is in it. */
 const LEAST = "10000";
 const MOST = "1000000000";
 
@@ -55,8 +56,10 @@ function TopUpForm() {
     setTried(false);
     setTyped(text);
   };
+  const least = useQuery(ReceiptService.method.getTaxTerms, {}).data?.leastAmount || LEAST;
+  const presets = [least, ...PRESETS.filter((preset) => BigInt(preset) > BigInt(least))];
   const limit = (amount: string) => {
-    if (BigInt(amount) < BigInt(LEAST)) return messages.tooSmall(formats.rupiah(LEAST));
+    if (BigInt(amount) < BigInt(least)) return messages.tooSmall(formats.rupiah(least));
     return BigInt(amount) > BigInt(MOST) ? messages.tooLarge(formats.rupiah(MOST)) : null;
   };
   const open = async (event: FormEvent) => {
@@ -77,7 +80,7 @@ function TopUpForm() {
   return (
     <form onSubmit={(event) => void open(event)} noValidate className="flex flex-col gap-4">
       <div role="group" aria-label={messages.amount} className="flex flex-wrap gap-2">
-        {PRESETS.map((preset) => (
+        {presets.map((preset) => (
           <Button
             key={preset}
             aria-pressed={typed === preset}
@@ -90,7 +93,7 @@ function TopUpForm() {
       </div>
       <AmountField
         label={messages.own}
-        hint={messages.ownHint(formats.rupiah(LEAST))}
+        hint={messages.ownHint(formats.rupiah(least))}
         rules={WHOLE_RUPIAH}
         limit={limit}
         required
