@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
+import { OWN_PROOF_KEY_FILE } from "../app/compose/proof.ts";
 import { OWN_KEY_FILE, readKeyToBackUp, requireRestoredKey, restoreOwnKey } from "../app/compose/secrets.ts";
 import { witnessesOf } from "../app/compose/audit.ts";
 import { topicAudits } from "../app/compose/topic-audits.ts";
@@ -19,7 +20,7 @@ import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
 /** What a data folder may have besides a cluster: what a process left there for the books. */
-const KEPT: ReadonlySet<string> = new Set(["owed", "payout-journal", OWN_KEY_FILE]);
+const KEPT: ReadonlySet<string> = new Set(["owed", "payout-journal", OWN_KEY_FILE, OWN_PROOF_KEY_FILE]);
 
 export const backupCommands: readonly Command[] = [
   {

@@ -100,9 +100,9 @@ async function finish(
   for await (const accountId of activeAccounts(look, window)) {
     const before = await latestSeal(look, accountId, window.seal);
     if (before?.seal === window.seal) continue;
-    const seal = await foldWindow(look, accountId, { window, before });
-    await addSeal(pool, seal);
-    own.set(accountId, seal);
+    const { marks, ...seal } = await foldWindow(look, accountId, { window, before });
+    await addSeal(pool, { ...seal, marks });
+    own.set(accountId, seal); // without the marks, which are as long as all lines
   }
   const previous = await readRoot(look, window.seal - 1);
   await requireRightSeals(look, { window, own, previous });
@@ -124,11 +124,9 @@ async function requireRightSeals(
   }: { window: SealWindow; own: ReadonlyMap<string, AccountSeal>; previous: SignedRoot | undefined },
 ): Promise<void> {
   for await (const seal of sealsOfWindow(look, window.seal)) {
-    const { accountId } = seal;
-    const before = await latestSeal(look, accountId, window.seal - 1);
-    const right = own.get(accountId) ?? (await foldWindow(look, accountId, { window, before }));
+    const right = own.get(seal.accountId) ?? (await foldAgain(look, seal, window));
     if (seal.digest.equals(right.digest) && seal.lines === right.lines && seal.balance === right.balance) continue;
-    throw new Error(`Nothing is signed: seal ${window.seal} of account ${accountId} is not that of its lines.`);
+    throw new Error(`Nothing is signed: seal ${window.seal} of account ${seal.accountId} is not that of its lines.`);
   }
   if (previous === undefined) return;
   const { hashes } = await readLeaves(look, previous.seal);
@@ -137,6 +135,11 @@ async function requireRightSeals(
   throw new Error(
     `Nothing is signed: the accounts of seal ${previous.seal} come to another root than the one that was signed.`,
   );
+}
+
+async function foldAgain(look: Look, { accountId }: AccountSeal, window: SealWindow): Promise<AccountSeal> {
+  const before = await latestSeal(look, accountId, window.seal - 1);
+  return foldWindow(look, accountId, { window, before });
 }
 
 /** The leaves of a seal's tree, and the place of an account's own one among them; -1 where it has none. */

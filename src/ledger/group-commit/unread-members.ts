@@ -5,6 +5,7 @@
 import type { Pool, Submittable } from "pg";
 import { ServiceBusy } from "../../kernel/errors.ts";
 import type { Waiting } from "./lane-queue.ts";
+import { isDatabaseAway, sqlState } from "../../database/transactions.ts";
 import { answerAll, recall } from "./member-outcomes.ts";
 import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
 
@@ -64,6 +65,7 @@ export class UnreadMembers {
   }
 
   async #read(unread: Unread): Promise<void> {
+    if (this.#isGivenUp(unread)) return;
     try {
       const outcomes = await recall((statements) => this.#run(statements), [unread.waiting]);
       if (!this.#unread.delete(unread)) return; // closed meanwhile, and its caller has an answer
@@ -75,18 +77,21 @@ export class UnreadMembers {
   }
 
   #readLater(unread: Unread, error: unknown): void {
-    if (!this.#unread.has(unread)) return;
-    const { since, statement, reject } = unread.waiting;
-    if (performance.now() - since > statement.lockPatienceMs) {
-      this.#unread.delete(unread);
-      reject(new ServiceBusy(undefined, { cause: error }));
-      return;
-    }
+    if (!this.#unread.has(unread) || this.#isGivenUp(unread, error)) return;
     unread.timer = setTimeout(() => {
       this.#due.push(unread);
       this.#readDue();
     }, unread.pauseMs);
     unread.pauseMs = Math.min(unread.pauseMs * 2, PAUSE_MS.most);
+  }
+
+  /** Refuses a member that has waited for too long, also behind the reading of others. */
+  #isGivenUp(unread: Unread, cause?: unknown): boolean {
+    const { since, statement, reject } = unread.waiting;
+    if (performance.now() - since <= statement.lockPatienceMs) return false;
+    this.#unread.delete(unread);
+    reject(new ServiceBusy(undefined, { cause }));
+    return true;
   }
 
   async #run(statements: readonly PipelinedStatement[]): Promise<TextRows[]> {
@@ -98,10 +103,12 @@ export class UnreadMembers {
       client.query(pipeline as unknown as Submittable);
       return await pipeline.rows;
     } catch (error) {
-      failed = error instanceof Error ? error : new Error("reading failed", { cause: error });
+      // Without the server's answer it may still be running. A connection that has refused is as good as before.
+      if (sqlState(error) === undefined || isDatabaseAway(error))
+        failed = new Error("reading failed", { cause: error });
       throw error;
     } finally {
-      client.release(failed); // one that failed is not used again: it may still be running
+      client.release(failed);
     }
   }
 }

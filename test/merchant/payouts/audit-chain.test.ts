@@ -87,6 +87,20 @@ describe("the audit of payouts against their chain", () => {
     expect(await compared()).toEqual([]);
   });
 
+  it("does not ask whether a block is final, which would cost calls for each payout", async () => {
+    const asked: number[] = [];
+    const chain = setup.chain();
+    const counting: PayoutChain = {
+      ...chain,
+      find: (transaction, head) => {
+        asked.push(head.final);
+        return chain.find(transaction, head);
+      },
+    };
+    expect(await found([counting])).toMatchObject({ ok: true });
+    expect(asked).toEqual([-1]);
+  });
+
   it("reports payouts that it could not compare", async () => {
     const silent: PayoutChain = {
       ...setup.chain(),

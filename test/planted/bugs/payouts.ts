@@ -71,6 +71,11 @@ export const PAYOUTS: readonly PlantedBug[] = [
     noticedBy: test("audit-chain", "the audit of payouts against their chain"),
   },
   {
+    name: "the audit has each payout's block judged for finality",
+    edits: [payouts("audit-chain.ts", "{ ...head, final: -1 }", "head")],
+    noticedBy: test("audit-chain", "does not ask whether a block is final"),
+  },
+  {
     name: "the audit takes a node that does not answer for one that agrees",
     edits: [payouts("audit-chain.ts", "if (head === null) return unreachable();", "if (head === null) return;")],
     noticedBy: test("audit-chain", "reports payouts that it could not compare"),
