@@ -224,9 +224,9 @@ export const grants: readonly Grant[] = [
   },
   {
     files: "billing/auto-top-ups/store.ts",
-    tables: ["account"],
+    tables: ["account", "admission_switch"],
     access: "read",
-    reason: "finds accounts by their balance, and charges no frozen one",
+    reason: "finds accounts by their balance, and charges no frozen one, and none while admission is stopped",
   },
   {
     files: "billing/low-balance-alert.ts",

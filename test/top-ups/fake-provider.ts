@@ -176,7 +176,13 @@ export async function startFakeProvider() {
 
   return {
     base,
-    midtrans: { serverKey: MIDTRANS_KEY, snapUrl: `${base}/snap/v1`, apiUrl: `${base}/core`, timeoutMs: 1_000 },
+    midtrans: {
+      serverKey: MIDTRANS_KEY,
+      snapUrl: `${base}/snap/v1`,
+      apiUrl: `${base}/core`,
+      timeoutMs: 1_000,
+      savesCards: true,
+    },
     xendit: { apiKey: XENDIT_KEY, callbackToken: XENDIT_TOKEN, apiUrl: base, timeoutMs: 1_000 },
     /** Its received calls, in order. */
     asked,

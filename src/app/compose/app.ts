@@ -211,7 +211,7 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
             watch.tick,
             people.lowBalanceTick,
             people.alertTick,
-            payments.autoTopUpTick,
+            standby.whileConfirmed(payments.autoTopUpTick),
             people.autoTopUpMailTick,
             postAlertsTick(alerts),
             receivableTick(database.pool),

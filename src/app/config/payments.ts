@@ -22,6 +22,8 @@ export type PaymentSettings = {
     readonly timeoutMs: number;
     /** The provider's fee on a payment, where its answers do not have it. Null: not known. */
     readonly fee: FeeRule | null;
+    /** Whether cards are saved, and charged by automatic top-ups. */
+    readonly savesCards: boolean;
   } | null;
   readonly xendit: {
     readonly apiKey: string;
@@ -53,6 +55,7 @@ export function readPayments(
             apiUrl: providerUrl("MIDTRANS_API_URL", "https://api.midtrans.com"),
             timeoutMs,
             fee: feeRule("MIDTRANS_FEE"),
+            savesCards: choice("MIDTRANS_SAVED_CARDS", "0", ["0", "1"]) === "1",
           },
     xendit:
       apiKey === null

@@ -19,6 +19,8 @@ import { addNotice, claimCharge, readPlan, noteOutcomes, pause, readHistory, sel
 
 /** So many refusals in a row pause it, until its owner saves the settings again. */
 export const MOST_REFUSALS = 3;
+/** A process that slept for longer behind its claim makes no call: the order may have ended, and another may have been charged. */
+const CALL_WITHIN_MS = 10_000;
 /** An order of which the provider knows nothing after this time was never made. No call takes a tenth of it. */
 const ENDS_AFTER_MS = 15 * 60_000;
 
@@ -26,6 +28,8 @@ export type AutoTopUpWork = {
   readonly database: Database;
   readonly providers: Pick<PaymentProviders, "names" | "of">;
   readonly clock: Clock;
+  /** How long a claim allows the call. Left out: ten seconds. */
+  readonly callWithinMs?: number;
   /** Called with the reason when an order could not be decided or charged. */
   readonly onFailure: (accountId: string, error: unknown) => void;
 };
@@ -41,8 +45,15 @@ type Order = {
 
 /** Charges every account that is low and wants it, and owes the mails of what became of former charges. */
 export async function chargeAutoTopUps(work: AutoTopUpWork, signal?: AbortSignal): Promise<void> {
+  try {
+    await chargeLowAccounts(work, signal);
+  } finally {
+    await noteOutcomes(work.database.pool);
+  }
+}
+
+async function chargeLowAccounts(work: AutoTopUpWork, signal?: AbortSignal): Promise<void> {
   const { pool } = work.database;
-  await noteOutcomes(pool);
   const providers = work.providers.names.filter((name) => work.providers.of(name)?.charge != null);
   if (providers.length === 0) return;
   for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
@@ -68,7 +79,7 @@ async function decide(client: PoolClient, { clock }: AutoTopUpWork, accountId: s
   if (plan === null || account.posted - account.owed >= plan.threshold) return null;
   const history = await readHistory(client, accountId, plan.resumedAt);
   if (history.open > 0) return null;
-  if (history.refusals >= MOST_REFUSALS) {
+  if (history.refusals >= MOST_REFUSALS || history.wasGivenBack) {
     await pause(client, accountId);
     const about = `paused:${plan.resumedAt.toISOString()}`;
     await addNotice(client, { accountId, kind: "paused", about, amount: plan.amount });
@@ -99,13 +110,21 @@ async function decide(client: PoolClient, { clock }: AutoTopUpWork, accountId: s
 }
 
 /** Calls the provider for an order that is committed: once for ever, whatever becomes of the call. */
-async function charge({ database, providers, onFailure }: AutoTopUpWork, order: Order): Promise<void> {
+async function charge(
+  { database, providers, callWithinMs = CALL_WITHIN_MS, onFailure }: AutoTopUpWork,
+  order: Order,
+): Promise<void> {
   const { topUpId, accountId, methodId, paid } = order;
   const provider = providers.of(order.provider);
   const token = await openMethodToken(database.pool, methodId);
   // Nothing was called: the provider will know nothing of the order, and it ends by itself.
   if (provider?.charge == null || token === null) return;
-  if (!(await claimCharge(database.pool, topUpId))) return;
+  const sinceMs = performance.now();
+  const isOurs = await withTransaction(database, async (client) => {
+    await lockAccount(client, accountId);
+    return claimCharge(client, topUpId);
+  });
+  if (!isOurs || performance.now() - sinceMs > callWithinMs) return;
   try {
     const description = `Saldo Rp ${formatMoney(idr(paid))}`;
     const { outcome, reference } = await provider.charge({

@@ -57,11 +57,11 @@ const INDONESIAN: Readonly<Record<NoticeKind, (amount: string) => Words>> = {
   }),
   failed: (amount) => ({
     subject: "isi ulang otomatis gagal",
-    now: `Isi ulang otomatis ${amount} gagal: penyedia pembayaran menolak metode tersimpan Anda. Kami mencoba lagi paling cepat satu jam kemudian.`,
+    now: `Isi ulang otomatis ${amount} tidak selesai: metode tersimpan Anda ditolak atau tidak dapat ditagih. Selama isi ulang otomatis aktif, kami mencoba lagi paling cepat satu jam kemudian.`,
   }),
   paused: () => ({
     subject: "isi ulang otomatis dijeda",
-    now: "Isi ulang otomatis dijeda karena tiga tagihan berturut-turut ditolak. Periksa metode pembayaran Anda, lalu simpan pengaturan lagi.",
+    now: "Isi ulang otomatis dijeda karena tiga tagihan berturut-turut tidak selesai, atau sebuah pembayaran dikembalikan. Periksa metode pembayaran Anda, lalu simpan pengaturan lagi.",
   }),
   capped: (amount) => ({
     subject: "batas bulanan isi ulang otomatis tercapai",
@@ -76,11 +76,11 @@ const ENGLISH: typeof INDONESIAN = {
   }),
   failed: (amount) => ({
     subject: "automatic top-up failed",
-    now: `Your automatic top-up of ${amount} failed: the payment provider refused your saved method. We try again after one hour at the earliest.`,
+    now: `Your automatic top-up of ${amount} was not completed: your saved method was refused or could not be charged. While automatic top-up is on, we try again after one hour at the earliest.`,
   }),
   paused: () => ({
     subject: "automatic top-up is paused",
-    now: "Automatic top-up is paused, because three charges in a row were refused. Check your payment method, then save the settings again.",
+    now: "Automatic top-up is paused, because three charges in a row were not completed, or a payment was given back. Check your payment method, then save the settings again.",
   }),
   capped: (amount) => ({
     subject: "the monthly cap of automatic top-ups is reached",

@@ -15,6 +15,7 @@ SELECT id AS "methodId", provider, label, created_at AS "createdAt" FROM payment
 const TOKEN = `SELECT token FROM payment_method WHERE id = $1::uuid`;
 const REMOVE = `
 UPDATE payment_method SET token = NULL, removed_at = clock_timestamp() WHERE account_id = $1::uuid AND removed_at IS NULL RETURNING label`;
+const REMOVED_SINCE = `SELECT FROM payment_method WHERE account_id = $1::uuid AND removed_at > $2::timestamptz LIMIT 1`;
 const INSERT = `
 INSERT INTO payment_method (id, account_id, provider, token, label) VALUES ($1::uuid, $2::uuid, $3, $4, $5)`;
 
@@ -48,11 +49,20 @@ export async function openMethodToken(client: Queryable, methodId: string): Prom
   return stored === null ? null : openText(METHOD_SECRETS.nameOf("token", methodId), stored);
 }
 
-/** Stores the method that paid an order, in the place of the former one. The account is locked. */
+/**
+ * Stores the method that paid an order, in the place of the former one. The account is locked. Nothing is stored where a method was removed
+ * since the order: its payer agreed before that.
+ */
 export async function saveMethod(
   client: PoolClient,
-  { accountId, provider, method }: { accountId: string; provider: string; method: SavedMethod },
+  {
+    accountId,
+    provider,
+    orderedAt,
+    method,
+  }: { accountId: string; provider: string; orderedAt: Date; method: SavedMethod },
 ): Promise<void> {
+  if ((await client.query(REMOVED_SINCE, [accountId, orderedAt])).rowCount !== 0) return;
   await client.query(REMOVE, [accountId]);
   const methodId = uuidv7();
   const token = sealText(METHOD_SECRETS.nameOf("token", methodId), method.token, await readSecretForm(client));

@@ -19,12 +19,15 @@ ON CONFLICT (account_id) DO UPDATE SET is_on = $2::boolean, threshold = $3::bigi
   paused_at = NULL, resumed_at = clock_timestamp(), updated_at = clock_timestamp()`;
 const PAUSE = `UPDATE auto_top_up SET paused_at = clock_timestamp() WHERE account_id = $1::uuid`;
 
+// An operator who stops admission, as after a restore, stops charging as well: the orders of the lost time may be missing.
+const RUNS = "NOT EXISTS (SELECT FROM admission_switch WHERE stopped_at IS NOT NULL)";
+
 // $1 the account to begin behind, $2 the providers that charge. What is held comes back in a moment, so it counts as there.
 const LOW = `
 SELECT s.account_id AS "accountId"
 FROM auto_top_up s JOIN account a ON a.id = s.account_id
 WHERE s.account_id > $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_at IS NULL
-  AND greatest(0, a.posted - a.owed) < s.threshold
+  AND greatest(0, a.posted - a.owed) < s.threshold AND ${RUNS}
   AND EXISTS (SELECT FROM payment_method m WHERE m.account_id = s.account_id AND m.removed_at IS NULL AND m.provider = ANY ($2))
   AND NOT EXISTS (SELECT FROM top_up t WHERE t.account_id = s.account_id AND t.method_id IS NOT NULL AND t.state IN ${OPEN})
 ORDER BY s.account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
@@ -32,8 +35,8 @@ ORDER BY s.account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
 const PLAN = `
 SELECT s.threshold, s.amount, s.monthly_cap AS "monthlyCap", s.resumed_at AS "resumedAt", m.id AS "methodId", m.provider
 FROM auto_top_up s JOIN account a ON a.id = s.account_id JOIN payment_method m ON m.account_id = s.account_id AND m.removed_at IS NULL
-WHERE s.account_id = $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_at IS NULL`;
-// $2 since when refusals count. The cap counts what is charged, tax included, from the creation of the order.
+WHERE s.account_id = $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_at IS NULL AND ${RUNS}`;
+// $2 since when refusals count, and payments that were given back: of automatic orders, and of one that has saved a method. The cap counts what is charged, tax included, from the creation of the order.
 const HISTORY = `
 WITH automatic AS MATERIALIZED (
   SELECT state, amount + coalesce(tax, 0) AS paid, created_at, changed_at, state IN ${ENDED} AS is_ended
@@ -48,13 +51,19 @@ SELECT
   (SELECT coalesce(sum(paid), 0)::bigint FROM automatic
    WHERE NOT is_ended AND created_at >= date_trunc('month', clock_timestamp(), 'Asia/Jakarta')) AS charged,
   (SELECT count(*)::int FROM refused) AS refusals,
+  EXISTS (SELECT FROM top_up WHERE account_id = $1::uuid AND (method_id IS NOT NULL OR saves_method)
+    AND changed_at > $2::timestamptz AND (state IN ('partially_refunded', 'refunded', 'charged_back') OR dispute IS NOT NULL)) AS "wasGivenBack",
   (SELECT coalesce(bool_or(changed_at > clock_timestamp() - interval '1 hour'), false) FROM refused) AS "isWaiting",
   to_char(clock_timestamp() AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM') AS month`;
 
-// The column is set once for ever: the process that sets it calls the provider, and no other does.
+// The column is set once for ever: the process that sets it calls the provider, and no other does. Not where its owner or an operator has
+// stopped it since it was ordered.
 const CLAIM_CHARGE = `
-UPDATE top_up SET charge_called_at = clock_timestamp()
-WHERE id = $1::uuid AND method_id IS NOT NULL AND charge_called_at IS NULL AND state = 'created' RETURNING id`;
+UPDATE top_up t SET charge_called_at = clock_timestamp()
+FROM payment_method m, auto_top_up s, account a
+WHERE t.id = $1::uuid AND m.id = t.method_id AND m.removed_at IS NULL AND s.account_id = t.account_id AND s.is_on
+  AND a.id = t.account_id AND a.frozen_at IS NULL AND ${RUNS}
+  AND t.method_id IS NOT NULL AND t.charge_called_at IS NULL AND t.state = 'created' RETURNING t.id`;
 
 const ADD_NOTICE = `
 INSERT INTO auto_top_up_notice (id, account_id, kind, about, amount) VALUES ($1::uuid, $2::uuid, $3, $4, $5::bigint)
@@ -128,6 +137,8 @@ export type History = {
   readonly charged: bigint;
   /** How many in a row ended without a payment. */
   readonly refusals: number;
+  /** Whether a payment was given back: by us, by the provider or by the payer's bank. */
+  readonly wasGivenBack: boolean;
   /** Whether the last refusal is too recent for another try. */
   readonly isWaiting: boolean;
   /** Such as 2026-11. */
@@ -139,7 +150,7 @@ export async function readHistory(client: PoolClient, accountId: string, since: 
   return history as History;
 }
 
-/** Takes the one call that may charge an order. False: it was made, or the order has ended. */
+/** Takes the one call that may charge an order of a locked account. False: it was made, or the order may not be charged any more. */
 export async function claimCharge(client: Queryable, topUpId: string): Promise<boolean> {
   return (await client.query(CLAIM_CHARGE, [topUpId])).rowCount === 1;
 }

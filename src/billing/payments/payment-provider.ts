@@ -22,7 +22,10 @@ export type PaymentOrder = {
   readonly expiresAt: Date;
   /** Where the payer's browser goes when it is done. Coming back there proves nothing. */
   readonly returnUrl: string;
-  /** Whose method is saved, where the payer has agreed to it: our name for the account. Left out: nothing is saved. */
+  /**
+   * What the method is saved under at the provider, where the payer has agreed to it. One name an order: the page of a later order offers no
+   * method that was saved before, and perhaps removed. Left out: nothing is saved.
+   */
   readonly saveFor?: string;
 };
 

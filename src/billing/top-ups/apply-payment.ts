@@ -75,7 +75,12 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
 
   if (decision.steps.includes("paid")) await credit(client, topUp);
   if (decision.steps.at(-1) === "paid" && topUp.savesMethod && facts.method != null)
-    await saveMethod(client, { accountId: topUp.accountId, provider: topUp.provider, method: facts.method });
+    await saveMethod(client, {
+      accountId: topUp.accountId,
+      provider: topUp.provider,
+      orderedAt: topUp.createdAt,
+      method: facts.method,
+    });
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (grows) await takeBack(client, topUp, { back, state });

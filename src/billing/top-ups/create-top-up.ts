@@ -73,6 +73,10 @@ export async function createTopUp(
   if (savesMethod && provider.charge === null) throw new NotFound("No payment method can be saved here.");
   const order = { accountId, ordered: amount, idempotencyKey, provider: provider.name, savesMethod };
   const topUp = await writeDown(creation, order);
+  if (topUp.methodId !== null) {
+    const message = "is that of an automatic top-up";
+    throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
+  }
   if (orderedAmountOf(topUp) !== amount || topUp.savesMethod !== savesMethod) {
     const message = `was used for a top-up of ${rupiahText(idr(orderedAmountOf(topUp)))}`;
     throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
@@ -143,7 +147,7 @@ async function openOrder(creation: TopUpCreation, provider: PaymentProvider, top
       description,
       expiresAt,
       returnUrl: returnUrlOf(topUpId),
-      ...(topUp.savesMethod ? { saveFor: topUp.accountId } : {}),
+      ...(topUp.savesMethod ? { saveFor: topUpId } : {}),
     });
     await saveOpened(database.pool, { topUpId, ...opened });
   } catch (error) {

@@ -35,7 +35,7 @@ ON CONFLICT (account_id, idempotency_key) DO NOTHING RETURNING id`;
 // Two that open the same order at once would each be given a page, of which one provider lets only the last one work.
 const CLAIM_OPENING = `
 UPDATE top_up SET opening_until = clock_timestamp() + $2::float8 * interval '1 ms'
-WHERE id = $1::uuid AND payment_url IS NULL AND state IN ('created', 'pending')
+WHERE id = $1::uuid AND payment_url IS NULL AND method_id IS NULL AND state IN ('created', 'pending')
   AND (opening_until IS NULL OR opening_until < clock_timestamp())
 RETURNING id`;
 const END_OPENING = `UPDATE top_up SET opening_until = NULL WHERE id = $1::uuid`;

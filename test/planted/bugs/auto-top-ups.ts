@@ -8,6 +8,7 @@ const auto = (file: string, find: string, replace: string): Edit => ({
   replace,
 });
 const charging = (test: string) => ({ file: "test/auto-top-ups/charging.test.ts", test });
+const stopping = (test: string) => ({ file: "test/auto-top-ups/stopping.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
@@ -27,8 +28,8 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       auto(
         "store.ts",
-        "method_id IS NOT NULL AND charge_called_at IS NULL AND state",
-        "method_id IS NOT NULL AND state",
+        "t.method_id IS NOT NULL AND t.charge_called_at IS NULL AND t.state",
+        "t.method_id IS NOT NULL AND t.state",
       ),
     ],
     noticedBy: charging("an order is charged by one call, though two believe that it is theirs"),
@@ -103,5 +104,41 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
       file: "test/auto-top-ups/method-secret.test.ts",
       test: "is stored encrypted, and is charged after the master key was changed",
     },
+  },
+  {
+    name: "an order is charged that was turned off behind it",
+    edits: [auto("store.ts", "AND s.account_id = t.account_id AND s.is_on", "AND s.account_id = t.account_id")],
+    noticedBy: stopping("charges nothing where"),
+  },
+  {
+    name: "an order is charged whose account was frozen behind it",
+    edits: [auto("store.ts", "a.id = t.account_id AND a.frozen_at IS NULL", "a.id = t.account_id")],
+    noticedBy: stopping("charges nothing where"),
+  },
+  {
+    name: "cards are charged while admission is stopped",
+    edits: [auto("store.ts", '"NOT EXISTS (SELECT FROM admission_switch WHERE stopped_at IS NOT NULL)"', '"true"')],
+    noticedBy: stopping("orders nothing while admission is stopped"),
+  },
+  {
+    name: "a process that slept behind its claim charges",
+    edits: [auto("charge-auto-top-ups.ts", " || performance.now() - sinceMs > callWithinMs", "")],
+    noticedBy: stopping("makes no call where the process slept"),
+  },
+  {
+    name: "a card is charged again after a chargeback",
+    edits: [auto("charge-auto-top-ups.ts", " || history.wasGivenBack", "")],
+    noticedBy: stopping("is paused by an automatic payment that was given back"),
+  },
+  {
+    name: "an order of before the removal of a method saves one",
+    edits: [
+      auto(
+        "saved-method.ts",
+        "if ((await client.query(REMOVED_SINCE, [accountId, orderedAt])).rowCount !== 0) return;",
+        "",
+      ),
+    ],
+    noticedBy: stopping("saves no method by an order of before"),
   },
 ];

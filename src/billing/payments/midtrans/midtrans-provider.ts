@@ -39,6 +39,8 @@ export type MidtransConfig = {
   readonly timeoutMs: number;
   /** What Midtrans keeps of a payment; its answers do not contain it. Null or left out: nothing is posted for it. */
   readonly fee?: FeeRule | null;
+  /** Whether cards are saved and charged: Midtrans has to allow it. Left out: no. */
+  readonly savesCards?: boolean;
 };
 
 const MINUTE_MS = 60_000;
@@ -67,6 +69,23 @@ const STATES: Readonly<Record<string, PaymentFacts["state"]>> = {
 export function createMidtransProvider(config: MidtransConfig, now: () => number = Date.now): PaymentProvider {
   const { serverKey, snapUrl, apiUrl, timeoutMs } = config;
   const client = new ProviderClient({ key: serverKey, timeoutMs });
+  async function charge({ orderId, amount, token }: MethodCharge): Promise<ChargeAnswer> {
+    const body = {
+      payment_type: "credit_card",
+      transaction_details: { order_id: orderId, gross_amount: wholeRupiah(amount) },
+      credit_card: { token_id: token },
+    };
+    const understood = [...NOT_CHARGED, DUPLICATE].map(Number);
+    const call = { method: "POST", url: `${apiUrl}/v2/charge`, body, understood } as const;
+    const answer = await client.call(call);
+    const code = textOf(objectOf(answer.body), "status_code") || String(answer.status);
+    if (NOT_CHARGED.has(code)) return { outcome: "refused", reference: null };
+    if (!code.startsWith("2") && code !== DUPLICATE)
+      throw new PaymentProviderError("away", `the provider answered with status ${code}`);
+    const transaction = textOf(objectOf(answer.body), "transaction_id");
+    return { outcome: "taken", reference: transaction === "" || transaction.length > 100 ? null : transaction };
+  }
+
   return {
     name: "midtrans",
     opensWithinMs: timeoutMs,
@@ -82,22 +101,7 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
       return { paymentUrl: pageOf(textOf(objectOf(body, "refused"), "redirect_url")), reference: null };
     },
 
-    async charge({ orderId, amount, token }: MethodCharge): Promise<ChargeAnswer> {
-      const body = {
-        payment_type: "credit_card",
-        transaction_details: { order_id: orderId, gross_amount: wholeRupiah(amount) },
-        credit_card: { token_id: token },
-      };
-      const understood = [...NOT_CHARGED, DUPLICATE].map(Number);
-      const call = { method: "POST", url: `${apiUrl}/v2/charge`, body, understood } as const;
-      const answer = await client.call(call);
-      const code = textOf(objectOf(answer.body), "status_code") || String(answer.status);
-      if (NOT_CHARGED.has(code)) return { outcome: "refused", reference: null };
-      if (!code.startsWith("2") && code !== DUPLICATE)
-        throw new PaymentProviderError("away", `the provider answered with status ${code}`);
-      const transaction = textOf(objectOf(answer.body), "transaction_id");
-      return { outcome: "taken", reference: transaction === "" || transaction.length > 100 ? null : transaction };
-    },
+    charge: config.savesCards === true ? charge : null,
 
     async ask({ orderId, reference, method }: AskedOrder): Promise<PaymentFacts> {
       const url = `${apiUrl}/v2/${encodeURIComponent(orderId)}/status`;

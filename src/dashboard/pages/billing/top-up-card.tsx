@@ -6,6 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleCheck, ExternalLink } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
+import { AutoTopUpService } from "#gen/saldo/billing/v1/auto_top_up_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { type TopUp, TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
@@ -193,8 +194,7 @@ function useRefreshedMoney(topUp: TopUp | null): void {
   const state = topUp?.state;
   useEffect(() => {
     if (state === undefined) return;
-    void queries.invalidateQueries({
-      queryKey: createConnectQueryKey({ schema: BillingService, cardinality: undefined }),
-    });
+    for (const schema of [BillingService, AutoTopUpService])
+      void queries.invalidateQueries({ queryKey: createConnectQueryKey({ schema, cardinality: undefined }) });
   }, [queries, state]);
 }
