@@ -210,6 +210,12 @@ describe.each(testBackends())("forged seals on the %s database", (backend) => {
       );
     await forge(1);
     await expect(seal([KEY], 2)).rejects.toThrow(`seal 1 of account ${account} is not that of its lines`);
+    expect(await found([KEY])).toMatchObject([
+      {
+        check: "the lines of an account are those that were sealed",
+        detail: expect.stringContaining(account) as string,
+      },
+    ]);
     await setup.asOwner("ALTER TABLE account_seal DISABLE TRIGGER USER; DELETE FROM account_seal");
     expect(await seal([KEY], 2)).toMatchObject({ seal: 1 });
     await forge(1, await setup.account(0n));
