@@ -13,7 +13,7 @@ test("members who waited too long behind the reading of others are refused, and 
   const unread = new UnreadMembers(pool, () => {});
   const refusals: unknown[] = [];
   const members = Array.from({ length: 64 }, () => ({
-    statement: { lockPatienceMs: PATIENCE_MS } as LaneStatement<never, never>,
+    statement: { lockPatienceMs: PATIENCE_MS, recall: () => ({}) } as unknown as LaneStatement<never, never>,
     since: performance.now() - PATIENCE_MS - 1,
     reject: (error: unknown) => refusals.push(error),
   }));

@@ -74,6 +74,14 @@ export const STANDBY_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/faults/unread-rows.test.ts", test: "answers its neighbours of the lost transaction" },
   },
   {
+    name: "members without patience are read before they are refused",
+    edits: [ledger("group-commit/unread-members.ts", "    if (this.#isGivenUp(unread)) return;\n", "")],
+    noticedBy: {
+      file: "src/ledger/group-commit/unread-members.test.ts",
+      test: "members who waited too long behind the reading of others",
+    },
+  },
+  {
     name: "what is read to be unwritten does not run again",
     edits: [
       ledger(
