@@ -14,6 +14,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   SALDO_SECRETS_KEY: "s".repeat(40),
   SALDO_BACKUP_KEY: "b".repeat(40),
   SALDO_PROOF_KEY: "p".repeat(40),
+  SALDO_PROOF_WEBHOOK_URL: "https://roots.example/hooks/secret",
   DATABASE_URL: "postgres://saldo:secret@db.example/saldo",
   DATABASE_OWNER_URL: "postgres://owner:secret@db.example/saldo",
   DATABASE_READ_URL: "postgres://saldo:secret@standby.example/saldo",

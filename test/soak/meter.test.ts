@@ -12,7 +12,8 @@ test("the growth of a long life is that of its last 90 minutes", () => {
     slopeMinutes: 90,
     megabytesPerHour: expect.closeTo(0, 6),
     handlesPerHour: expect.closeTo(0, 6),
-    lowestMegabytes: 490,
+    lowMegabytes: Array.from({ length: 6 }, () => 490),
+    lowHandles: Array.from({ length: 6 }, () => 40),
     highestMegabytes: 490,
     lastHandles: 40,
   });
@@ -35,7 +36,7 @@ test("what a process collects is no growth, wherever its last readings are", () 
     ),
   ).toMatchObject({
     megabytesPerHour: expect.closeTo(0, 6),
-    lowestMegabytes: 200,
+    lowMegabytes: [200, 200, 200, 200, 200, 200],
   });
   expect(
     growthOf(
@@ -45,6 +46,14 @@ test("what a process collects is no growth, wherever its last readings are", () 
       ),
     )?.megabytesPerHour,
   ).toBeCloseTo(60, -1);
+});
+
+test("handles of a moment are no growth", () => {
+  // Late in its life a few callers are connected at most moments.
+  const busy = growthOf(
+    life(120, (minute) => ({ megabytes: 200, handles: 40 + (minute > 60 ? (minute % 5) * 3 : 0) })),
+  );
+  expect(busy).toMatchObject({ handlesPerHour: expect.closeTo(0, 6), lowHandles: [40, 40, 40, 40, 40, 40] });
 });
 
 test("a short life has the growth behind its first minute, and too short a one has none", () => {

@@ -11,10 +11,12 @@ export type Growth = {
   readonly minutes: number;
   /** How many of the last minutes the slopes are of. */
   readonly slopeMinutes: number;
-  /** Of what collections leave: the line through the lowest reading of each sixth of that time. */
+  /** Of what collections leave, and of handles without those of the moment: the line through the lowest reading of each sixth of that time. */
   readonly megabytesPerHour: number;
   readonly handlesPerHour: number;
-  readonly lowestMegabytes: number;
+  /** Those readings, oldest first. */
+  readonly lowMegabytes: readonly number[];
+  readonly lowHandles: readonly number[];
   readonly highestMegabytes: number;
   readonly lastHandles: number;
 };
@@ -26,7 +28,7 @@ const SLOPE_MS = 90 * 60_000;
 const LEAST_READINGS = 6;
 /**
  * Between two collections of its old objects a process grows by a hundred megabytes and falls again, a few times an hour under little load.
- * A line through all readings shows at which of these moments it began and ended. So each part is as long as a few collections.
+ * A line through all readings shows at which of these moments it began and ended. Callers and faults open and close handles. So each part is as long as a few collections.
  */
 const PARTS = 6;
 
@@ -55,24 +57,30 @@ export function growthOf(readings: readonly Reading[]): Growth | null {
   const [first, last] = [life[0], life.at(-1)];
   if (first === undefined || last === undefined || life.length < LEAST_READINGS) return null;
   const measured = life.filter(({ atMs }) => last.atMs - atMs <= SLOPE_MS);
+  const [lowMemory, lowHandles] = [lowestOfParts(measured, megabytesOf), lowestOfParts(measured, handlesOf)];
   return {
     minutes: (last.atMs - first.atMs) / 60_000,
     slopeMinutes: (last.atMs - (measured[0] ?? first).atMs) / 60_000,
-    megabytesPerHour: slopePerHour(lowestOfParts(measured), ({ megabytes }) => megabytes),
-    handlesPerHour: slopePerHour(measured, ({ handles }) => handles),
-    lowestMegabytes: Math.min(...measured.map(({ megabytes }) => megabytes)),
-    highestMegabytes: Math.max(...measured.map(({ megabytes }) => megabytes)),
+    megabytesPerHour: slopePerHour(lowMemory, megabytesOf),
+    handlesPerHour: slopePerHour(lowHandles, handlesOf),
+    lowMegabytes: lowMemory.map(megabytesOf),
+    lowHandles: lowHandles.map(handlesOf),
+    highestMegabytes: Math.max(...measured.map(megabytesOf)),
     lastHandles: last.handles,
   };
 }
 
-function lowestOfParts(measured: readonly Reading[]): Reading[] {
+type Value = (reading: Reading) => number;
+const megabytesOf: Value = ({ megabytes }) => megabytes;
+const handlesOf: Value = ({ handles }) => handles;
+
+function lowestOfParts(measured: readonly Reading[], value: Value): Reading[] {
   const each = measured.length / PARTS;
   return Array.from({ length: PARTS }, (_, part) =>
     measured.slice(Math.floor(part * each), Math.floor((part + 1) * each)),
   )
     .filter((readings) => readings.length > 0)
-    .map((readings) => readings.reduce((low, reading) => (reading.megabytes < low.megabytes ? reading : low)));
+    .map((readings) => readings.reduce((low, reading) => (value(reading) < value(low) ? reading : low)));
 }
 
 function readProcess(pid: number, atMs: number): Reading | null {
@@ -85,7 +93,7 @@ function readProcess(pid: number, atMs: number): Reading | null {
 }
 
 /** The line of least squares through the readings. */
-function slopePerHour(life: readonly Reading[], value: (reading: Reading) => number): number {
+function slopePerHour(life: readonly Reading[], value: Value): number {
   const mean = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
   const hours = life.map(({ atMs }) => atMs / 3_600_000);
   const values = life.map(value);

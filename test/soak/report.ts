@@ -61,7 +61,7 @@ export function reportText(report: SoakReport): string {
     growth === null
       ? "No gateway lived long enough to show whether it grows."
       : `A gateway that lived ${growth.minutes.toFixed(1)} minutes: ${signed(growth.megabytesPerHour)} MB and ${signed(growth.handlesPerHour)} handles per hour ` +
-        `over its last ${growth.slopeMinutes.toFixed(1)} minutes, between ${growth.lowestMegabytes.toFixed(0)} and ${growth.highestMegabytes.toFixed(0)} MB, at the end ${growth.lastHandles} handles.`,
+        `over its last ${growth.slopeMinutes.toFixed(1)} minutes, whose sixths had at least ${listed(growth.lowMegabytes)} MB and ${listed(growth.lowHandles)} handles; at most ${growth.highestMegabytes.toFixed(0)} MB, at the end ${growth.lastHandles} handles.`,
     "",
     `Violations: ${report.violations.length}`,
     ...report.violations.map((violation) => `  ${violation}`),
@@ -70,4 +70,8 @@ export function reportText(report: SoakReport): string {
 
 function signed(value: number): string {
   return `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(1)}`;
+}
+
+function listed(numbers: readonly number[]): string {
+  return numbers.map((each) => each.toFixed(0)).join(", ");
 }
