@@ -52,20 +52,20 @@ export function autoTopUpMail(
 
 const INDONESIAN: Readonly<Record<NoticeKind, (amount: string) => Words>> = {
   succeeded: (amount) => ({
-    subject: "isi ulang otomatis berhasil",
-    now: `Isi ulang otomatis berhasil: ${amount} ditagih ke metode pembayaran tersimpan Anda.`,
+    subject: "isi saldo otomatis berhasil",
+    now: `Isi saldo otomatis berhasil: ${amount} ditagih ke metode pembayaran tersimpan Anda.`,
   }),
   failed: (amount) => ({
-    subject: "isi ulang otomatis gagal",
-    now: `Isi ulang otomatis ${amount} tidak selesai: metode tersimpan Anda ditolak atau tidak dapat ditagih. Selama isi ulang otomatis aktif, kami mencoba lagi paling cepat satu jam kemudian.`,
+    subject: "isi saldo otomatis gagal",
+    now: `Isi saldo otomatis ${amount} tidak selesai: metode tersimpan Anda ditolak atau tidak dapat ditagih. Selama isi saldo otomatis aktif, kami mencoba lagi paling cepat satu jam kemudian.`,
   }),
   paused: () => ({
-    subject: "isi ulang otomatis dijeda",
-    now: "Isi ulang otomatis dijeda karena tiga tagihan berturut-turut tidak selesai, atau sebuah pembayaran dikembalikan. Periksa metode pembayaran Anda, lalu simpan pengaturan lagi.",
+    subject: "isi saldo otomatis dijeda",
+    now: "Isi saldo otomatis dijeda karena tiga tagihan berturut-turut tidak selesai, atau sebuah pembayaran dikembalikan. Periksa metode pembayaran Anda, lalu simpan pengaturan lagi.",
   }),
   capped: (amount) => ({
-    subject: "batas bulanan isi ulang otomatis tercapai",
-    now: `Isi ulang otomatis berhenti bulan ini: tagihan berikutnya akan melewati batas ${amount} yang Anda tetapkan.`,
+    subject: "batas bulanan isi saldo otomatis tercapai",
+    now: `Isi saldo otomatis berhenti bulan ini: tagihan berikutnya akan melewati batas ${amount} yang Anda tetapkan.`,
   }),
 };
 

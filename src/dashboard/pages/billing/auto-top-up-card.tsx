@@ -57,7 +57,8 @@ function Method({ known }: { readonly known: AutoTopUp }) {
   const refresh = useRefresh();
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const saving = useMutation(AutoTopUpService.method.savePaymentMethod, {
-    onSuccess: ({ topUp }) => window.location.assign(topUp?.paymentUrl ?? ""),
+    // Where another call is still opening the provider's page, the top-up's own page waits for it.
+    onSuccess: ({ topUp }) => window.location.assign(topUp?.paymentUrl || `/billing?topUp=${topUp?.topUpId ?? ""}`),
   });
   const removing = useMutation(AutoTopUpService.method.removePaymentMethod, {
     onSuccess: () => {

@@ -27,7 +27,7 @@ export const AUTO_TOP_UP_MESSAGES = {
     save: "Simpan pengaturan",
     saved: "Isi saldo otomatis disimpan",
     paused:
-      "Dijeda: tiga tagihan berturut-turut ditolak. Periksa metode Anda, lalu simpan pengaturan untuk melanjutkan.",
+      "Dijeda: tiga tagihan berturut-turut tidak selesai, atau sebuah pembayaran dikembalikan. Periksa metode Anda, lalu simpan pengaturan untuk melanjutkan.",
   },
   en: {
     title: "Automatic top-up",
@@ -54,6 +54,7 @@ export const AUTO_TOP_UP_MESSAGES = {
     belowAmount: "It cannot be below the amount of a top-up.",
     save: "Save settings",
     saved: "Automatic top-up saved",
-    paused: "Paused: three charges in a row were refused. Check your method, then save the settings to continue.",
+    paused:
+      "Paused: three charges in a row were not completed, or a payment was given back. Check your method, then save the settings to continue.",
   },
 };
