@@ -58,7 +58,7 @@ function Method({ known }: { readonly known: AutoTopUp }) {
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const saving = useMutation(AutoTopUpService.method.savePaymentMethod, {
     // Where another call is still opening the provider's page, the top-up's own page waits for it.
-    onSuccess: ({ topUp }) => window.location.assign(topUp?.paymentUrl || `/billing?topUp=${topUp?.topUpId ?? ""}`),
+    onSuccess: ({ topUp }) => window.location.assign(topUp?.paymentUrl || `/billing?topUp=${topUp?.id ?? ""}`),
   });
   const removing = useMutation(AutoTopUpService.method.removePaymentMethod, {
     onSuccess: () => {
