@@ -3,7 +3,6 @@
 
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
-import type { Pool } from "pg";
 import type { Registry } from "prom-client";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
@@ -13,6 +12,7 @@ import { addBackupMetric, receiveLog, type Receiving } from "./backup.ts";
 import { createAlertPoster, createCallbackDeliverer, webhookRules } from "./callbacks.ts";
 import { createGatewayEvents, lateLog } from "../observability/events.ts";
 import { merchantServices } from "./merchant.ts";
+import { nodeTicks } from "./node-ticks.ts";
 import { callerLimits } from "./limits.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
 import {
@@ -25,9 +25,8 @@ import {
 } from "../observability/metrics.ts";
 import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
-import { readSealedAge } from "../../billing/proof/seal-store.ts";
 import { createProofTick } from "./proof.ts";
-import { addPayoutMetrics, createPayouts, type Payouts } from "./payouts.ts";
+import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { readTicks, watchStandby } from "./standby.ts";
 import { statusService } from "./status.ts";
 import { traceFrom } from "./traces.ts";
@@ -38,6 +37,7 @@ import { createAlertService } from "../../billing/alert-service.ts";
 import { createAutoTopUpService } from "../../billing/auto-top-up-service.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
 import { watchUpstreams } from "./upstreams.ts";
+import { readSealedAge } from "../../billing/proof/seal-store.ts";
 import { createBillingService } from "../../billing/service.ts";
 import { createCatalog } from "../../catalog/catalog.ts";
 import type { Config } from "../config/config.ts";
@@ -46,7 +46,7 @@ import { Reachability } from "../../database/reachability.ts";
 import { BUILT_DASHBOARD, createDashboard } from "../../transport/web/dashboard.ts";
 import { createServers } from "../../transport/server/servers.ts";
 import { cookiePlanOf, readCookie } from "../../identity/session-cookie.ts";
-import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
+import { signingSecret } from "../../identity/signing-secret.ts";
 import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
@@ -72,8 +72,6 @@ import { visibleKeysOf } from "./visible-keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
 import { createKeysService } from "../../keys/service.ts";
 import { AdmissionGate } from "../../ledger/admission-switch.ts";
-import type { AuditReport } from "../../ledger/audit/audit.ts";
-import type { AuditKind } from "../../ledger/audit/run.ts";
 import { GroupCommitLedger } from "../../ledger/group-commit/group-commit.ts";
 import { OwedSpool, owedFolder } from "../../ledger/group-commit/owed-spool.ts";
 import { ProcessLease } from "../../ledger/process-lease.ts";
@@ -88,18 +86,12 @@ import {
 } from "../../transport/calls/callers.ts";
 import { PortRefusals } from "../../transport/grpc/port-refusals.ts";
 import { switchTick } from "../../ledger/jobs/admission-switch.ts";
-import { auditTicks, witnessesOf } from "./audit.ts";
-import { callbackTick, forgetCallbacksTick } from "../../merchant/jobs/callbacks.ts";
+import { callbackTick } from "../../merchant/jobs/callbacks.ts";
 import { watchDatabase } from "../observability/database-watch.ts";
 import { holdTicks } from "../../ledger/jobs/holds.ts";
-import { partitionTick } from "../../ledger/jobs/partitions.ts";
-import { retriesTick } from "../../gateway/jobs/retries.ts";
-import { signInTick } from "../../identity/jobs/expired-rows.ts";
-import { renewFactorsTick } from "../../identity/jobs/renew-factors.ts";
 import { postAlertsTick } from "../../billing/jobs/alerts.ts";
-import { usageTick } from "../../billing/jobs/usage.ts";
-import { figuresTick, forgetFiguresTick, learnedFactsTick } from "../../gateway/jobs/upstream-figures.ts";
-import { startTicks, type Tick } from "../../workers/tick.ts";
+import { figuresTick, learnedFactsTick } from "../../gateway/jobs/upstream-figures.ts";
+import { startTicks } from "../../workers/tick.ts";
 import { receivableTick, topUpTicks } from "../../billing/jobs/top-ups.ts";
 
 /** A process, or several, that answer callers. */
@@ -378,40 +370,4 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
-}
-
-/** Work that one process of a node does for all of them. */
-function nodeTicks(
-  pool: Pool,
-  { logger, config, chains }: Pick<ServingOptions, "logger" | "config"> & Pick<Payouts, "chains">,
-): Tick[] {
-  const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
-    logger.error({ event: "ledger.audit.violation", audit, violations, hasMore }, "the audit found violations");
-  const onMissed = (accountIds: readonly string[]): void =>
-    logger.error({ event: "billing.usage.recomputed", accountIds }, "roll-ups of usage had missed a record");
-  return [
-    partitionTick(pool),
-    forgetFiguresTick(pool),
-    signInTick(pool, config),
-    forgetCallbacksTick(pool, config.callbackLogDays),
-    renewFactorsTick({
-      pool,
-      secrets: () => signingSecrets(pool, config.authSecrets),
-      onUnreadable: (personId) =>
-        logger.error(
-          { event: "identity.factor.unreadable", personId },
-          "a second factor is encrypted under a secret that is not in SALDO_AUTH_SECRET",
-        ),
-    }),
-    retriesTick(pool),
-    usageTick(pool, onMissed),
-    ...auditTicks({
-      pool,
-      presetModels: presetCatalog(config).presetModels,
-      witnesses: () => witnessesOf(config, chains),
-      onViolations,
-      onNotCompared: (audit, what) =>
-        logger.warn({ event: "ledger.audit.not_compared", audit, what }, "the audit could not compare everything"),
-    }),
-  ];
 }

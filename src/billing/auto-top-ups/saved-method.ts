@@ -23,7 +23,7 @@ INSERT INTO payment_method (id, account_id, provider, token, label) VALUES ($1::
 export type ShownMethod = {
   readonly methodId: string;
   readonly provider: string;
-  /** Such as `Visa •••• 1114`. */
+  /** Such as `•••• 1114`. */
   readonly label: string;
   readonly createdAt: Date;
 };

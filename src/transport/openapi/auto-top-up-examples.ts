@@ -6,7 +6,7 @@ export const autoTopUpExamples = {
     data: {
       autoTopUp: {
         settings: { isOn: true, threshold: "50000", amount: "200000", monthlyCap: "1000000" },
-        method: { provider: "midtrans", label: "Visa •••• 1114", createdAt: "2026-11-23T08:00:00.000Z" },
+        method: { provider: "midtrans", label: "•••• 1114", createdAt: "2026-11-23T08:00:00.000Z" },
         charged: "444000",
         canSave: true,
       },

@@ -4,6 +4,7 @@ import type { PlantedBug } from "../planted-bug.ts";
 
 const PROOF = "src/billing/proof/";
 const sealed = (test: string) => ({ file: "test/money/statement-proof.test.ts", test });
+const forged = (test: string) => ({ file: "test/money/forged-seals.test.ts", test });
 const verified = (test: string) => ({ file: "test/money/statement-verifiers.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -81,7 +82,7 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
         replace: "publicKey.length > 0))",
       },
     ],
-    noticedBy: sealed("finds a root that a stranger signed, between roots of ours as well"),
+    noticedBy: forged("finds a root that a stranger signed, between roots of ours as well"),
   },
   {
     name: "a root is signed over a seal that another put there",
@@ -92,7 +93,7 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    noticedBy: sealed("is not signed by us: a seal of a window to come, and one put behind a root"),
+    noticedBy: forged("is not signed by us: a seal of a window to come, and one put behind a root"),
   },
   {
     name: "the audit does not compare the roots",

@@ -73,7 +73,7 @@ export type PaymentMethod = Message<"saldo.billing.v1.PaymentMethod"> & {
   provider: string;
 
   /**
-   * What its owner knows it by, such as `Visa •••• 1114`.
+   * What its owner knows it by, such as `•••• 1114`.
    *
    * @generated from field: string label = 2;
    */
