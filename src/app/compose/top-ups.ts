@@ -31,7 +31,7 @@ export type TopUpParts = {
   close(): Promise<void>;
 };
 
-type Place = {
+export type Place = {
   /** Where callers reach this service. */
   readonly baseUrl: () => string;
   /** The port this process listens on. */

@@ -42,7 +42,7 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
     name: "a balance waits for the connections of people",
     edits: [
       {
-        file: "src/app/compose/app.ts",
+        file: "src/app/compose/books.ts",
         find: "createBillingService({ database, requests,",
         replace: "createBillingService({ database,",
       },

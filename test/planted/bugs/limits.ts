@@ -52,7 +52,7 @@ export const LIMIT_BUGS: readonly PlantedBug[] = [
     name: "keys are looked up over everybody's connections",
     edits: [
       {
-        file: "src/app/compose/app.ts",
+        file: "src/app/compose/gateway.ts",
         find: "const keys = createKeys({ database: requests });",
         replace: "const keys = createKeys({ database });",
       },
