@@ -85,6 +85,7 @@ CREATE TABLE account_seal (
   CONSTRAINT account_seal_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT account_seal_pkey PRIMARY KEY (account_id, seal)
 );
+CREATE INDEX account_seal_window ON public.account_seal USING btree (seal, account_id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.account_seal FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.account_seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
 GRANT INSERT, SELECT ON account_seal TO saldo_serve;
@@ -455,6 +456,20 @@ CREATE TABLE hold (
   CONSTRAINT hold_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000);
 GRANT DELETE, INSERT, SELECT, UPDATE ON hold TO saldo_serve;
+
+CREATE TABLE house_seal (
+  seal integer NOT NULL,
+  lines bigint NOT NULL,
+  digest bytea NOT NULL,
+  marks bytea NOT NULL,
+  sealed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT house_seal_digest_check CHECK ((octet_length(digest) = 32)),
+  CONSTRAINT house_seal_lines_check CHECK ((lines >= 0)),
+  CONSTRAINT house_seal_pkey PRIMARY KEY (seal)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.house_seal FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.house_seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON house_seal TO saldo_serve;
 
 CREATE TABLE idempotency_key (
   account_id uuid NOT NULL,
@@ -887,6 +902,7 @@ CREATE TABLE posting (
 CREATE INDEX posting_credit ON public.posting USING btree (credit, id) WHERE ((credit < '00000000-0000-7000-8000-000000000100'::uuid) AND (debit <> '00000000-0000-7000-8000-000000000002'::uuid));
 CREATE INDEX posting_debit ON public.posting USING btree (debit, id) WHERE (debit < '00000000-0000-7000-8000-000000000100'::uuid);
 CREATE INDEX posting_group ON public.posting USING btree (group_id, id);
+CREATE INDEX posting_house_late ON public.posting USING btree (posted_at) WHERE (settled_late(id, posted_at) AND (account_id <> debit) AND (account_id <> credit));
 CREATE INDEX posting_id ON public.posting USING btree (id);
 CREATE INDEX posting_late ON public.posting USING btree (account_id, posted_at) WHERE settled_late(id, posted_at);
 CREATE UNIQUE INDEX posting_reference ON public.posting USING btree (reference, account_id) WHERE (reference IS NOT NULL);
@@ -907,6 +923,32 @@ CREATE TABLE process (
 ) WITH (fillfactor=50);
 CREATE TRIGGER check_code BEFORE INSERT ON public.process FOR EACH ROW EXECUTE FUNCTION check_process_code(); -- enabled: O
 GRANT DELETE, INSERT, SELECT, UPDATE ON process TO saldo_serve;
+
+CREATE TABLE proof_node (
+  level integer NOT NULL,
+  "position" integer NOT NULL,
+  seal integer NOT NULL,
+  hash bytea NOT NULL,
+  CONSTRAINT proof_node_hash_check CHECK ((octet_length(hash) = 32)),
+  CONSTRAINT proof_node_level_check CHECK ((level > 0)),
+  CONSTRAINT proof_node_position_check CHECK (("position" >= 0)),
+  CONSTRAINT proof_node_pkey PRIMARY KEY (level, "position", seal)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.proof_node FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.proof_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON proof_node TO saldo_serve;
+
+CREATE TABLE proof_place (
+  "position" integer NOT NULL,
+  account_id uuid NOT NULL,
+  CONSTRAINT proof_place_position_check CHECK (("position" >= 0)),
+  CONSTRAINT proof_place_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT proof_place_pkey PRIMARY KEY ("position"),
+  CONSTRAINT proof_place_account_id_key UNIQUE (account_id)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.proof_place FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.proof_place FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON proof_place TO saldo_serve;
 
 CREATE TABLE proof_root (
   seal integer NOT NULL,
@@ -934,6 +976,7 @@ CREATE TABLE proof_window (
   until_time timestamp with time zone NOT NULL,
   day date NOT NULL,
   opened_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  trace text,
   CONSTRAINT proof_window_check CHECK ((from_time < until_time)),
   CONSTRAINT proof_window_seal_check CHECK ((seal > 0)),
   CONSTRAINT proof_window_pkey PRIMARY KEY (seal)

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ReadSource, readFrom } from "./lagging-reads.ts";
 import { withTransaction } from "./transactions.ts";
 
-/** Runs one statement and gives its rows. */
-export type Look = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+/** Runs one statement and gives its rows. `table`: it passes once over a small table, which goes by no key. */
+export type Look = <Row extends object>(text: string, values?: readonly unknown[], over?: "table") => Promise<Row[]>;
 
 /** A statement with a very busy account takes long; no request waits for it. */
 const ANSWER_WITHIN_MS = 600_000;
@@ -30,9 +30,10 @@ export type LookOptions = {
 
 /** Makes the reader. */
 export function createLook(source: ReadSource, { share, byKey = true, signal }: LookOptions): Look {
-  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+  return async <Row extends object>(text: string, values: readonly unknown[] = [], over?: "table") => {
     signal?.throwIfAborted();
-    return restAfter(() => readOnce<Row>(source, text, { values, byKey }), { share, ...(signal && { signal }) });
+    const settings = over === "table" ? OVER_TABLE : byKey ? BY_KEY : null;
+    return restAfter(() => readOnce<Row>(source, text, { values, settings }), { share, ...(signal && { signal }) });
   };
 }
 
@@ -70,15 +71,18 @@ export function readOneSnapshot<Outcome>(source: ReadSource, work: (look: Look) 
 export const BY_KEY = `
 SET LOCAL enable_nestloop = on; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
+/** Settings for one pass over a table: serving sessions would go through it in the order of its key, a page for each row. */
+const OVER_TABLE = "SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off";
+
 function readOnce<Row extends object>(
   source: ReadSource,
   text: string,
-  { values, byKey }: { values: readonly unknown[]; byKey: boolean },
+  { values, settings }: { values: readonly unknown[]; settings: string | null },
 ): Promise<Row[]> {
   return readFrom(source, (pool) =>
     withTransaction({ pool }, async (client) => {
-      if (byKey) await client.query(BY_KEY);
-      const name = byKey ? { name: nameOf(text) } : {};
+      if (settings !== null) await client.query(settings);
+      const name = settings === BY_KEY ? { name: nameOf(text) } : {};
       const query = { ...name, text, values: [...values], query_timeout: ANSWER_WITHIN_MS };
       return (await client.query<Row>(query)).rows;
     }),

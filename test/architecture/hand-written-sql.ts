@@ -49,6 +49,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "ledger/account-lock.ts",
       "ledger/accounts.ts",
       "ledger/admission-switch.ts",
+      "ledger/changed-accounts.ts",
       "ledger/audit/run.ts",
       "ledger/money-flows.ts",
       "merchant/payouts/audit-payouts.ts",
@@ -118,6 +119,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "Sets: roll-ups, margins, and batches and lists of many rows, by window, lateral join or recursion.": [
     "billing/proof/line-store.ts",
     "billing/proof/seal-store.ts",
+    "billing/proof/tree-store.ts",
     "billing/proof/send-roots.ts",
     "billing/statements/store.ts",
     "billing/usage/roll-up.ts",

@@ -31,10 +31,11 @@ describe.each(testBackends())("forged seals on the %s database", (backend) => {
   const found = async (keys: readonly ProofKey[]) =>
     (await setup.audit({ topics: topicAudits([], { proofKeys: keys, chains: [] }) })).violations;
   /** A line in a window of its own. */
-  const credit = (days: number) =>
+  const credit = (days: number, to = account) =>
     setup.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, posted_at)
-      SELECT '${account}', id, id, 'IDR/6', '${systemAccounts.revenue}', '${account}', 5, 'credit', clock_timestamp() + interval '${days} days'
-      FROM (SELECT new_uuidv7() AS id) new`);
+      SELECT '${to}', id, id, 'IDR/6', '${systemAccounts.revenue}', '${to}', 5, 'credit', clock_timestamp() + interval '${days} days'
+      FROM (SELECT new_uuidv7() AS id) new;
+      UPDATE account SET posted = posted + 5 WHERE id = '${to}'`);
 
   it("finds a root that a stranger signed, between roots of ours as well", async () => {
     await seal([KEY], 2);
@@ -84,8 +85,30 @@ describe.each(testBackends())("forged seals on the %s database", (backend) => {
     ]);
     await setup.asOwner("ALTER TABLE account_seal DISABLE TRIGGER USER; DELETE FROM account_seal");
     expect(await seal([KEY], 2)).toMatchObject({ seal: 1 });
-    await forge(1, await setup.account(0n));
+    const other = await setup.account(0n);
+    await forge(1, other);
+    const [problem] = (await found([KEY])).filter(({ check }) => check.startsWith("the root of a seal"));
+    expect(problem).toMatchObject({ subject: "1", detail: expect.stringContaining(other) as string });
+    // It is in no tree; its own chain would begin there.
     await credit(3);
+    await credit(3, other);
     await expect(seal([KEY], 5)).rejects.toThrow("the accounts of seal 1 come to another root");
+  });
+
+  it("is not signed by us: a tree with another node, or another order of accounts", async () => {
+    await seal([KEY], 2);
+    await credit(3);
+    const node = (number: number) =>
+      setup.pool.query("INSERT INTO proof_node (level, position, seal, hash) VALUES (1, 0, $1, sha256('forged'))", [
+        number,
+      ]);
+    await node(2);
+    await expect(seal([KEY], 5)).rejects.toThrow("node 0 of level 1 of seal 2 is not that of its accounts");
+    const asOwner = (change: string) => setup.asOwner(`ALTER TABLE proof_node DISABLE TRIGGER USER; ${change}`);
+    await asOwner("DELETE FROM proof_node WHERE seal = 2; UPDATE proof_node SET hash = sha256('forged')");
+    await expect(seal([KEY], 5)).rejects.toThrow("the accounts of seal 1 come to another root");
+    await setup.asOwner("ALTER TABLE proof_place DISABLE TRIGGER USER; DELETE FROM proof_place");
+    await setup.pool.query("INSERT INTO proof_place (position, account_id) VALUES (1, $1)", [await setup.account(0n)]);
+    await expect(seal([KEY], 5)).rejects.toThrow("the places of the accounts of seal 2 are not those of its order");
   });
 });

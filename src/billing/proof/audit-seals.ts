@@ -5,26 +5,34 @@ import type { Look } from "../../database/throttled-reader.ts";
 import type { AuditFindings } from "../../ledger/audit/findings.ts";
 import type { AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { MARK_BYTES, markOf, sha256 } from "./chain.ts";
-import { activeAccounts, readLines } from "./line-store.ts";
-import { merkleRoot } from "./merkle.ts";
+import { foldHouse, houseSpan } from "./house.ts";
+import { activeAccounts, readHouseLines, readLines } from "./line-store.ts";
+import { GrowingTree, merkleRoot } from "./merkle.ts";
 import { foldWindow, readLeaves } from "./seal.ts";
 import {
   type AccountSeal,
   hasSealTables,
   lastWindow,
+  latestHouseSeal,
   latestSeal,
+  readHouseMarks,
   readMarks,
   readRoot,
+  readRootText,
   sealsOfWindow,
   type SealWindow,
   windowsBetween,
 } from "./seal-store.ts";
 import { isSignatureRight, type ProofKey } from "./signing.ts";
+import { leafOf, readPlaces } from "./tree-store.ts";
 
 const CHAIN_CHECK = "the lines of an account are those that were sealed";
+const HOUSE_CHECK = "the postings between our own accounts are those that were sealed";
 const ROOT_CHECK = "the root of a seal is that of its accounts, signed, and follows the one before";
 
 const SIGNER_CHECK = "a root is signed by a key of ours";
+
+const SEALS_PER_PAGE = 500;
 
 type Findings = Pick<AuditFindings, "add">;
 
@@ -35,6 +43,7 @@ export const sealAudit = (keys: readonly Pick<ProofKey, "publicKey">[] | null): 
     const last = await lastWindow(look);
     if (last === undefined) return;
     let untilMicros = 0n;
+    const tree = new GrowingTree();
     const windows = await windowsBetween(look, 0, last.seal);
     for (const window of windows) {
       const subject = String(window.seal);
@@ -42,7 +51,9 @@ export const sealAudit = (keys: readonly Pick<ProofKey, "publicKey">[] | null): 
         findings.add([{ check: ROOT_CHECK, subject, detail: "the window does not begin where the one before ends" }]);
       untilMicros = window.untilMicros;
       await checkChains(look, findings, window);
-      if (window.hasRoot) await checkRoot(look, findings, window);
+      await checkHouse(look, findings, window);
+      await takeLeaves(look, findings, { window, tree });
+      if (window.hasRoot) await checkRoot(look, findings, { window, tree });
     }
     if (keys === null) return;
     if (keys.length > 0) await checkSigners(look, findings, { windows, keys });
@@ -92,6 +103,26 @@ async function checkChains(look: Look, findings: Findings, window: SealWindow): 
       ]);
 }
 
+/** Folds the chain of our own postings again. */
+async function checkHouse(look: Look, findings: Findings, window: SealWindow): Promise<void> {
+  const sealed = await latestHouseSeal(look, window.seal);
+  if (sealed?.seal !== window.seal) return;
+  const { digest, lines } = await foldHouse(look, window);
+  if (digest.equals(sealed.digest) && lines === sealed.lines) return;
+  const found: { id: string; mark: string }[] = [];
+  const before = await latestHouseSeal(look, window.seal - 1);
+  for await (const line of readHouseLines(look, await houseSpan(look, window, before)))
+    found.push({ id: line.id, mark: markOf(line.text).toString("hex") });
+  const marks = marksIn(await readHouseMarks(look, window.seal));
+  findings.add(
+    differences(marks, found).map(({ id, detail }) => ({
+      check: HOUSE_CHECK,
+      subject: id ?? String(window.seal),
+      detail: `seal ${window.seal}: ${detail}`,
+    })),
+  );
+}
+
 async function checkChain(
   look: Look,
   findings: Findings,
@@ -112,6 +143,17 @@ async function checkChain(
       detail: `account ${accountId}, seal ${window.seal}: ${detail}`,
     })),
   );
+}
+
+async function* pagesOfSeals(seals: AsyncIterable<AccountSeal>): AsyncGenerator<AccountSeal[], void> {
+  let page: AccountSeal[] = [];
+  for await (const seal of seals) {
+    page.push(seal);
+    if (page.length < SEALS_PER_PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }
 
 /** Which lines are not those that were sealed. */
@@ -146,17 +188,47 @@ function marksIn(marks: Buffer): string[] {
   return Array.from({ length: count }, (_, at) => marks.toString("hex", at * MARK_BYTES, (at + 1) * MARK_BYTES));
 }
 
-async function checkRoot(look: Look, findings: Findings, { seal }: SealWindow): Promise<void> {
-  const leaves = await readLeaves(look, seal);
+/** Puts the seals of a window into the tree of all windows up to it. */
+async function takeLeaves(
+  look: Look,
+  findings: Findings,
+  { window: { seal, hasRoot }, tree }: { window: SealWindow; tree: GrowingTree },
+): Promise<void> {
+  for await (const page of pagesOfSeals(sealsOfWindow(look, seal))) {
+    const places = await readPlaces(
+      look,
+      page.map(({ accountId }) => accountId),
+    );
+    for (const sealed of page) {
+      const place = places.get(sealed.accountId);
+      if (place !== undefined) tree.set(place, leafOf(sealed));
+      else if (hasRoot && tree.without.size < SEALS_PER_PAGE) tree.without.add(sealed.accountId);
+    }
+  }
+}
+
+async function checkRoot(
+  look: Look,
+  findings: Findings,
+  { window: { seal }, tree }: { window: SealWindow; tree: GrowingTree },
+): Promise<void> {
   const [own, previous] = [await readRoot(look, seal), await readRoot(look, seal - 1)];
   if (own === undefined) return;
-  const { root, previous: named } = JSON.parse(own.text) as { root: string; previous: string | null };
+  const { root, previous: named, accounts, tree: kind, house } = readRootText(own);
+  const comesTo = kind === 2 ? tree.root(accounts) : merkleRoot((await readLeaves(look, seal)).hashes);
+  const chain = await latestHouseSeal(look, seal);
   const problems = [
-    root !== merkleRoot(leaves.hashes).toString("hex") && "the accounts come to another root",
+    root !== comesTo?.toString("hex") && "the accounts come to another root",
+    kind === 2 &&
+      tree.without.size > 0 &&
+      `account ${[...tree.without].slice(0, 3).join(", ")} has a seal and no place in the tree`,
+    house !== undefined &&
+      (chain?.seal !== seal || chain.digest.toString("hex") !== house) &&
+      "the chain of the house has another digest",
     named !== (previous === undefined ? null : sha256(previous.text).toString("hex")) &&
       "the root before is another one",
     !own.signatures.every((signature) => isSignatureRight(own.text, signature)) && "a signature is wrong",
     own.signatures.length === 0 && "it has no signature",
   ].filter((problem) => problem !== false);
-  findings.add(problems.map((detail) => ({ check: ROOT_CHECK, subject: String(seal), detail })));
+  if (problems.length > 0) findings.add([{ check: ROOT_CHECK, subject: String(seal), detail: problems.join("; ") }]);
 }

@@ -5,7 +5,8 @@
 
 import type { Look } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
-import { type Line, lineOf, type LineRow } from "./line.ts";
+import { changedAccounts, type Trace } from "../../ledger/changed-accounts.ts";
+import { type HouseRow, houseText, type Line, lineOf, type LineRow } from "./line.ts";
 
 /** Microseconds of Unix time, from the first to before the last. */
 export type TimeSpan = { readonly fromMicros: bigint; readonly untilMicros: bigint };
@@ -59,6 +60,17 @@ const SLICE_END = `
 SELECT (extract(epoch FROM uuid_time(request_id)) * 1000000)::bigint AS micros FROM usage_record
 WHERE account_id = $1::uuid AND request_id >= uuid_floor(${FROM}) ORDER BY request_id OFFSET ${REQUESTS_PER_SLICE} LIMIT 1`;
 
+// Postings that no account is a side of: $1 is not used.
+const OF_HOUSE = `
+  SELECT id, account_id, settled_time(id, posted_at) AS t, group_id, asset, debit, credit, amount::text AS amount, reason, reference, note
+  FROM posting WHERE $1::uuid IS NULL AND account_id <> debit AND account_id <> credit`;
+const HOUSE_LINES = `
+SELECT *, to_char(t AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+FROM ((${OF_HOUSE} AND ${POSTING.soon}) UNION ALL (${OF_HOUSE} AND ${POSTING.late})) line ORDER BY t, id, account_id`;
+const HOUSE_SLICE_END = `
+SELECT (extract(epoch FROM uuid_time(id)) * 1000000)::bigint AS micros FROM posting
+WHERE $1::uuid IS NULL AND id >= uuid_floor(${FROM}) ORDER BY id OFFSET ${REQUESTS_PER_SLICE} LIMIT 1`;
+
 const ACCOUNTS = `SELECT id FROM account WHERE id > $1::uuid ORDER BY id LIMIT ${ACCOUNTS_PER_CHUNK}`;
 const EXISTS = `SELECT FROM account WHERE id = $1::uuid`;
 // $1 accounts, so each statement below names its own.
@@ -70,29 +82,70 @@ SELECT a.id FROM unnest($1::uuid[]) AS a(id) WHERE
   OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND a.id IN (debit, credit) AND ${POSTING.late.replaceAll(/\bid\b/g, "posting.id")})
 ORDER BY a.id`;
 
+// The accounts of postings that were written soon after their id, without a look at their rows.
+const POSTED = `
+SELECT DISTINCT account_id AS id FROM posting WHERE $1::uuid IS NULL AND account_id IN (debit, credit) AND ${POSTING.soon}`;
+
 export async function accountExists(look: Look, accountId: string): Promise<boolean> {
   return (await look(EXISTS, [accountId])).length > 0;
 }
 
-/** The accounts that have a line in a span, in the order of their ids. */
-export async function* activeAccounts(look: Look, span: TimeSpan): AsyncGenerator<string, void> {
-  for (let after = BEFORE_ALL_IDS; ;) {
-    const accounts = (await look<{ id: string }>(ACCOUNTS, [after])).map(({ id }) => id);
-    const last = accounts.at(-1);
-    if (last === undefined) return;
+/**
+ * The accounts that have a line in a span, in the order of their ids. `before`: a moment before any of these lines was written; only what
+ * changed since is looked at. Null: every account is.
+ */
+export async function* activeAccounts(
+  look: Look,
+  span: TimeSpan,
+  before: Trace | null = null,
+): AsyncGenerator<string, void> {
+  for await (const accounts of candidates(look, span, before))
     for (const { id } of await look<{ id: string }>(ACTIVE, [accounts, span.fromMicros, span.untilMicros])) yield id;
-    after = last;
+}
+
+async function* candidates(look: Look, span: TimeSpan, before: Trace | null): AsyncGenerator<string[], void> {
+  const changed = await changedAccounts(look, before);
+  if (changed !== null) {
+    const posted = await look<{ id: string }>(POSTED, [null, span.fromMicros, span.untilMicros]);
+    const accounts = [...new Set([...changed, ...posted.map(({ id }) => id)])].toSorted();
+    for (let at = 0; at < accounts.length; at += ACCOUNTS_PER_CHUNK) yield accounts.slice(at, at + ACCOUNTS_PER_CHUNK);
+    return;
+  }
+  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
+    const accounts: { id: string }[] = await look(ACCOUNTS, [after]);
+    if (accounts.length > 0) yield accounts.map(({ id }) => id);
+    after = accounts.at(-1)?.id;
   }
 }
 
 /** The lines of an account in a span, oldest first. */
 export async function* readLines(look: Look, accountId: string, span: TimeSpan): AsyncGenerator<Line, void> {
+  const endOf = async (from: bigint): Promise<bigint | undefined> =>
+    (await look<{ micros: bigint }>(SLICE_END, [accountId, from]))[0]?.micros;
+  for await (const { fromMicros, untilMicros } of slices(span, endOf))
+    for (const row of await look<LineRow>(LINES, [accountId, fromMicros, untilMicros])) yield lineOf(row, accountId);
+}
+
+/** The postings that are in no account's chain, in a span, oldest first. */
+export async function* readHouseLines(look: Look, span: TimeSpan): AsyncGenerator<Line, void> {
+  const endOf = async (from: bigint): Promise<bigint | undefined> =>
+    (await look<{ micros: bigint }>(HOUSE_SLICE_END, [null, from]))[0]?.micros;
+  for await (const { fromMicros, untilMicros } of slices(span, endOf))
+    for (const row of await look<HouseRow>(HOUSE_LINES, [null, fromMicros, untilMicros]))
+      yield { id: row.id, text: houseText(row), effect: 0n };
+}
+
+/** Parts of a span. `endOf`: when a part that begins there has enough rows; undefined: there are fewer to the end. */
+async function* slices(
+  span: TimeSpan,
+  endOf: (from: bigint) => Promise<bigint | undefined>,
+): AsyncGenerator<TimeSpan, void> {
   for (let from = span.fromMicros; from < span.untilMicros;) {
-    const [end] = await look<{ micros: bigint }>(SLICE_END, [accountId, from]);
+    const end = await endOf(from);
     const least = from + LEAST_SLICE_MICROS;
-    const wanted = end === undefined ? span.untilMicros : end.micros > least ? end.micros : least;
+    const wanted = end === undefined ? span.untilMicros : end > least ? end : least;
     const until = wanted < span.untilMicros ? wanted : span.untilMicros;
-    for (const row of await look<LineRow>(LINES, [accountId, from, until])) yield lineOf(row, accountId);
+    yield { fromMicros: from, untilMicros: until };
     from = until;
   }
 }

@@ -93,6 +93,33 @@ function postingText(row: LineRow): string {
   ].join(",")}}`;
 }
 
+/** A posting between accounts of ours and of merchants. */
+export type HouseRow = Pick<
+  LineRow,
+  "id" | "at" | "group_id" | "asset" | "debit" | "credit" | "amount" | "reason" | "reference"
+> & {
+  readonly account_id: string;
+  readonly note: string | null;
+};
+
+/** The text of such a posting. No statement has it, so it has the note as well. */
+export function houseText(row: HouseRow): string {
+  return `{${[
+    `"type":"house"`,
+    member("id", row.id),
+    member("at", row.at),
+    member("account", row.account_id),
+    member("group", row.group_id),
+    member("asset", row.asset),
+    member("debit", row.debit),
+    member("credit", row.credit),
+    member("amount", row.amount),
+    member("reason", row.reason),
+    member("reference", row.reference),
+    member("note", row.note),
+  ].join(",")}}`;
+}
+
 function member(name: string, value: string | null): string {
   return `"${name}":${JSON.stringify(value)}`;
 }

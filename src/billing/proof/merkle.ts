@@ -42,6 +42,38 @@ export function rootOfPath(leaf: Buffer, path: readonly PathStep[]): Buffer {
   }, leaf);
 }
 
+/** A tree in memory whose leaves come and change: its root costs what is above the changed leaves. */
+export class GrowingTree {
+  /** Accounts of leaves that have no place. */
+  readonly without = new Set<string>();
+  readonly #levels: Buffer[][] = [[]];
+  #changed = new Set<number>();
+
+  set(position: number, leaf: Buffer): void {
+    (this.#levels[0] as Buffer[])[position] = leaf;
+    this.#changed.add(position);
+  }
+
+  /** The root over the leaves. Undefined: they are not so many, without a gap. */
+  root(leaves: number): Buffer | undefined {
+    if (this.#levels[0]?.length !== leaves) return undefined;
+    let changed = this.#changed;
+    this.#changed = new Set();
+    for (let level = 0; (this.#levels[level]?.length ?? 0) > 1; level += 1) {
+      const below = this.#levels[level] as Buffer[];
+      const above = (this.#levels[level + 1] ??= []);
+      const next = new Set([...changed].map((position) => Math.floor(position / 2)));
+      for (const position of next) {
+        const [left, right] = [below[2 * position], below[2 * position + 1]];
+        if (left === undefined || (right === undefined && 2 * position + 1 < below.length)) return undefined;
+        above[position] = right === undefined ? left : sha256(NODE, left, right);
+      }
+      changed = next;
+    }
+    return this.#levels.findLast((level) => level.length === 1)?.[0] ?? sha256("");
+  }
+}
+
 /** A last hash without a neighbor goes up as it is. */
 function levelAbove(level: readonly Buffer[]): Buffer[] {
   const above: Buffer[] = [];

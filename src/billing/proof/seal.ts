@@ -7,25 +7,32 @@
 import type { Pool } from "pg";
 import { billingDay, DAY_MS, startOfBillingDay } from "../../kernel/clock.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
-import { digestBehind, firstDigest, leafText, markOf, Marks, nextDigest, sha256 } from "./chain.ts";
+import { digestBehind, firstDigest, markOf, Marks, nextDigest, sha256 } from "./chain.ts";
+import { sealHouse } from "./house.ts";
 import { activeAccounts, readLines } from "./line-store.ts";
-import { leafHash, merkleRoot } from "./merkle.ts";
+import { merkleRoot } from "./merkle.ts";
 import {
   type AccountSeal,
   addRoot,
   addSeal,
   hasSealTables,
+  lastTreeRoot,
   lastWindow,
   latestSeal,
   latestSeals,
+  sealedAccount,
   sealsOfWindow,
   openWindow,
   readClockMicros,
   readRoot,
+  readRootText,
   type SealWindow,
   type SignedRoot,
+  traceBefore,
 } from "./seal-store.ts";
 import { type ProofKey, signByAll } from "./signing.ts";
+import { growTree, type Tree } from "./tree.ts";
+import { addPlaces, leafOf, readPlaces, readPlacesFrom } from "./tree-store.ts";
 
 /**
  * How long after its end a window is opened: far longer than a transaction of a serving session can last, and than the clocks of two
@@ -97,43 +104,78 @@ async function finish(
   { window, keys }: { window: SealWindow; keys: readonly ProofKey[] },
 ): Promise<void> {
   const own = new Map<string, AccountSeal>();
-  for await (const accountId of activeAccounts(look, window)) {
+  for await (const accountId of activeAccounts(look, window, await traceBefore(look, window))) {
     const before = await latestSeal(look, accountId, window.seal);
     if (before?.seal === window.seal) continue;
     const { marks, ...seal } = await foldWindow(look, accountId, { window, before });
     await addSeal(pool, { ...seal, marks });
     own.set(accountId, seal); // without the marks, which are as long as all lines
   }
+  const house = await sealHouse(pool, look, window);
   const previous = await readRoot(look, window.seal - 1);
-  await requireRightSeals(look, { window, own, previous });
-  const { hashes: leaves } = await readLeaves(look, window.seal);
-  const text = rootText(window, { leaves, previous });
+  await requireRightSeals(look, window, own);
+  if (previous !== undefined) await requireOldRoot(look, previous);
+  const { root, accounts } = await growByWindow(pool, look, window);
+  const text = rootText(window, { root, accounts, previous, house });
   await addRoot(pool, { seal: window.seal, text, signatures: signByAll(keys, text) });
 }
 
 /**
  * Looks at the seals that another process wrote before they are signed: the serving role can put a seal where ours was to be. Errors: a seal of this
- * window that is not that of its lines, or one that was added behind the root before.
+ * window that is not that of its lines.
  */
-async function requireRightSeals(
-  look: Look,
-  {
-    window,
-    own,
-    previous,
-  }: { window: SealWindow; own: ReadonlyMap<string, AccountSeal>; previous: SignedRoot | undefined },
-): Promise<void> {
+async function requireRightSeals(look: Look, window: SealWindow, own: ReadonlyMap<string, AccountSeal>): Promise<void> {
   for await (const seal of sealsOfWindow(look, window.seal)) {
     const right = own.get(seal.accountId) ?? (await foldAgain(look, seal, window));
     if (seal.digest.equals(right.digest) && seal.lines === right.lines && seal.balance === right.balance) continue;
     throw new Error(`Nothing is signed: seal ${window.seal} of account ${seal.accountId} is not that of its lines.`);
   }
-  if (previous === undefined) return;
+}
+
+/** A root of a version that kept no tree. Errors: a seal was added behind it. */
+async function requireOldRoot(look: Look, previous: SignedRoot): Promise<void> {
+  const { tree, root } = readRootText(previous);
+  if (tree === 2) return;
   const { hashes } = await readLeaves(look, previous.seal);
-  const { root } = JSON.parse(previous.text) as { root: string };
-  if (merkleRoot(hashes).toString("hex") === root) return;
-  throw new Error(
-    `Nothing is signed: the accounts of seal ${previous.seal} come to another root than the one that was signed.`,
+  if (merkleRoot(hashes).toString("hex") !== root) throw anotherRoot(previous.seal);
+}
+
+/** Puts the seals since the last tree into it, and accounts that had none behind all others. Errors: a row that no root covers. */
+async function growByWindow(pool: Pool, look: Look, { seal }: SealWindow): Promise<{ root: Buffer; accounts: number }> {
+  const before = treeOf(await lastTreeRoot(look, seal));
+  const changed = new Map<string, Buffer>();
+  for await (const sealed of sealsSince(look, before, seal)) changed.set(sealed.accountId, leafOf(sealed));
+  const known = before?.accounts ?? 0;
+  const places = await readPlaces(look, [...changed.keys()]);
+  const newcomers = [...changed.keys()].filter((id) => (places.get(id) ?? known) >= known).toSorted();
+  await addPlaces(pool, known, newcomers);
+  const placed = await readPlacesFrom(look, known, newcomers.length + 1);
+  if (placed.join() !== newcomers.join())
+    throw new Error(`Nothing is signed: the places of the accounts of seal ${seal} are not those of its order.`);
+  if (before !== null && (await sealedAccount(look, newcomers, before.seal)) !== undefined)
+    throw anotherRoot(before.seal);
+  for (const [at, accountId] of newcomers.entries()) places.set(accountId, known + at);
+  const leaves = new Map([...changed].map(([accountId, leaf]) => [places.get(accountId) ?? known, leaf]));
+  const accounts = known + newcomers.length;
+  return { root: await growTree(pool, look, { seal, before, accounts, leaves }), accounts };
+}
+
+/** The seals since a tree, the later one of an account behind the earlier. */
+async function* sealsSince(look: Look, before: Tree | null, through: number): AsyncGenerator<AccountSeal, void> {
+  if (before === null) return yield* latestSeals(look, through);
+  for (let seal = before.seal + 1; seal <= through; seal += 1) yield* sealsOfWindow(look, seal);
+}
+
+/** The kept tree of a root. Null: there is none. */
+export function treeOf(root: SignedRoot | undefined): Tree | null {
+  if (root === undefined) return null;
+  const { tree, accounts, root: hash } = readRootText(root);
+  return tree === 2 ? { seal: root.seal, accounts, root: hash } : null;
+}
+
+function anotherRoot(seal: number): Error {
+  return new Error(
+    `Nothing is signed: the accounts of seal ${seal} come to another root than the one that was signed.`,
   );
 }
 
@@ -142,7 +184,7 @@ async function foldAgain(look: Look, { accountId }: AccountSeal, window: SealWin
   return foldWindow(look, accountId, { window, before });
 }
 
-/** The leaves of a seal's tree, and the place of an account's own one among them; -1 where it has none. */
+/** The leaves of a root without a kept tree, and the place of an account's own one among them; -1 where it has none. */
 export async function readLeaves(
   look: Look,
   seal: number,
@@ -152,7 +194,7 @@ export async function readLeaves(
   let own = -1;
   for await (const sealed of latestSeals(look, seal)) {
     if (sealed.accountId === accountId) own = hashes.length;
-    hashes.push(leafHash(leafText(sealed.accountId, sealed)));
+    hashes.push(leafOf(sealed));
   }
   return { hashes, own };
 }
@@ -177,15 +219,22 @@ export async function foldWindow(
 
 function rootText(
   { seal, day, untilMicros }: SealWindow,
-  { leaves, previous }: { leaves: readonly Buffer[]; previous: SignedRoot | undefined },
+  {
+    root,
+    accounts,
+    previous,
+    house,
+  }: { root: Buffer; accounts: number; previous: SignedRoot | undefined; house: Buffer },
 ): string {
   return JSON.stringify({
     saldo_proof: 1,
     seal,
     day,
     until: new Date(Number(untilMicros / MICROS_PER_MS)).toISOString(),
-    accounts: leaves.length,
-    root: merkleRoot(leaves).toString("hex"),
+    accounts,
+    root: root.toString("hex"),
     previous: previous === undefined ? null : sha256(previous.text).toString("hex"),
+    tree: 2,
+    house: house.toString("hex"),
   });
 }

@@ -8,9 +8,10 @@ import { createLook, type Look } from "../../database/throttled-reader.ts";
 import { leafText, sealText } from "./chain.ts";
 import { accountExists, readLines } from "./line-store.ts";
 import { merklePath, type PathStep } from "./merkle.ts";
-import { readLeaves } from "./seal.ts";
+import { readLeaves, treeOf } from "./seal.ts";
 import { lastRoot, latestSeal, rootOfDay, sealsBetween, type SignedRoot, windowsBetween } from "./seal-store.ts";
 import type { RootSignature } from "./signing.ts";
+import { pathInTree } from "./tree.ts";
 
 /** Characters of a piece, or few more. */
 const PIECE_LENGTH = 65_536;
@@ -82,9 +83,19 @@ function rootOf({ text, signatures }: SignedRoot): ChainProof["root"] {
 async function proofOf(look: Look, accountId: string, root: SignedRoot): Promise<ChainProof | undefined> {
   const own = await latestSeal(look, accountId, root.seal);
   if (own === undefined) return undefined;
+  return { leaf: leafText(accountId, own), path: await pathOf(look, accountId, root), root: rootOf(root) };
+}
+
+async function pathOf(look: Look, accountId: string, root: SignedRoot): Promise<readonly PathStep[]> {
+  const tree = treeOf(root);
+  if (tree !== null) {
+    const path = await pathInTree(look, accountId, tree);
+    invariant(path !== undefined, "an account with a seal has a place");
+    return path;
+  }
   const leaves = await readLeaves(look, root.seal, accountId);
   invariant(leaves.own >= 0, "an account with a seal has a leaf");
-  return { leaf: leafText(accountId, own), path: merklePath(leaves.hashes, leaves.own), root: rootOf(root) };
+  return merklePath(leaves.hashes, leaves.own);
 }
 
 /** The lines as pieces of a file. */

@@ -13,6 +13,39 @@ export const ProofWindow = defineEntity({
     untilTime: moment(),
     day: day(),
     openedAt: now(),
+    trace: p.text().nullable(),
+  },
+});
+
+export const ProofPlace = defineEntity({
+  name: "ProofPlace",
+  tableName: "proof_place",
+  properties: {
+    position: p.integer().autoincrement(false).primary(),
+    accountId: p.manyToOne(Account).mapToPk().fieldName("account_id"),
+  },
+});
+
+export const ProofNode = defineEntity({
+  name: "ProofNode",
+  tableName: "proof_node",
+  properties: {
+    level: p.integer().autoincrement(false).primary(),
+    position: p.integer().autoincrement(false).primary(),
+    seal: p.integer().autoincrement(false).primary(),
+    hash: p.blob(),
+  },
+});
+
+export const HouseSeal = defineEntity({
+  name: "HouseSeal",
+  tableName: "house_seal",
+  properties: {
+    seal: p.integer().autoincrement(false).primary(),
+    lines: p.bigint("bigint"),
+    digest: p.blob(),
+    marks: p.blob(),
+    sealedAt: now(),
   },
 });
 

@@ -5,6 +5,7 @@ import type { PlantedBug } from "../planted-bug.ts";
 const PROOF = "src/billing/proof/";
 const sealed = (test: string) => ({ file: "test/money/statement-proof.test.ts", test });
 const forged = (test: string) => ({ file: "test/money/forged-seals.test.ts", test });
+const grown = (test: string) => ({ file: "test/money/seal-growth.test.ts", test });
 const verified = (test: string) => ({ file: "test/money/statement-verifiers.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -89,7 +90,7 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: `${PROOF}seal.ts`,
-        find: "await requireRightSeals(look, { window, own, previous });",
+        find: "await requireRightSeals(look, window, own);",
         replace: "",
       },
     ],
@@ -97,7 +98,51 @@ export const SEAL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the audit does not compare the roots",
-    edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkRoot(look, findings, window);", replace: "" }],
+    edits: [
+      {
+        file: `${PROOF}audit-seals.ts`,
+        find: "if (window.hasRoot) await checkRoot(look, findings, { window, tree });",
+        replace: "",
+      },
+    ],
     noticedBy: sealed("the audit of sealed books on the"),
+  },
+  {
+    name: "a root is signed over a stored tree that another changed",
+    edits: [
+      {
+        file: `${PROOF}tree.ts`,
+        find: "if (before !== null) await requireTree(look, { before, level, old });",
+        replace: "",
+      },
+    ],
+    noticedBy: forged("is not signed by us: a tree with another node, or another order of accounts"),
+  },
+  {
+    name: "an account's chain goes on behind a seal that is under no root",
+    edits: [
+      {
+        file: `${PROOF}seal.ts`,
+        find: "(await sealedAccount(look, newcomers, before.seal)) !== undefined)",
+        replace: "before.seal < 0)",
+      },
+    ],
+    noticedBy: forged("is not signed by us: a seal of a window to come, and one put behind a root"),
+  },
+  {
+    name: "the audit does not fold the house's postings again",
+    edits: [{ file: `${PROOF}audit-seals.ts`, find: "await checkHouse(look, findings, window);", replace: "" }],
+    noticedBy: grown("finds a posting of our own accounts that was changed after it was sealed"),
+  },
+  {
+    name: "the audit takes a house's seal whose digest the root does not have",
+    edits: [
+      {
+        file: `${PROOF}audit-seals.ts`,
+        find: "house !== undefined &&",
+        replace: "house === null &&",
+      },
+    ],
+    noticedBy: grown("finds a posting of our own accounts that was changed after it was sealed"),
   },
 ];
