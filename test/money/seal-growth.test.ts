@@ -145,10 +145,11 @@ describe.each(testBackends())("growing seals on the %s database", (backend) => {
 
   it("finds a posting of our own accounts that was changed after it was sealed", async () => {
     const [account = ""] = await accounts(1);
-    const [{ id = "" } = {}] = (await setup.asOwner(`
+    const [posting] = (await setup.asOwner(`
       INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, note)
       VALUES ('${account}', new_uuidv7(), new_uuidv7(), 'IDR/6', '${systemAccounts.providerFees}', '${systemAccounts.providerClearing}', 3, 'provider_fee', 'x')
       RETURNING id`)) as { id: string }[];
+    const id = posting?.id ?? "";
     const root = await seal(2);
     expect(textOf(root)).toHaveProperty("house");
     const found = async () =>

@@ -162,8 +162,8 @@ async function growByWindow(pool: Pool, look: Look, { seal }: SealWindow): Promi
 
 /** The seals since a tree, the later one of an account behind the earlier. */
 async function* sealsSince(look: Look, before: Tree | null, through: number): AsyncGenerator<AccountSeal, void> {
-  if (before === null) return yield* latestSeals(look, through);
-  for (let seal = before.seal + 1; seal <= through; seal += 1) yield* sealsOfWindow(look, seal);
+  if (before === null) yield* latestSeals(look, through);
+  else for (let seal = before.seal + 1; seal <= through; seal += 1) yield* sealsOfWindow(look, seal);
 }
 
 /** The kept tree of a root. Null: there is none. */

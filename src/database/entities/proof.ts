@@ -20,6 +20,7 @@ export const ProofWindow = defineEntity({
 export const ProofPlace = defineEntity({
   name: "ProofPlace",
   tableName: "proof_place",
+  uniques: [{ name: "proof_place_account_id_key", properties: ["accountId"] }],
   properties: {
     position: p.integer().autoincrement(false).primary(),
     accountId: p.manyToOne(Account).mapToPk().fieldName("account_id"),
@@ -52,6 +53,7 @@ export const HouseSeal = defineEntity({
 export const AccountSeal = defineEntity({
   name: "AccountSeal",
   tableName: "account_seal",
+  indexes: [{ name: "account_seal_window", properties: ["seal", "accountId"] }],
   properties: {
     accountId: p.manyToOne(Account).mapToPk().fieldName("account_id").primary(),
     seal: p.integer().autoincrement(false).primary(),
