@@ -10,6 +10,8 @@ export type CallbackTables = {
   readonly subject: string;
   /** Whether a receiver has a token of its own beside the secret. */
   readonly hasToken: boolean;
+  /** The function of the database that deletes old deliveries; it is given days and the most that go at once. */
+  readonly forget: string;
   /** What an event is about, for the log: a table with the event's id, and its column. */
   readonly about: { readonly table: string; readonly column: string };
 };

@@ -1446,8 +1446,8 @@ CREATE TABLE webhook_attempt (
   CONSTRAINT webhook_attempt_pkey PRIMARY KEY (id)
 );
 CREATE INDEX webhook_attempt_of ON public.webhook_attempt USING btree (event_id, id);
-CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.webhook_attempt FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.webhook_attempt FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER keep BEFORE DELETE OR UPDATE ON public.webhook_attempt FOR EACH ROW EXECUTE FUNCTION keep_webhook(); -- enabled always
 GRANT INSERT, SELECT ON webhook_attempt TO saldo_serve;
 
 CREATE TABLE webhook_delivery (
@@ -1471,6 +1471,8 @@ CREATE TABLE webhook_delivery (
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (account_id, next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_delivery_leased ON public.webhook_delivery USING btree (account_id) WHERE is_leased;
 CREATE INDEX webhook_delivery_of_account ON public.webhook_delivery USING btree (account_id, event_id DESC);
+CREATE TRIGGER keep BEFORE DELETE ON public.webhook_delivery FOR EACH ROW EXECUTE FUNCTION keep_webhook(); -- enabled always
+CREATE TRIGGER keep_all BEFORE TRUNCATE ON public.webhook_delivery FOR EACH STATEMENT EXECUTE FUNCTION keep_webhook(); -- enabled always
 GRANT INSERT, SELECT, UPDATE ON webhook_delivery TO saldo_serve;
 
 CREATE TABLE webhook_settings (
@@ -1665,9 +1667,12 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION fill_fund_account() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION forget_callbacks(days integer, most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
+-- FUNCTION forget_webhooks(days integer, most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
+--   EXECUTE: saldo_serve
 -- FUNCTION is_model_allowed(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION is_model_allowed_by_beginning(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION keep_callback() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
+-- FUNCTION keep_webhook() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION lock_accounts(ids uuid[]) RETURNS TABLE(id uuid, posted bigint, held bigint, owed bigint, open_holds integer, keeps_answers boolean) LANGUAGE plpgsql
 -- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql
 -- FUNCTION member_budget_left(account uuid, person uuid) RETURNS bigint LANGUAGE plpgsql
@@ -1719,5 +1724,6 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION usage_cost_of_all_kinds(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb) RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION uuid_floor(at timestamp with time zone) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION uuid_time(id uuid) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- FUNCTION webhook_is_over(asked_event uuid, days integer) RETURNS boolean LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION write_ahead_log_bytes() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve

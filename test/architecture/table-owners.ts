@@ -154,6 +154,12 @@ export const grants: readonly Grant[] = [
     reason: "the serving role deletes none itself: a function of the owner does, for transfers that have ended",
   },
   {
+    files: "database/functions/webhook_log",
+    tables: ["webhook_delivery", "webhook_attempt"],
+    access: "change",
+    reason: "the serving role deletes none itself: a function of the owner does, for deliveries that have ended",
+  },
+  {
     files: "database/functions/oldest_code",
     tables: ["schema_change"],
     access: "change",

@@ -5,7 +5,7 @@ import type { Client } from "pg";
 import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { sqlState, withTransaction } from "../../src/database/transactions.ts";
 import { updateCallbackSettings } from "../../src/merchant/callbacks/callback-settings.ts";
-import { forgetCallbacks, LEAST_CALLBACK_LOG_DAYS } from "../../src/merchant/callbacks/forget-callbacks.ts";
+import { forgetDeliveries, LEAST_LOG_DAYS } from "../../src/callbacks/forget-deliveries.ts";
 import { MERCHANT_CALLBACKS } from "../../src/merchant/callbacks/store.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
 import { merchantWith, orderTransfer } from "../merchant/merchant-accounts.ts";
@@ -14,7 +14,7 @@ import { createTestDatabase, testBackends, type TestDatabase } from "../setup/te
 const PERMISSION_DENIED = "42501";
 const RESTRICT_VIOLATION = "23001";
 const DAY_MS = 86_400_000;
-const OLD_DAYS = LEAST_CALLBACK_LOG_DAYS + 1;
+const OLD_DAYS = LEAST_LOG_DAYS + 1;
 const now = Date.now.bind(Date);
 
 describe.each(testBackends())("the log of callbacks, on the %s server,", (backend) => {
@@ -85,7 +85,7 @@ describe.each(testBackends())("the log of callbacks, on the %s server,", (backen
 
   test("is never changed, and none of its rows is deleted that is young, open or of an open transfer", async () => {
     const transfers = [
-      await write({ days: LEAST_CALLBACK_LOG_DAYS - 0.01 }),
+      await write({ days: LEAST_LOG_DAYS - 0.01 }),
       await write({ days: OLD_DAYS, isOpen: true }),
       await write({ days: OLD_DAYS, transferIsOpen: true }),
     ];
@@ -101,14 +101,14 @@ describe.each(testBackends())("the log of callbacks, on the %s server,", (backen
         ).toBe(RESTRICT_VIOLATION);
       expect(await own(`TRUNCATE ${table} CASCADE`)).toBe(RESTRICT_VIOLATION);
     }
-    for (const days of [0, -1_000, LEAST_CALLBACK_LOG_DAYS])
+    for (const days of [0, -1_000, LEAST_LOG_DAYS])
       expect(await serve(`SELECT forget_callbacks(${days}, 1000)`)).toBe("done");
     for (const id of transfers) expect(await kept(id)).toEqual([2, 2]);
   });
 
   test("forgets what is older than was asked, with its attempts, and nothing else", async () => {
     const [old, younger] = [await write({ days: 401 }), await write({ days: 399 })];
-    await forgetCallbacks(opened.database.pool, 400);
+    await forgetDeliveries(MERCHANT_CALLBACKS, opened.database.pool, 400);
     expect([await kept(old), await kept(younger)]).toEqual([
       [0, 0],
       [2, 2],
@@ -138,9 +138,9 @@ describe.each(testBackends())("the log of callbacks, on the %s server,", (backen
     );
     await owner.query("BEGIN");
     for (const { event_id: eventId } of rows) await open(eventId);
-    await forgetCallbacks(opened.database.pool, 700);
+    await forgetDeliveries(MERCHANT_CALLBACKS, opened.database.pool, 700);
     await owner.query("COMMIT");
-    await forgetCallbacks(opened.database.pool, 700);
+    await forgetDeliveries(MERCHANT_CALLBACKS, opened.database.pool, 700);
     expect(await kept(transferId)).toEqual([2, 2]);
   });
 });

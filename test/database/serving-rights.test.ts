@@ -108,6 +108,7 @@ describe.each(testBackends())("the roles of the %s server", (backend) => {
         "ensure_usage_partitions: serve",
         "forget_callbacks: serve",
         "forget_security_events: serve",
+        "forget_webhooks: serve",
         "oldest_snapshot_seconds: serve",
         "require_code: serve",
         "standby_position: serve",

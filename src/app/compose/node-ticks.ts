@@ -1,6 +1,7 @@
 // The background work of a node that needs nothing of what serves: looking after tables, forgetting, and auditing.
 
 import type { Pool } from "pg";
+import { forgetAlertsTick } from "../../billing/jobs/alerts.ts";
 import { usageTick } from "../../billing/jobs/usage.ts";
 import { retriesTick } from "../../gateway/jobs/retries.ts";
 import { forgetFiguresTick } from "../../gateway/jobs/upstream-figures.ts";
@@ -34,6 +35,7 @@ export function nodeTicks(pool: Pool, { logger, config, chains }: NodeWork): Tic
     forgetFiguresTick(pool),
     signInTick(pool, config),
     forgetCallbacksTick(pool, config.callbackLogDays),
+    forgetAlertsTick(pool, config.webhookLogDays),
     renewFactorsTick({
       pool,
       secrets: () => signingSecrets(pool, config.authSecrets),

@@ -105,6 +105,8 @@ export type Config = {
   readonly breachedPasswordsUrl: string | null;
   /** How long the log of callbacks is kept. */
   readonly callbackLogDays: number;
+  /** How long posts of alerts are kept. */
+  readonly webhookLogDays: number;
   /** How long lines of the security log are kept. */
   readonly securityLogDays: number;
   /** After how long a person is removed whose address was never verified. */
@@ -230,6 +232,7 @@ export function readConfig(environment: Environment = process.env, settings = op
     sandboxOrdersADay: integer("SALDO_SANDBOX_ORDERS_A_DAY", 1_000, { min: 1, max: 1_000_000 }),
     breachedPasswordsUrl: providerUrl("SALDO_BREACHED_PASSWORDS_URL", "") || null,
     callbackLogDays: integer("SALDO_CALLBACK_LOG_DAYS", 400, { min: 90, max: 36_500 }),
+    webhookLogDays: integer("SALDO_WEBHOOK_LOG_DAYS", 400, { min: 90, max: 36_500 }),
     securityLogDays: integer("SALDO_SECURITY_LOG_DAYS", 90, { min: 7, max: 3_650 }),
     unverifiedDays: integer("SALDO_UNVERIFIED_DAYS", 7, { min: 1, max: 365 }),
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),

@@ -1,10 +1,12 @@
 // The webhook of an account: where its alerts are posted, and what became of them. How they are signed, sent and repeated is in `callbacks/`.
 
+import type { Pool } from "pg";
 import * as callbacks from "../../callbacks/callback-settings.ts";
 import { createCallbackKind } from "../../callbacks/callback-kind.ts";
 import type { CallbackUrlRules } from "../../callbacks/callback-url.ts";
 import { CallbackDeliverer, type DelivererOptions } from "../../callbacks/deliver-callbacks.ts";
 import type { Delivery } from "../../callbacks/delivery-log.ts";
+import { forgetDeliveries } from "../../callbacks/forget-deliveries.ts";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -20,8 +22,14 @@ const ACCOUNT_WEBHOOKS = createCallbackKind({
   receiver: "account_id",
   subject: "event_id",
   hasToken: false,
+  forget: "forget_webhooks",
   about: { table: "alert_event", column: "type" },
 });
+
+/** Deletes the log of posts that is older than so many days; what is open stays. */
+export function forgetAlertDeliveries(pool: Pool, days: number): Promise<void> {
+  return forgetDeliveries(ACCOUNT_WEBHOOKS, pool, days);
+}
 
 /** The secrets of accounts' webhooks. */
 export const WEBHOOK_SECRETS = ACCOUNT_WEBHOOKS.settings.secrets;

@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 import type { CallbackDeliverer } from "../../callbacks/deliver-callbacks.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
 import type { Tick } from "../../workers/tick.ts";
+import { forgetAlertDeliveries } from "../alerts/account-webhook.ts";
 import { alertMail, type AlertPlaces } from "../alerts/alert-mails.ts";
 import { ALERT_MAILS } from "../alerts/alert-store.ts";
 import type { Alert } from "../alerts/alert-types.ts";
@@ -43,4 +44,9 @@ export function alertTick({ pool, mailer, readerOf, places }: AlertWork): Tick {
 /** Starts the posts of alerts that are due; processes on one database share them out. */
 export function postAlertsTick(deliverer: CallbackDeliverer): Tick {
   return { name: "post alerts", everyMs: POST_MS, run: (signal) => deliverer.round(signal) };
+}
+
+/** Deletes the log of posts that is older than so many days. */
+export function forgetAlertsTick(pool: Pool, days: number): Tick {
+  return { name: "forget old posts of alerts", everyMs: MINUTE_MS, run: () => forgetAlertDeliveries(pool, days) };
 }

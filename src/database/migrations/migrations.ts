@@ -52,6 +52,7 @@ export const schemaCode: SchemaCode = {
     { number: 28, name: "proof-tree", oldestCode: 1 },
     { number: 29, name: "seals-of-window", oldestCode: 1, concurrent: true },
     { number: 30, name: "house-late", oldestCode: 1, concurrent: true },
+    { number: 31, name: "webhook-log", oldestCode: 1, uses: ["webhook_log"] },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -11,6 +11,7 @@ export const MERCHANT_CALLBACKS = createCallbackKind({
   receiver: "merchant_id",
   subject: "transfer_id",
   hasToken: true,
+  forget: "forget_callbacks",
   about: { table: "transfer_event", column: "status" },
 });
 

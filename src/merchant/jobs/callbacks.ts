@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { CallbackDeliverer } from "../../callbacks/deliver-callbacks.ts";
-import { forgetCallbacks } from "../callbacks/forget-callbacks.ts";
+import { forgetDeliveries } from "../../callbacks/forget-deliveries.ts";
+import { MERCHANT_CALLBACKS } from "../callbacks/store.ts";
 import type { Tick } from "../../workers/tick.ts";
 
 const EVERY_MS = 500;
@@ -13,5 +14,6 @@ export function callbackTick(deliverer: CallbackDeliverer): Tick {
 
 /** Deletes the log of callbacks that is older than so many days. */
 export function forgetCallbacksTick(pool: Pool, days: number): Tick {
-  return { name: "forget old callbacks", everyMs: FORGET_EVERY_MS, run: () => forgetCallbacks(pool, days) };
+  const run = (): Promise<void> => forgetDeliveries(MERCHANT_CALLBACKS, pool, days);
+  return { name: "forget old callbacks", everyMs: FORGET_EVERY_MS, run };
 }

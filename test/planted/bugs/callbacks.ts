@@ -18,6 +18,7 @@ const KEPT = {
   file: "test/database/kept-callback-log.test.ts",
   test: "none of its rows is deleted that is young, open or of an open transfer",
 };
+const KEPT_WEBHOOKS = "test/database/kept-webhook-log.test.ts";
 const connector = (test: string) => ({ file: "src/outbound/public-connector.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -117,5 +118,34 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: KEPT,
+  },
+  {
+    name: "a post of an alert that is still to be sent is forgotten",
+    edits: [
+      database("functions/webhook_log.sql", "AND d.state <> 'pending'\n                   AND", "AND"),
+      database("functions/webhook_log.sql", "AND d.state <> 'pending' AND d.give_up_at", "AND d.give_up_at"),
+    ],
+    noticedBy: { file: KEPT_WEBHOOKS, test: "forgets what has ended and is older than was asked" },
+  },
+  {
+    name: "whoever serves may have the log of webhooks forget everything",
+    edits: [
+      database(
+        "functions/webhook_log.sql",
+        "uuid_floor(clock_timestamp() - greatest(days, 90)",
+        "uuid_floor(clock_timestamp() - days",
+      ),
+      database(
+        "functions/webhook_log.sql",
+        "AND d.give_up_at < clock_timestamp() - greatest(days, 90) * interval '1 day')\n$$;",
+        ")\n$$;",
+      ),
+      database(
+        "functions/webhook_log.sql",
+        "AND d.give_up_at < clock_timestamp() - greatest(days, 90) * interval '1 day'\n    ORDER",
+        "AND d.give_up_at < clock_timestamp() - days * interval '1 day'\n    ORDER",
+      ),
+    ],
+    noticedBy: { file: KEPT_WEBHOOKS, test: "and none of its rows is deleted that is young or open" },
   },
 ];
