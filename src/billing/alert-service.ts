@@ -8,6 +8,7 @@ import type { CallbackSettings } from "../callbacks/callback-settings.ts";
 import type { CallbackUrlRules } from "../callbacks/callback-url.ts";
 import type { Delivery, DeliveryState } from "../callbacks/delivery-log.ts";
 import type { AttemptFacts } from "../callbacks/delivery-store.ts";
+import { toProtoEnd, toProtoProblem } from "../callbacks/proto-reasons.ts";
 import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { listAlertDeliveries, readWebhook, resendAlert, setWebhook } from "./alerts/account-webhook.ts";
@@ -99,6 +100,7 @@ function toProtoDelivery({ eventId, about, state, eventAt, nextAttemptAt, note, 
     ...(nextAttemptAt === null ? {} : { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
     attempts: attempts.map(toProtoAttempt),
     note: note ?? "",
+    end: toProtoEnd(note),
   };
 }
 
@@ -107,6 +109,7 @@ function toProtoAttempt({ url, startedAt, durationMs, httpStatus, problem }: Att
     startedAt: timestampFromDate(startedAt),
     httpStatus: httpStatus ?? 0,
     problem: problem ?? "",
+    ...toProtoProblem(problem),
     durationMs,
     url,
   };

@@ -10,6 +10,7 @@ import { newSecretToken } from "../kernel/secret-token.ts";
 import type { CallbackKind } from "./callback-kind.ts";
 import { type CallbackUrlRules, checkCallbackUrl } from "./callback-url.ts";
 import type { Delivery } from "./delivery-log.ts";
+import { END_TEXTS } from "./delivery-reasons.ts";
 import type { StoredSettings } from "./settings-store.ts";
 
 /** Settings as they can be shown again. Absent texts are empty. */
@@ -75,7 +76,7 @@ export async function changeSettings(
     token: token || madeToken || (known?.token ?? ""),
     secret: madeSecret || (known?.secret ?? ""),
   });
-  if (checked === null) await deliveries.failPending(client, receiverId, "Callbacks were turned off.");
+  if (checked === null) await deliveries.failPending(client, receiverId, END_TEXTS.turnedOff);
   return { settings: showSettings(written), token: madeToken, secret: madeSecret };
 }
 

@@ -14,24 +14,35 @@ export type CallbackPlaces = {
 /** In the sandbox no real money depends on a call. */
 export type CallbackUrlRules = CallbackPlaces & { readonly environment: "sandbox" | "production" };
 
+/** What is wrong with an address, by its rule. */
+export const URL_PROBLEMS = {
+  "url.form": "must be an address that begins with https://",
+  "url.credentials": "must hold no user and no password",
+  "url.fragment": "must have no fragment",
+  "url.https": "must begin with https:// in production",
+  "url.port": "must have port 80, 443, or one from 1024 on",
+  "url.private": "must be an address of the public internet",
+  "url.host": "must be on a host that the operator of this service has listed",
+} as const;
+
 /** Checks an address that shall be called. Errors: ValidationError, whose details name what is wrong. */
 export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw problem("url.form", "must be an address that begins with https://");
+    throw problem("url.form");
   }
-  if (url.username !== "" || url.password !== "") throw problem("url.credentials", "must hold no user and no password");
-  if (url.hash !== "") throw problem("url.fragment", "must have no fragment");
+  if (url.username !== "" || url.password !== "") throw problem("url.credentials");
+  if (url.hash !== "") throw problem("url.fragment");
   if (url.protocol === "http:" && rules.environment === "production") {
-    throw problem("url.https", "must begin with https:// in production");
+    throw problem("url.https");
   }
-  if (!isCallablePort(url.port)) throw problem("url.port", "must have port 80, 443, or one from 1024 on");
+  if (!isCallablePort(url.port)) throw problem("url.port");
   const isOurs = mayCallLoopback(rules) && isLoopbackHost(url.hostname);
   if (kindOfHost(url.hostname) === "private" && !isOurs) {
-    throw problem("url.private", "must be an address of the public internet");
+    throw problem("url.private");
   }
   if (!isOurs && !isListed(url.hostname, rules.hosts ?? [])) {
-    throw problem("url.host", "must be on a host that the operator of this service has listed");
+    throw problem("url.host");
   }
   return url;
 }
@@ -52,6 +63,6 @@ export function mayCallLoopback({ environment, allowLoopback }: CallbackUrlRules
   return allowLoopback && environment === "sandbox";
 }
 
-function problem(rule: string, message: string): ValidationError {
-  return new ValidationError([{ field: "url", rule, message }]);
+function problem(rule: keyof typeof URL_PROBLEMS): ValidationError {
+  return new ValidationError([{ field: "url", rule, message: URL_PROBLEMS[rule] }]);
 }

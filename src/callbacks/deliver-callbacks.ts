@@ -7,6 +7,7 @@ import { withRetry, withTransaction } from "../database/transactions.ts";
 import { DomainError } from "../kernel/errors.ts";
 import type { CallbackKind } from "./callback-kind.ts";
 import { type CallbackPlaces, type CallbackUrlRules, checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
+import { END_TEXTS } from "./delivery-reasons.ts";
 import type { AttemptFacts, ClaimedDelivery, WaitingReceiver } from "./delivery-store.ts";
 import { type CallbackAnswer, sendCallback, type SendOptions } from "./send-callback.ts";
 
@@ -83,7 +84,7 @@ export class CallbackDeliverer {
       // Another process takes this receiver's just now.
       if (settings === undefined) return [];
       if (settings.url === null || settings.stoppedAt !== null) {
-        await kind.deliveries.failPending(client, receiverId, "Callbacks were turned off.");
+        await kind.deliveries.failPending(client, receiverId, END_TEXTS.turnedOff);
         return [];
       }
       const perReceiver = isFailing ? MOST_PER_FAILING : MOST_PER_RECEIVER;

@@ -2,7 +2,8 @@
 
 import type { Pool, PoolClient } from "pg";
 import type { CallbackTables } from "./callback-tables.ts";
-import { type AttemptFacts, GIVE_UP_AFTER } from "./delivery-store.ts";
+import { GIVE_UP_AFTER } from "./delivery-reasons.ts";
+import type { AttemptFacts } from "./delivery-store.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 

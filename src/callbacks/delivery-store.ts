@@ -4,15 +4,12 @@
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../kernel/ids.ts";
 import type { CallbackTables } from "./callback-tables.ts";
+import { END_TEXTS, STOP_AFTER } from "./delivery-reasons.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** For how long the delivery of an event is tried. */
-export const GIVE_UP_AFTER = "3 days";
 /** How long an attempt has a delivery for itself: far longer than it may take. */
 const LEASE = "60 seconds";
-/** After this time without a single success a receiver is not called any more. */
-const STOP_AFTER = "7 days";
 /** One of its deliveries must have been tried for so long by then: a receiver that is called once a month does not stop at its first failure. */
 const STOP_TRIED_FOR = "1 day";
 
@@ -165,7 +162,7 @@ export class DeliveryStore {
   async markDelivered(client: PoolClient, { eventId, receiverId }: ClaimedDelivery): Promise<void> {
     await client.query(this.#sql.noteSuccess, [receiverId]);
     if ((await client.query(this.#sql.markDelivered, [eventId])).rowCount === 0) return;
-    await client.query(this.#sql.dropOlder, [eventId, "A later status was delivered."]);
+    await client.query(this.#sql.dropOlder, [eventId, END_TEXTS.laterDelivered]);
     await client.query(this.#sql.hurryNewer, [eventId]);
   }
 
@@ -176,7 +173,7 @@ export class DeliveryStore {
     { retryAfterMs, isPassable }: { retryAfterMs: number; isPassable: boolean },
   ): Promise<void> {
     await client.query(this.#sql.noteFailure, [receiverId]);
-    const values = [eventId, attempt, retryAfterMs, isPassable, `Given up after ${GIVE_UP_AFTER}.`];
+    const values = [eventId, attempt, retryAfterMs, isPassable, END_TEXTS.triedForDays];
     const { rows } = await client.query<{ state: string }>(this.#sql.markTried, values);
     if (rows[0] === undefined) return;
     if (rows[0].state === "failed") await client.query(this.#sql.noteSilence, [receiverId]);
@@ -187,7 +184,7 @@ export class DeliveryStore {
   /** Behind the settings' lock: stops calling a receiver whom nothing has reached for days. Whether it did. */
   async stopIfHopeless(client: PoolClient, receiverId: string): Promise<boolean> {
     if ((await client.query(this.#sql.stop, [receiverId])).rowCount === 0) return false;
-    await this.failPending(client, receiverId, `Nothing was delivered for ${STOP_AFTER}, so callbacks were stopped.`);
+    await this.failPending(client, receiverId, END_TEXTS.stopped);
     return true;
   }
 

@@ -7,6 +7,7 @@ import { createDnsLookup } from "../outbound/dns-lookup.ts";
 import { publicConnector, type OutsideRules } from "../outbound/public-connector.ts";
 import { failpoint } from "../kernel/failpoint.ts";
 import { errorCode } from "../database/system-error.ts";
+import { problemTexts } from "./delivery-reasons.ts";
 
 const resolveName = createDnsLookup();
 const CONNECT_WITHIN_MS = 5_000;
@@ -118,9 +119,11 @@ function judge(
   const shown = token === "" ? text : text.replaceAll(token, "[token]");
   const start = shown.replaceAll(secret, "[secret]").slice(0, SHOWN_CHARACTERS);
   const isAway = AWAY.has(httpStatus);
-  if (takesAnySuccess) return { httpStatus, problem: `answered ${httpStatus}: ${JSON.stringify(start)}`, isAway };
-  const what = isWhole ? "without" : "with more than is read instead of";
-  const problem = `answered ${httpStatus} ${what} {"message":"OK"}: ${JSON.stringify(start)}`;
+  const problem = takesAnySuccess
+    ? problemTexts.statusRefused(httpStatus, start)
+    : isWhole
+      ? problemTexts.notAccepted(httpStatus, start)
+      : problemTexts.answerTooLong(httpStatus, start);
   return { httpStatus, problem, isAway };
 }
 
@@ -137,9 +140,9 @@ function problemOf(error: unknown, deadline: AbortSignal): string {
   if (deadline.aborted) {
     const { reason } = deadline as { reason: unknown };
     const isLate = reason instanceof Error && reason.name === "TimeoutError";
-    return isLate ? "did not answer in time" : "was broken off because this process stops";
+    return isLate ? problemTexts.timedOut : problemTexts.processStopped;
   }
   const code = errorCode(error);
-  if (code === "SALDO_PRIVATE_ADDRESS") return "the name leads to an address that is not of the public internet";
-  return `could not be reached: ${code ?? "the connection failed"}`;
+  if (code === "SALDO_PRIVATE_ADDRESS") return problemTexts.privateAddress;
+  return problemTexts.unreachable(code);
 }

@@ -1724,6 +1724,6 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION usage_cost_of_all_kinds(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb) RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION uuid_floor(at timestamp with time zone) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION uuid_time(id uuid) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE
--- FUNCTION webhook_is_over(asked_event uuid, days integer) RETURNS boolean LANGUAGE sql STABLE SET search_path=pg_catalog
+-- FUNCTION webhook_is_over(asked_event uuid, days integer) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path=pg_catalog
 -- FUNCTION write_ahead_log_bytes() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve

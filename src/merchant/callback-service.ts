@@ -9,6 +9,7 @@ import type { CallbackSettings } from "../callbacks/callback-settings.ts";
 import type { CallbackPlaces } from "../callbacks/callback-url.ts";
 import type { Delivery, DeliveryState } from "../callbacks/delivery-log.ts";
 import type { AttemptFacts } from "../callbacks/delivery-store.ts";
+import { toProtoEnd, toProtoProblem } from "../callbacks/proto-reasons.ts";
 import {
   getCallbackSettings,
   listDeliveries,
@@ -84,6 +85,7 @@ function toProtoDelivery(delivery: Delivery, settingsUrl: string) {
     createdAt: timestampFromDate(eventAt),
     attempts: attempts.map(toProtoAttempt),
     note: note ?? "",
+    end: toProtoEnd(note),
     ...(nextAttemptAt === null ? {} : { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
   };
 }
@@ -93,6 +95,7 @@ function toProtoAttempt({ startedAt, durationMs, httpStatus, problem }: AttemptF
     startedAt: timestampFromDate(startedAt),
     httpStatus: httpStatus ?? 0,
     problem: problem ?? "",
+    ...toProtoProblem(problem),
     durationMs,
   };
 }

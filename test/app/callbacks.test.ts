@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AttemptProblem, DeliveryEnd } from "#gen/saldo/callbacks/v1/delivery_pb.ts";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
@@ -105,8 +106,17 @@ describe("a served transfer", () => {
       state: CallbackState.PENDING,
     });
     await expect.poll(() => receiver.received.slice(many).map(eventIdOf), { timeout: 60_000 }).toContain(deliveryId);
+    // A refused attempt and a delivery that was given up have their reasons as values.
+    receiver.behave = (response) => void response.writeHead(503).end("busy");
+    await client.resendCallback({ merchantId, deliveryId }, { headers });
+    const resent = async () =>
+      (await client.listCallbackDeliveries({ merchantId }, { headers })).deliveries.find(({ id }) => id === deliveryId);
+    const reason = { httpStatus: 503, problemCode: AttemptProblem.NOT_ACCEPTED, problemDetail: '"busy"' };
+    await expect.poll(async () => (await resent())?.attempts.at(-1), { timeout: 60_000 }).toMatchObject(reason);
+    expect(await resent()).toMatchObject({ state: CallbackState.PENDING, end: DeliveryEnd.UNSPECIFIED });
     const off = await client.updateCallbackSettings({ merchantId, url: "", renewSecret: true }, { headers });
     expect([off.settings?.url, off.token, off.secret]).toEqual(["", "", expect.stringMatching(/^cs_/)]);
+    expect(await resent()).toMatchObject({ state: CallbackState.FAILED, end: DeliveryEnd.TURNED_OFF });
     await expect(client.updateCallbackSettings({ merchantId, url: "https://10.0.0.1" }, { headers })).rejects.toThrow(
       /public internet/,
     );

@@ -138,7 +138,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/transfers/transfer-list-store.ts",
   ],
   "Claims, leases and approvals: row locks, SKIP LOCKED, and moments of the database's clock.": [
-    "merchant/callbacks/forget-callbacks.ts",
     "billing/alerts/alert-store.ts",
     "billing/alerts/decide-alerts.ts",
     "billing/auto-top-ups/notices.ts",
@@ -147,6 +146,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/owed-mails.ts",
     "callbacks/delivery-log.ts",
     "callbacks/delivery-store.ts",
+    "callbacks/forget-deliveries.ts",
     "callbacks/settings-store.ts",
     "merchant/callbacks/store.ts",
     "operator/second-person/approval-store.ts",

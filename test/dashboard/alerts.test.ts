@@ -92,4 +92,25 @@ describe("the page of alerts", () => {
       data: { dailySpend: "100", spent: "80", percent: 80 },
     });
   });
+
+  it("names in both languages why an attempt failed and why a post was given up", async () => {
+    receiver.behave = (response) => void response.writeHead(503).end("busy");
+    await dashboard.changeRows(MAKE_ALERT.replace("usage.daily:test", "usage.daily:refused"));
+    const sent = receiver.received.length;
+    await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(sent + 1);
+    const recorded = () => rows("SELECT FROM webhook_attempt WHERE http_status = 503");
+    await expect.poll(recorded, { timeout: 60_000 }).toHaveLength(1);
+    await page.reload();
+    const row = page.getByRole("row").filter({ hasText: "HTTP 503" });
+    await row.getByText('Server Anda menolak: "busy"').waitFor({ timeout: 60_000 });
+    await page.getByLabel("Alamat webhook").fill("");
+    await page.getByRole("button", { name: "Simpan webhook" }).click();
+    await page.getByText("Webhook disimpan").waitFor();
+    await page.reload();
+    await row.getByText("Pengiriman dinonaktifkan.").waitFor({ timeout: 60_000 });
+    await page.evaluate(() => localStorage.setItem("saldo.language", "en"));
+    await page.reload();
+    await row.getByText('Your server refused it: "busy"').waitFor();
+    await row.getByText("Deliveries were turned off.").waitFor();
+  });
 });

@@ -1,7 +1,7 @@
 // The part of a statement that makes alerts. The statement that decides one writes its row and everything that is owed for it, the
 // mail and the delivery: a process that dies after it has lost nothing, and one that dies before it has done nothing.
 
-import { GIVE_UP_AFTER } from "../../callbacks/delivery-store.ts";
+import { GIVE_UP_AFTER } from "../../callbacks/delivery-reasons.ts";
 
 /**
  * Makes an alert of each row of the part `found` (account_id, type, crossing, percent, data), if its account wants it anywhere. The same

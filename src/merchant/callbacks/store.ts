@@ -1,7 +1,7 @@
 // The tables of merchants' callbacks, and the statement that makes a callback of an event. The rest of their SQL is in `callbacks/`.
 
 import { createCallbackKind } from "../../callbacks/callback-kind.ts";
-import { GIVE_UP_AFTER } from "../../callbacks/delivery-store.ts";
+import { GIVE_UP_AFTER } from "../../callbacks/delivery-reasons.ts";
 
 /** Merchants, who are called about the states of their transfers, in the order of each transfer. */
 export const MERCHANT_CALLBACKS = createCallbackKind({

@@ -64,7 +64,7 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
     edits: [
       source(
         "callbacks/delivery-store.ts",
-        `await client.query(this.#sql.dropOlder, [eventId, "A later status was delivered."]);`,
+        `await client.query(this.#sql.dropOlder, [eventId, END_TEXTS.laterDelivered]);`,
         "",
       ),
     ],
@@ -122,8 +122,8 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
   {
     name: "a post of an alert that is still to be sent is forgotten",
     edits: [
-      database("functions/webhook_log.sql", "AND d.state <> 'pending'\n                   AND", "AND"),
       database("functions/webhook_log.sql", "AND d.state <> 'pending' AND d.give_up_at", "AND d.give_up_at"),
+      database("functions/webhook_log.sql", "d.state <> 'pending' AND public", "public"),
     ],
     noticedBy: { file: KEPT_WEBHOOKS, test: "forgets what has ended and is older than was asked" },
   },
@@ -137,14 +137,10 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
       ),
       database(
         "functions/webhook_log.sql",
-        "AND d.give_up_at < clock_timestamp() - greatest(days, 90) * interval '1 day')\n$$;",
-        ")\n$$;",
+        "d.give_up_at < clock_timestamp() - greatest(days, 90)",
+        "d.give_up_at < clock_timestamp() - days",
       ),
-      database(
-        "functions/webhook_log.sql",
-        "AND d.give_up_at < clock_timestamp() - greatest(days, 90) * interval '1 day'\n    ORDER",
-        "AND d.give_up_at < clock_timestamp() - days * interval '1 day'\n    ORDER",
-      ),
+      database("functions/webhook_log.sql", "public.webhook_is_over(OLD.event_id, 90)", "true"),
     ],
     noticedBy: { file: KEPT_WEBHOOKS, test: "and none of its rows is deleted that is young or open" },
   },

@@ -9,13 +9,15 @@ import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AttemptProblem, DeliveryEnd } from "../../callbacks/v1/delivery_pb.ts";
+import { file_saldo_callbacks_v1_delivery } from "../../callbacks/v1/delivery_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/billing/v1/alert.proto.
  */
 export const file_saldo_billing_v1_alert: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL2FsZXJ0LnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIoMCCg1BbGVydFNldHRpbmdzEhwKC2RhaWx5X3NwZW5kGAEgASgJQge6SARyAhgoEhoKCHBlcmNlbnRzGAIgAygNQgi6SAWSAQIQAxJTCgptYWlsX3R5cGVzGAMgAygJQj+6SDySATkQAyI1cjNSEmtleS5idWRnZXRfcmVhY2hlZFILdXNhZ2UuZGFpbHlSEHRvcF91cC5zdWNjZWVkZWQSYwoNd2ViaG9va190eXBlcxgEIAMoCUJMukhJkgFGEAQiQnJAUgtiYWxhbmNlLmxvd1ISa2V5LmJ1ZGdldF9yZWFjaGVkUgt1c2FnZS5kYWlseVIQdG9wX3VwLnN1Y2NlZWRlZCK9AQoMQWxlcnRXZWJob29rEgsKA3VybBgBIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAIgASgJEjMKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESMwoKc3RvcHBlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUINCgtfdXBkYXRlZF9hdEINCgtfc3RvcHBlZF9hdCKcAgoNQWxlcnREZWxpdmVyeRIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEjMKBXN0YXRlGAMgASgOMiQuc2FsZG8uYmlsbGluZy52MS5BbGVydERlbGl2ZXJ5U3RhdGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoPbmV4dF9hdHRlbXB0X2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjAKCGF0dGVtcHRzGAYgAygLMh4uc2FsZG8uYmlsbGluZy52MS5BbGVydEF0dGVtcHQSDAoEbm90ZRgHIAEoCUISChBfbmV4dF9hdHRlbXB0X2F0IoYBCgxBbGVydEF0dGVtcHQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLaHR0cF9zdGF0dXMYAiABKA0SDwoHcHJvYmxlbRgDIAEoCRITCgtkdXJhdGlvbl9tcxgEIAEoDRILCgN1cmwYBSABKAkqoQEKEkFsZXJ0RGVsaXZlcnlTdGF0ZRIkCiBBTEVSVF9ERUxJVkVSWV9TVEFURV9VTlNQRUNJRklFRBAAEiAKHEFMRVJUX0RFTElWRVJZX1NUQVRFX1BFTkRJTkcQARIiCh5BTEVSVF9ERUxJVkVSWV9TVEFURV9ERUxJVkVSRUQQAhIfChtBTEVSVF9ERUxJVkVSWV9TVEFURV9GQUlMRUQQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL2FsZXJ0LnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIoMCCg1BbGVydFNldHRpbmdzEhwKC2RhaWx5X3NwZW5kGAEgASgJQge6SARyAhgoEhoKCHBlcmNlbnRzGAIgAygNQgi6SAWSAQIQAxJTCgptYWlsX3R5cGVzGAMgAygJQj+6SDySATkQAyI1cjNSEmtleS5idWRnZXRfcmVhY2hlZFILdXNhZ2UuZGFpbHlSEHRvcF91cC5zdWNjZWVkZWQSYwoNd2ViaG9va190eXBlcxgEIAMoCUJMukhJkgFGEAQiQnJAUgtiYWxhbmNlLmxvd1ISa2V5LmJ1ZGdldF9yZWFjaGVkUgt1c2FnZS5kYWlseVIQdG9wX3VwLnN1Y2NlZWRlZCK9AQoMQWxlcnRXZWJob29rEgsKA3VybBgBIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAIgASgJEjMKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESMwoKc3RvcHBlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUINCgtfdXBkYXRlZF9hdEINCgtfc3RvcHBlZF9hdCLKAgoNQWxlcnREZWxpdmVyeRIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEjMKBXN0YXRlGAMgASgOMiQuc2FsZG8uYmlsbGluZy52MS5BbGVydERlbGl2ZXJ5U3RhdGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoPbmV4dF9hdHRlbXB0X2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjAKCGF0dGVtcHRzGAYgAygLMh4uc2FsZG8uYmlsbGluZy52MS5BbGVydEF0dGVtcHQSDAoEbm90ZRgHIAEoCRIsCgNlbmQYCCABKA4yHy5zYWxkby5jYWxsYmFja3MudjEuRGVsaXZlcnlFbmRCEgoQX25leHRfYXR0ZW1wdF9hdCLYAQoMQWxlcnRBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2h0dHBfc3RhdHVzGAIgASgNEg8KB3Byb2JsZW0YAyABKAkSEwoLZHVyYXRpb25fbXMYBCABKA0SCwoDdXJsGAUgASgJEjgKDHByb2JsZW1fY29kZRgGIAEoDjIiLnNhbGRvLmNhbGxiYWNrcy52MS5BdHRlbXB0UHJvYmxlbRIWCg5wcm9ibGVtX2RldGFpbBgHIAEoCSqhAQoSQWxlcnREZWxpdmVyeVN0YXRlEiQKIEFMRVJUX0RFTElWRVJZX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAocQUxFUlRfREVMSVZFUllfU1RBVEVfUEVORElORxABEiIKHkFMRVJUX0RFTElWRVJZX1NUQVRFX0RFTElWRVJFRBACEh8KG0FMRVJUX0RFTElWRVJZX1NUQVRFX0ZBSUxFRBADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_callbacks_v1_delivery]);
 
 /**
  * What an account is notified of. `balance.low` happens at the threshold of the low-balance alert, which has a mail of its own.
@@ -150,11 +152,18 @@ export type AlertDelivery = Message<"saldo.billing.v1.AlertDelivery"> & {
   attempts: AlertAttempt[];
 
   /**
-   * Why it was given up. Empty: it was not.
+   * Why it was given up, in English. Empty: it was not.
    *
    * @generated from field: string note = 7;
    */
   note: string;
+
+  /**
+   * The same as a value. Unspecified where `note` is empty, or has a reason without a value.
+   *
+   * @generated from field: saldo.callbacks.v1.DeliveryEnd end = 8;
+   */
+  end: DeliveryEnd;
 };
 
 /**
@@ -185,7 +194,7 @@ export type AlertAttempt = Message<"saldo.billing.v1.AlertAttempt"> & {
   httpStatus: number;
 
   /**
-   * What went wrong, for a person. Empty: nothing.
+   * What went wrong, in English. Empty: nothing.
    *
    * @generated from field: string problem = 3;
    */
@@ -204,6 +213,20 @@ export type AlertAttempt = Message<"saldo.billing.v1.AlertAttempt"> & {
    * @generated from field: string url = 5;
    */
   url: string;
+
+  /**
+   * The same as `problem`, as a value. Unspecified where `problem` is empty, or has a reason without a value.
+   *
+   * @generated from field: saldo.callbacks.v1.AttemptProblem problem_code = 6;
+   */
+  problemCode: AttemptProblem;
+
+  /**
+   * What the value leaves open, such as the start of the answer. Empty: nothing.
+   *
+   * @generated from field: string problem_detail = 7;
+   */
+  problemDetail: string;
 };
 
 /**

@@ -8,13 +8,15 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AttemptProblem, DeliveryEnd } from "../../callbacks/v1/delivery_pb.ts";
+import { file_saldo_callbacks_v1_delivery } from "../../callbacks/v1/delivery_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/merchant/v1/callback.proto.
  */
 export const file_saldo_merchant_v1_callback: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS9jYWxsYmFjay5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEi2gEKEENhbGxiYWNrU2V0dGluZ3MSCwoDdXJsGAEgASgJEhcKD3Rva2VuX2xhc3RfZm91chgCIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAMgASgJEjMKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESMwoKc3RvcHBlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUINCgtfdXBkYXRlZF9hdEINCgtfc3RvcHBlZF9hdCLVAgoQQ2FsbGJhY2tEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRITCgt0cmFuc2Zlcl9pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSCwoDdXJsGAUgASgJEi8KBXN0YXRlGAYgASgOMiAuc2FsZG8ubWVyY2hhbnQudjEuQ2FsbGJhY2tTdGF0ZRI4Cg9uZXh0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoIYXR0ZW1wdHMYCSADKAsyIi5zYWxkby5tZXJjaGFudC52MS5DYWxsYmFja0F0dGVtcHQSDAoEbm90ZRgKIAEoCUISChBfbmV4dF9hdHRlbXB0X2F0InwKD0NhbGxiYWNrQXR0ZW1wdBIuCgpzdGFydGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtodHRwX3N0YXR1cxgCIAEoDRIPCgdwcm9ibGVtGAMgASgJEhMKC2R1cmF0aW9uX21zGAQgASgNKoQBCg1DYWxsYmFja1N0YXRlEh4KGkNBTExCQUNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQ0FMTEJBQ0tfU1RBVEVfUEVORElORxABEhwKGENBTExCQUNLX1NUQVRFX0RFTElWRVJFRBACEhkKFUNBTExCQUNLX1NUQVRFX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS9jYWxsYmFjay5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEi2gEKEENhbGxiYWNrU2V0dGluZ3MSCwoDdXJsGAEgASgJEhcKD3Rva2VuX2xhc3RfZm91chgCIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAMgASgJEjMKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESMwoKc3RvcHBlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUINCgtfdXBkYXRlZF9hdEINCgtfc3RvcHBlZF9hdCKDAwoQQ2FsbGJhY2tEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRITCgt0cmFuc2Zlcl9pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSCwoDdXJsGAUgASgJEi8KBXN0YXRlGAYgASgOMiAuc2FsZG8ubWVyY2hhbnQudjEuQ2FsbGJhY2tTdGF0ZRI4Cg9uZXh0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoIYXR0ZW1wdHMYCSADKAsyIi5zYWxkby5tZXJjaGFudC52MS5DYWxsYmFja0F0dGVtcHQSDAoEbm90ZRgKIAEoCRIsCgNlbmQYCyABKA4yHy5zYWxkby5jYWxsYmFja3MudjEuRGVsaXZlcnlFbmRCEgoQX25leHRfYXR0ZW1wdF9hdCLOAQoPQ2FsbGJhY2tBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2h0dHBfc3RhdHVzGAIgASgNEg8KB3Byb2JsZW0YAyABKAkSEwoLZHVyYXRpb25fbXMYBCABKA0SOAoMcHJvYmxlbV9jb2RlGAUgASgOMiIuc2FsZG8uY2FsbGJhY2tzLnYxLkF0dGVtcHRQcm9ibGVtEhYKDnByb2JsZW1fZGV0YWlsGAYgASgJKoQBCg1DYWxsYmFja1N0YXRlEh4KGkNBTExCQUNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQ0FMTEJBQ0tfU1RBVEVfUEVORElORxABEhwKGENBTExCQUNLX1NUQVRFX0RFTElWRVJFRBACEhkKFUNBTExCQUNLX1NUQVRFX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_timestamp, file_saldo_callbacks_v1_delivery]);
 
 /**
  * Where a merchant is called back, and how it knows that it is us.
@@ -135,11 +137,18 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   attempts: CallbackAttempt[];
 
   /**
-   * Why it was given up. Empty: it was not.
+   * Why it was given up, in English. Empty: it was not.
    *
    * @generated from field: string note = 10;
    */
   note: string;
+
+  /**
+   * The same as a value. Unspecified where `note` is empty, or has a reason without a value.
+   *
+   * @generated from field: saldo.callbacks.v1.DeliveryEnd end = 11;
+   */
+  end: DeliveryEnd;
 };
 
 /**
@@ -170,7 +179,7 @@ export type CallbackAttempt = Message<"saldo.merchant.v1.CallbackAttempt"> & {
   httpStatus: number;
 
   /**
-   * What went wrong, for a person. Empty: nothing.
+   * What went wrong, in English. Empty: nothing.
    *
    * @generated from field: string problem = 3;
    */
@@ -182,6 +191,20 @@ export type CallbackAttempt = Message<"saldo.merchant.v1.CallbackAttempt"> & {
    * @generated from field: uint32 duration_ms = 4;
    */
   durationMs: number;
+
+  /**
+   * The same as `problem`, as a value. Unspecified where `problem` is empty, or has a reason without a value.
+   *
+   * @generated from field: saldo.callbacks.v1.AttemptProblem problem_code = 5;
+   */
+  problemCode: AttemptProblem;
+
+  /**
+   * What the value leaves open, such as the start of the answer. Empty: nothing.
+   *
+   * @generated from field: string problem_detail = 6;
+   */
+  problemDetail: string;
 };
 
 /**

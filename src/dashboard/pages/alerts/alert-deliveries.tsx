@@ -8,6 +8,7 @@ import { AlertService } from "#gen/saldo/billing/v1/alert_service_pb.ts";
 import { Badge, type Tone } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
+import { useReasons } from "../../components/delivery-reasons.ts";
 import { LoadMore } from "../../components/load-more.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Empty, Failed, SkeletonLines, Stale } from "../../components/states.tsx";
@@ -121,15 +122,17 @@ function useColumns({ mutate, isPending }: Resend): readonly Column<AlertDeliver
   return [...columns, act];
 }
 
-function LastResult({ delivery: { attempts, note } }: { readonly delivery: AlertDelivery }) {
+function LastResult({ delivery }: { readonly delivery: AlertDelivery }) {
   const messages = useMessages(ALERTS_MESSAGES);
-  const last = attempts.at(-1);
+  const { endOf, problemOf } = useReasons();
+  const note = endOf(delivery);
+  const last = delivery.attempts.at(-1);
   if (last === undefined) return note === "" ? UNKNOWN : note;
   const status = last.httpStatus === 0 ? messages.noAnswer : `HTTP ${last.httpStatus}`;
   return (
     <span className="break-words">
       {status}
-      {last.problem === "" ? null : <span className="block text-xs text-muted">{last.problem}</span>}
+      {last.problem === "" ? null : <span className="block text-xs text-muted">{problemOf(last)}</span>}
       {note === "" ? null : <span className="block text-xs text-muted">{note}</span>}
     </span>
   );

@@ -10,6 +10,7 @@ import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
+import { useReasons } from "../../components/delivery-reasons.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -46,6 +47,7 @@ export function DeliverySheet({ open, delivery, onClose, children }: SheetProps)
 
 function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
   const messages = useMessages(CALLBACK_MESSAGES);
+  const { endOf } = useReasons();
   const { environment } = useMerchantHere();
   return (
     <>
@@ -79,7 +81,7 @@ function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
         {delivery.note === "" ? null : (
           <div>
             <dt>{messages.note}</dt>
-            <dd>{delivery.note}</dd>
+            <dd>{endOf(delivery)}</dd>
           </div>
         )}
       </dl>
@@ -92,6 +94,7 @@ function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
 function Attempts({ attempts }: { readonly attempts: readonly CallbackAttempt[] }) {
   const messages = useMessages(CALLBACK_MESSAGES);
   const formats = useFormats();
+  const { problemOf } = useReasons();
   return (
     <section className="flex flex-col gap-2">
       <h3 className="font-medium">{messages.attempts}</h3>
@@ -106,7 +109,7 @@ function Attempts({ attempts }: { readonly attempts: readonly CallbackAttempt[] 
                 {formats.seconds(attempt.durationMs)}
               </span>
             </p>
-            {attempt.problem === "" ? null : <p className="mt-1 break-words text-bad">{attempt.problem}</p>}
+            {attempt.problem === "" ? null : <p className="mt-1 break-words text-bad">{problemOf(attempt)}</p>}
           </li>
         ))}
       </ol>
