@@ -206,6 +206,7 @@ CREATE TABLE auto_top_up (
   resumed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   paused_at timestamp with time zone,
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  not_before timestamp with time zone,
   CONSTRAINT auto_top_up_amount_check CHECK ((amount > 0)),
   CONSTRAINT auto_top_up_monthly_cap_check CHECK ((monthly_cap > 0)),
   CONSTRAINT auto_top_up_threshold_check CHECK ((threshold > 0)),
@@ -1180,6 +1181,7 @@ CREATE TABLE top_up (
   method_id uuid,
   charge_called_at timestamp with time zone,
   saves_method boolean,
+  method_due_at timestamp with time zone,
   CONSTRAINT top_up_amount_check CHECK ((amount > 0)),
   CONSTRAINT top_up_check CHECK (((given_back >= 0) AND (given_back <= amount))),
   CONSTRAINT top_up_credited CHECK (((paid_at IS NOT NULL) = (state = ANY (ARRAY['paid'::text, 'partially_refunded'::text, 'refunded'::text, 'charged_back'::text])))),
@@ -1197,7 +1199,7 @@ CREATE INDEX top_up_attention ON public.top_up USING btree (id) WHERE ((state = 
 CREATE INDEX top_up_by_state ON public.top_up USING btree (provider, state, id);
 CREATE INDEX top_up_changed ON public.top_up USING btree (changed_at);
 CREATE INDEX top_up_due ON public.top_up USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
-CREATE UNIQUE INDEX top_up_one_automatic ON public.top_up USING btree (account_id) WHERE ((method_id IS NOT NULL) AND (state = ANY (ARRAY['created'::text, 'pending'::text, 'review'::text])));
+CREATE UNIQUE INDEX top_up_one_automatic_open ON public.top_up USING btree (account_id) WHERE ((method_id IS NOT NULL) AND (state = ANY (ARRAY['created'::text, 'pending'::text])));
 CREATE INDEX top_up_reference ON public.top_up USING btree (provider, provider_reference);
 CREATE INDEX top_up_unreceipted ON public.top_up USING btree (id) WHERE ((paid_at IS NOT NULL) AND ((receipted_at IS NULL) OR (COALESCE(noted_back, (0)::bigint) < (given_back + COALESCE(tax_given_back, (0)::bigint)))));
 GRANT INSERT ON top_up TO saldo_seed;

@@ -79,9 +79,9 @@ export class AutoTopUpSetup {
     for (const { topUpId } of await this.orders(process, accountId)) await process.topUps.verifyNow(topUpId);
   }
 
-  /** A round of the background work for every account. */
-  tick(process: TopUpProcess): Promise<void> {
-    return chargeAutoTopUps(this.work(process));
+  /** A round of the background work for every account of a provider. */
+  tick(process: TopUpProcess, provider = "sandbox"): Promise<void> {
+    return chargeAutoTopUps(this.work(process), provider);
   }
 
   /** The automatic orders of an account, newest first. */

@@ -115,7 +115,7 @@ it("makes no call where the process slept behind its claim", async () => {
   });
   await chargeAutoTopUp({ ...work, callWithinMs: 0 }, accountId);
   expect(calls).toBe(0);
-  expect(await setup.orders(one, accountId)).toMatchObject([{ state: "created" }]);
+  expect(await setup.orders(one, accountId)).toMatchObject([{ state: "canceled" }]);
 });
 
 it("is paused by an automatic payment that was given back, until the settings are saved again", async () => {

@@ -17,7 +17,7 @@ const SET_ASIDE = {
     "auth.security_event_person auto_top_up_notice_due auto_top_up_on callback_delivery_due callback_delivery_leased low_balance_alert_due",
     "operator_order_pending payment_method_one payout_attempt_final payout_living payout_lost payout_open payout_recheck",
     "posting_credit posting_debit posting_house_late posting_late posting_reference receivable_open receivable_owed",
-    "sandbox_transaction_holder sandbox_transaction_mempool top_up_attention top_up_due top_up_one_automatic top_up_unreceipted transfer_open",
+    "sandbox_transaction_holder sandbox_transaction_mempool top_up_attention top_up_due top_up_one_automatic_open top_up_unreceipted transfer_open",
     "usage_record_late webhook_delivery_due webhook_delivery_leased",
   ].flatMap((names) => names.split(" ")),
   // An index on an expression has no property.

@@ -122,7 +122,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
             watch.tick,
             people.lowBalanceTick,
             people.alertTick,
-            standby.whileConfirmed(payments.autoTopUpTick),
+            ...payments.autoTopUpTicks.map(standby.whileConfirmed),
             people.autoTopUpMailTick,
             postAlertsTick(alerts),
             receivableTick(database.pool),

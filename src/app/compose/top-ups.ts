@@ -3,7 +3,7 @@
 
 import { fetch } from "undici";
 import { baseUrlOf } from "./announcement.ts";
-import { autoTopUpTick } from "../../billing/jobs/auto-top-ups.ts";
+import { autoTopUpTicks } from "../../billing/jobs/auto-top-ups.ts";
 import { openPaymentProviders } from "../../billing/payments/payment-providers.ts";
 import {
   createSandboxDesk,
@@ -26,7 +26,7 @@ export type TopUpParts = {
   /** Null: there is no sandbox provider. */
   readonly desk: SandboxDesk | null;
   /** Charges accounts that are low and want it. */
-  readonly autoTopUpTick: Tick;
+  readonly autoTopUpTicks: readonly Tick[];
   /** Closes the providers, once no more calls come. */
   close(): Promise<void>;
 };
@@ -63,7 +63,7 @@ export function createTopUpParts(
   return {
     topUps,
     desk,
-    autoTopUpTick: autoTopUpTick({
+    autoTopUpTicks: autoTopUpTicks({
       database,
       providers,
       clock: systemClock,

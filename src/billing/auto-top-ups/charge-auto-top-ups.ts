@@ -3,6 +3,7 @@
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
+import { createLook } from "../../database/throttled-reader.ts";
 import { withTransaction } from "../../database/transactions.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { BEFORE_ALL_IDS, uuidv7 } from "../../kernel/ids.ts";
@@ -14,8 +15,17 @@ import { applyPayment } from "../top-ups/apply-payment.ts";
 import { FIRST_CHECK_MS } from "../top-ups/check-schedule.ts";
 import { taxedOrder } from "../top-ups/create-top-up.ts";
 import { insertTopUp, wake } from "../top-ups/store.ts";
-import { openMethodToken } from "./saved-method.ts";
-import { addNotice, claimCharge, readPlan, noteOutcomes, pause, readHistory, selectLowAccounts } from "./store.ts";
+import { openMethodToken, readMethod } from "./saved-method.ts";
+import {
+  addNotice,
+  claimCharge,
+  isUncalled,
+  pause,
+  putOff,
+  readHistory,
+  readPlan,
+  selectLowAccounts,
+} from "./store.ts";
 
 /** So many refusals in a row pause it, until its owner saves the settings again. */
 export const MOST_REFUSALS = 3;
@@ -23,6 +33,10 @@ export const MOST_REFUSALS = 3;
 const CALL_WITHIN_MS = 10_000;
 /** An order of which the provider knows nothing after this time was never made. No call takes a tenth of it. */
 const ENDS_AFTER_MS = 15 * 60_000;
+/** How many accounts of a provider are charged at a time: a call that gets no answer delays one of them. */
+const AT_ONCE = 8;
+/** The part of the time for which the database looks for accounts beside requests. */
+const SHARE = 0.2;
 
 export type AutoTopUpWork = {
   readonly database: Database;
@@ -38,45 +52,75 @@ type Order = {
   readonly topUpId: string;
   readonly accountId: string;
   readonly provider: string;
-  readonly methodId: string;
   /** What is charged, tax included. */
   readonly paid: bigint;
 };
 
-/** Charges every account that is low and wants it, and owes the mails of what became of former charges. */
-export async function chargeAutoTopUps(work: AutoTopUpWork, signal?: AbortSignal): Promise<void> {
-  try {
-    await chargeLowAccounts(work, signal);
-  } finally {
-    await noteOutcomes(work.database.pool);
-  }
+/** The providers whose saved methods are charged. */
+export function chargingProviders({ providers }: Pick<AutoTopUpWork, "providers">): readonly string[] {
+  return providers.names.filter((name) => providers.of(name)?.charge != null);
 }
 
-async function chargeLowAccounts(work: AutoTopUpWork, signal?: AbortSignal): Promise<void> {
-  const { pool } = work.database;
-  const providers = work.providers.names.filter((name) => work.providers.of(name)?.charge != null);
-  if (providers.length === 0) return;
-  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
-    const accounts: readonly string[] = await selectLowAccounts(pool, { after, providers });
-    for (const accountId of accounts) {
-      if (signal?.aborted) return;
+/** Charges every account that is low, wants it and has a method of the provider: some at a time. */
+export async function chargeAutoTopUps(work: AutoTopUpWork, provider: string, signal?: AbortSignal): Promise<void> {
+  const accounts = lowAccounts(work, provider, signal);
+  const chargeOnes = async (): Promise<void> => {
+    for await (const accountId of accounts) {
+      if (signal?.aborted === true) return;
       await chargeAutoTopUp(work, accountId).catch((error: unknown) => work.onFailure(accountId, error));
     }
-    after = accounts.at(-1);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, chargeOnes));
+}
+
+async function* lowAccounts(
+  { database }: AutoTopUpWork,
+  provider: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void> {
+  const look = createLook(database.pool, { share: SHARE, ...(signal && { signal }) });
+  for (let after: string | null = BEFORE_ALL_IDS; after !== null;) {
+    const page = await selectLowAccounts(look, { after, provider });
+    yield* page.accounts;
+    after = page.next;
   }
 }
 
-/** Charges one account if it is low, wants it, and nothing speaks against it. Errors: those of the database. */
+/** Charges one account if it is low, wants it, and nothing speaks against it. Errors: those of the database; SecretUnreadable. */
 export async function chargeAutoTopUp(work: AutoTopUpWork, accountId: string): Promise<void> {
-  const order = await withTransaction(work.database, (client) => decide(client, work, accountId));
-  if (order !== null) await charge(work, order);
+  const method = await openMethod(work.database, accountId);
+  if (method === null) return;
+  const order = await withTransaction(work.database, (client) => decide(client, work, { accountId, ...method }));
+  if (order !== null) await charge(work, order, method.token);
+}
+
+/** The method of an account, to be charged. Null: it has none. One that cannot be read is looked at again in an hour. */
+async function openMethod(
+  database: Database,
+  accountId: string,
+): Promise<{ readonly methodId: string; readonly token: string } | null> {
+  try {
+    const methodId = (await readMethod(database.pool, accountId))?.methodId;
+    const token = methodId === undefined ? null : await openMethodToken(database.pool, methodId);
+    return methodId === undefined || token === null ? null : { methodId, token };
+  } catch (error) {
+    await withTransaction(database, async (client) => {
+      await lockAccount(client, accountId);
+      await putOff(client, accountId, null);
+    });
+    throw error;
+  }
 }
 
 /** Writes an order down. Null: none is due. All that counts is read behind the lock of the account. */
-async function decide(client: PoolClient, { clock }: AutoTopUpWork, accountId: string): Promise<Order | null> {
+async function decide(
+  client: PoolClient,
+  { clock }: AutoTopUpWork,
+  { accountId, methodId }: { accountId: string; methodId: string },
+): Promise<Order | null> {
   const account = await lockAccount(client, accountId);
   const plan = await readPlan(client, accountId);
-  if (plan === null || account.posted - account.owed >= plan.threshold) return null;
+  if (plan?.methodId !== methodId || account.posted - account.owed >= plan.threshold) return null;
   const history = await readHistory(client, accountId, plan.resumedAt);
   if (history.open > 0) return null;
   if (history.refusals >= MOST_REFUSALS || history.wasGivenBack) {
@@ -85,15 +129,19 @@ async function decide(client: PoolClient, { clock }: AutoTopUpWork, accountId: s
     await addNotice(client, { accountId, kind: "paused", about, amount: plan.amount });
     return null;
   }
-  if (history.isWaiting) return null;
+  if (history.waitUntil !== null) {
+    await putOff(client, accountId, history.waitUntil);
+    return null;
+  }
   const taxed = await taxedOrder(client, plan.amount);
   const paid = taxed.amount + taxed.tax;
   if (history.charged + paid > plan.monthlyCap) {
     const about = `capped:${history.month}:${plan.monthlyCap}`;
     await addNotice(client, { accountId, kind: "capped", about, amount: plan.monthlyCap });
+    await putOff(client, accountId, null);
     return null;
   }
-  const { methodId, provider } = plan;
+  const { provider } = plan;
   const nowMs = clock.now();
   const topUpId = uuidv7(nowMs);
   await insertTopUp(client, {
@@ -106,25 +154,29 @@ async function decide(client: PoolClient, { clock }: AutoTopUpWork, accountId: s
     expiresAt: new Date(nowMs + ENDS_AFTER_MS),
     nextCheckAt: new Date(nowMs + FIRST_CHECK_MS),
   });
-  return { topUpId, accountId, provider, methodId, paid };
+  return { topUpId, accountId, provider, paid };
 }
 
 /** Calls the provider for an order that is committed: once for ever, whatever becomes of the call. */
 async function charge(
   { database, providers, callWithinMs = CALL_WITHIN_MS, onFailure }: AutoTopUpWork,
   order: Order,
+  token: string,
 ): Promise<void> {
-  const { topUpId, accountId, methodId, paid } = order;
+  const { topUpId, accountId, paid } = order;
   const provider = providers.of(order.provider);
-  const token = await openMethodToken(database.pool, methodId);
-  // Nothing was called: the provider will know nothing of the order, and it ends by itself.
-  if (provider?.charge == null || token === null) return;
   const sinceMs = performance.now();
-  const isOurs = await withTransaction(database, async (client) => {
+  const claim = await withTransaction(database, async (client) => {
     await lockAccount(client, accountId);
-    return claimCharge(client, topUpId);
+    if (provider?.charge != null && (await claimCharge(client, topUpId))) return "ours";
+    return (await isUncalled(client, topUpId)) ? "stopped" : "gone";
   });
-  if (!isOurs || performance.now() - sinceMs > callWithinMs) return;
+  if (claim === "gone") return;
+  // No call was made, and none will be: the order ends now, and counts as no refusal.
+  if (provider?.charge == null || claim === "stopped" || performance.now() - sinceMs > callWithinMs) {
+    await applyPayment(database, topUpId, { state: "canceled", amount: null, givenBack: null, reference: null });
+    return;
+  }
   try {
     const description = `Saldo Rp ${formatMoney(idr(paid))}`;
     const { outcome, reference } = await provider.charge({

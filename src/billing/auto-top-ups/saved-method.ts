@@ -2,11 +2,15 @@
 // removed method has none. No number of a card is stored; a label has the last digits alone.
 
 import type { Pool, PoolClient } from "pg";
+import type { Database } from "../../database/database.ts";
 import type { SecretColumns } from "../../database/secrets/secret-columns.ts";
 import { readSecretForm } from "../../database/secrets/secret-state.ts";
+import { withTransaction } from "../../database/transactions.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { openText, sealText } from "../../kernel/sealed-text.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
 import type { SavedMethod } from "../payments/payment-provider.ts";
+import type { TopUp } from "../top-ups/top-up.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -15,6 +19,8 @@ SELECT id AS "methodId", provider, label, created_at AS "createdAt" FROM payment
 const TOKEN = `SELECT token FROM payment_method WHERE id = $1::uuid`;
 const REMOVE = `
 UPDATE payment_method SET token = NULL, removed_at = clock_timestamp() WHERE account_id = $1::uuid AND removed_at IS NULL RETURNING label`;
+const TAKE_DUE = `
+UPDATE top_up SET method_due_at = NULL WHERE id = $1::uuid AND method_due_at IS NOT NULL AND state = 'paid' RETURNING created_at AS "orderedAt"`;
 const REMOVED_SINCE = `SELECT FROM payment_method WHERE account_id = $1::uuid AND removed_at > $2::timestamptz LIMIT 1`;
 const INSERT = `
 INSERT INTO payment_method (id, account_id, provider, token, label) VALUES ($1::uuid, $2::uuid, $3, $4, $5)`;
@@ -49,11 +55,24 @@ export async function openMethodToken(client: Queryable, methodId: string): Prom
   return stored === null ? null : openText(METHOD_SECRETS.nameOf("token", methodId), stored);
 }
 
+/** Saves the method that paid an order, once, where that is due. */
+export function saveDueMethod(
+  database: Database,
+  { topUpId, accountId, provider }: Pick<TopUp, "topUpId" | "accountId" | "provider">,
+  method: SavedMethod,
+): Promise<void> {
+  return withTransaction(database, async (client) => {
+    await lockAccount(client, accountId);
+    const [due] = (await client.query<{ orderedAt: Date }>(TAKE_DUE, [topUpId])).rows;
+    if (due !== undefined) await saveMethod(client, { accountId, provider, orderedAt: due.orderedAt, method });
+  });
+}
+
 /**
  * Stores the method that paid an order, in the place of the former one. The account is locked. Nothing is stored where a method was removed
  * since the order: its payer agreed before that.
  */
-export async function saveMethod(
+async function saveMethod(
   client: PoolClient,
   {
     accountId,

@@ -1,6 +1,9 @@
 // SQL of automatic top-ups. What decides about money is read behind the lock of the account.
 
 import type { Pool, PoolClient } from "pg";
+import type { Database } from "../../database/database.ts";
+import { BY_KEY, type Look } from "../../database/throttled-reader.ts";
+import { withTransaction } from "../../database/transactions.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -9,6 +12,10 @@ const ACCOUNTS_PER_PAGE = 200;
 /** The states of orders that a provider has ended without a payment. All others are open or were paid. */
 const ENDED = "('expired', 'failed', 'canceled')";
 const OPEN = "('created', 'pending', 'review')";
+// Of a top-up t that has ended. A refusal is the provider's answer to our call. What was called and never known there was not reached. An order
+// that we ended before its call, or that no process called, is neither.
+const REFUSED = `t.state IN ${ENDED} AND t.charge_called_at IS NOT NULL AND (t.state = 'failed' OR t.provider_reference IS NOT NULL)`;
+const UNREACHED = "t.state = 'expired' AND t.charge_called_at IS NOT NULL AND t.provider_reference IS NULL";
 
 const SETTINGS = `
 SELECT is_on AS "isOn", threshold, amount, monthly_cap AS "monthlyCap", paused_at AS "pausedAt" FROM auto_top_up WHERE account_id = $1::uuid`;
@@ -16,21 +23,35 @@ SELECT is_on AS "isOn", threshold, amount, monthly_cap AS "monthlyCap", paused_a
 const WRITE = `
 INSERT INTO auto_top_up (account_id, is_on, threshold, amount, monthly_cap) VALUES ($1::uuid, $2::boolean, $3::bigint, $4::bigint, $5::bigint)
 ON CONFLICT (account_id) DO UPDATE SET is_on = $2::boolean, threshold = $3::bigint, amount = $4::bigint, monthly_cap = $5::bigint,
-  paused_at = NULL, resumed_at = clock_timestamp(), updated_at = clock_timestamp()`;
+  paused_at = NULL, not_before = NULL, resumed_at = clock_timestamp(), updated_at = clock_timestamp()`;
 const PAUSE = `UPDATE auto_top_up SET paused_at = clock_timestamp() WHERE account_id = $1::uuid`;
+// At most an hour, and no longer than the month of the cap: what an operator or an older process changes meanwhile is seen then.
+const PUT_OFF = `
+UPDATE auto_top_up SET not_before = least($2::timestamptz, hour.ahead, CASE WHEN hour.month > clock_timestamp() THEN hour.month END)
+FROM (
+  SELECT clock_timestamp() + interval '1 hour' AS ahead, date_trunc('month', clock_timestamp() + interval '1 hour', 'Asia/Jakarta') AS month
+) hour WHERE account_id = $1::uuid`;
 
 // An operator who stops admission, as after a restore, stops charging as well: the orders of the lost time may be missing.
 const RUNS = "NOT EXISTS (SELECT FROM admission_switch WHERE stopped_at IS NOT NULL)";
 
-// $1 the account to begin behind, $2 the providers that charge. What is held comes back in a moment, so it counts as there.
+// $1 the account to begin behind, $2 the provider that charges. What is held comes back in a moment, so it counts as there. A page is of all
+// who want it, and each is followed by keys: no order is read of an account that is not low.
 const LOW = `
-SELECT s.account_id AS "accountId"
-FROM auto_top_up s JOIN account a ON a.id = s.account_id
-WHERE s.account_id > $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_at IS NULL
-  AND greatest(0, a.posted - a.owed) < s.threshold AND ${RUNS}
-  AND EXISTS (SELECT FROM payment_method m WHERE m.account_id = s.account_id AND m.removed_at IS NULL AND m.provider = ANY ($2))
-  AND NOT EXISTS (SELECT FROM top_up t WHERE t.account_id = s.account_id AND t.method_id IS NOT NULL AND t.state IN ${OPEN})
-ORDER BY s.account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
+WITH page AS MATERIALIZED (
+  SELECT account_id, threshold, not_before FROM auto_top_up
+  WHERE account_id > $1::uuid AND is_on AND paused_at IS NULL ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}
+), low AS MATERIALIZED (
+  SELECT p.account_id FROM page p JOIN account a ON a.id = p.account_id
+  WHERE (p.not_before IS NULL OR p.not_before <= clock_timestamp()) AND a.frozen_at IS NULL AND greatest(0, a.posted - a.owed) < p.threshold
+)
+SELECT (SELECT max(account_id::text) FROM page) AS last, (SELECT count(*)::int FROM page) AS seen,
+  coalesce((
+    SELECT array_agg(l.account_id::text ORDER BY l.account_id)
+    FROM low l JOIN payment_method m ON m.account_id = l.account_id AND m.removed_at IS NULL AND m.provider = $2
+    WHERE ${RUNS}
+      AND NOT EXISTS (SELECT FROM top_up t WHERE t.account_id = l.account_id AND t.method_id IS NOT NULL AND t.state IN ${OPEN})
+  ), '{}') AS accounts`;
 
 const PLAN = `
 SELECT s.threshold, s.amount, s.monthly_cap AS "monthlyCap", s.resumed_at AS "resumedAt", m.id AS "methodId", m.provider
@@ -39,10 +60,11 @@ WHERE s.account_id = $1::uuid AND s.is_on AND s.paused_at IS NULL AND a.frozen_a
 // $2 since when refusals count, and payments that were given back: of automatic orders, and of one that has saved a method. The cap counts what is charged, tax included, from the creation of the order.
 const HISTORY = `
 WITH automatic AS MATERIALIZED (
-  SELECT state, amount + coalesce(tax, 0) AS paid, created_at, changed_at, state IN ${ENDED} AS is_ended
-  FROM top_up WHERE account_id = $1::uuid AND method_id IS NOT NULL
-), refused AS (
-  SELECT changed_at FROM automatic
+  SELECT t.state, t.amount + coalesce(t.tax, 0) AS paid, t.created_at, t.changed_at, t.state IN ${ENDED} AS is_ended, ${REFUSED} AS is_refused,
+    CASE WHEN t.state = 'canceled' AND t.provider_reference IS NULL THEN interval '1 minute' ELSE interval '1 hour' END AS pause
+  FROM top_up t WHERE t.account_id = $1::uuid AND t.method_id IS NOT NULL
+), ended AS (
+  SELECT changed_at + pause AS wait_until, is_refused FROM automatic
   WHERE is_ended AND created_at > $2::timestamptz
     AND created_at > coalesce((SELECT max(created_at) FROM automatic WHERE NOT is_ended), '-infinity')
 )
@@ -50,10 +72,10 @@ SELECT
   (SELECT count(*)::int FROM automatic WHERE state IN ${OPEN}) AS open,
   (SELECT coalesce(sum(paid), 0)::bigint FROM automatic
    WHERE NOT is_ended AND created_at >= date_trunc('month', clock_timestamp(), 'Asia/Jakarta')) AS charged,
-  (SELECT count(*)::int FROM refused) AS refusals,
+  (SELECT count(*)::int FROM ended WHERE is_refused) AS refusals,
   EXISTS (SELECT FROM top_up WHERE account_id = $1::uuid AND (method_id IS NOT NULL OR saves_method)
     AND changed_at > $2::timestamptz AND (state IN ('partially_refunded', 'refunded', 'charged_back') OR dispute IS NOT NULL)) AS "wasGivenBack",
-  (SELECT coalesce(bool_or(changed_at > clock_timestamp() - interval '1 hour'), false) FROM refused) AS "isWaiting",
+  (SELECT max(wait_until) FROM ended WHERE wait_until > clock_timestamp()) AS "waitUntil",
   to_char(clock_timestamp() AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM') AS month`;
 
 // The column is set once for ever: the process that sets it calls the provider, and no other does. Not where its owner or an operator has
@@ -68,15 +90,22 @@ WHERE t.id = $1::uuid AND m.id = t.method_id AND m.removed_at IS NULL AND s.acco
 const ADD_NOTICE = `
 INSERT INTO auto_top_up_notice (id, account_id, kind, about, amount) VALUES ($1::uuid, $2::uuid, $3, $4, $5::bigint)
 ON CONFLICT (account_id, about) DO NOTHING`;
-// What became of automatic orders in the last days, each outcome once.
-const NOTE_OUTCOMES = `
+// The outcomes of automatic orders, each once. A provider that cannot be reached is one mail a day, however many orders it takes.
+const noteOutcomesOf = (which: string): string => `
 INSERT INTO auto_top_up_notice (id, account_id, kind, about, amount)
-SELECT new_uuidv7(), t.account_id, o.kind, 'top-up:' || t.id || ':' || o.kind, t.amount + coalesce(t.tax, 0)
-FROM (SELECT * FROM top_up WHERE changed_at > clock_timestamp() - interval '3 days' AND method_id IS NOT NULL) t
-CROSS JOIN LATERAL (SELECT CASE WHEN t.paid_at IS NOT NULL THEN 'succeeded' WHEN t.state IN ${ENDED} THEN 'failed' END AS kind) o
-WHERE o.kind IS NOT NULL
-  AND NOT EXISTS (SELECT FROM auto_top_up_notice n WHERE n.account_id = t.account_id AND n.about = 'top-up:' || t.id || ':' || o.kind)
+SELECT new_uuidv7(), t.account_id, o.kind, o.about, t.amount + coalesce(t.tax, 0)
+FROM top_up t
+CROSS JOIN LATERAL (VALUES
+  ('succeeded', t.paid_at IS NOT NULL, 'top-up:' || t.id || ':succeeded'),
+  ('failed', ${REFUSED}, 'top-up:' || t.id || ':failed'),
+  ('failed', ${UNREACHED}, 'unreached:' || to_char(t.changed_at AT TIME ZONE 'Asia/Jakarta', 'YYYY-MM-DD'))
+) o (kind, is_owed, about)
+WHERE ${which} AND t.method_id IS NOT NULL AND o.is_owed
 ON CONFLICT (account_id, about) DO NOTHING`;
+const NOTE_OUTCOME = noteOutcomesOf("t.id = $1::uuid");
+// By the index on changed_at: no more is read than has changed.
+const NOTE_MISSED = noteOutcomesOf("t.changed_at > clock_timestamp() - interval '2 hours'");
+const IS_UNCALLED = `SELECT FROM top_up WHERE id = $1::uuid AND charge_called_at IS NULL AND state = 'created'`;
 
 /** What an account wants. Money is micro-rupiah. */
 export type AutoTopUpSettings = {
@@ -109,13 +138,19 @@ export async function pause(client: Queryable, accountId: string): Promise<void>
   await client.query(PAUSE, [accountId]);
 }
 
-/** A page of the accounts that are low, behind one. The last page is empty. */
+/** Looks at an account again at a time, and within an hour. Null: in an hour. The account is locked. */
+export async function putOff(client: Queryable, accountId: string, until: Date | null): Promise<void> {
+  await client.query(PUT_OFF, [accountId, until]);
+}
+
+/** The accounts with a method of a provider that are low, of a page of those that want it. `next`: where the page behind it begins. */
 export async function selectLowAccounts(
-  client: Queryable,
-  { after, providers }: { after: string; providers: readonly string[] },
-): Promise<string[]> {
-  const { rows } = await client.query<{ accountId: string }>(LOW, [after, providers]);
-  return rows.map(({ accountId }) => accountId);
+  look: Look,
+  { after, provider }: { after: string; provider: string },
+): Promise<{ readonly accounts: readonly string[]; readonly next: string | null }> {
+  type Row = { last: string | null; seen: number; accounts: string[] };
+  const [page] = await look<Row>(LOW, [after, provider]);
+  return { accounts: page?.accounts ?? [], next: page?.seen === ACCOUNTS_PER_PAGE ? page.last : null };
 }
 
 /** What is charged, of an account that wants it. */
@@ -135,12 +170,12 @@ export type History = {
   readonly open: number;
   /** Of this month: open orders, those whose outcome is not known, and paid ones. */
   readonly charged: bigint;
-  /** How many in a row ended without a payment. */
+  /** How many in a row the provider refused. */
   readonly refusals: number;
   /** Whether a payment was given back: by us, by the provider or by the payer's bank. */
   readonly wasGivenBack: boolean;
-  /** Whether the last refusal is too recent for another try. */
-  readonly isWaiting: boolean;
+  /** Until when no other try is made, as the last one ended without a payment. Null: one may be made. */
+  readonly waitUntil: Date | null;
   /** Such as 2026-11. */
   readonly month: string;
 };
@@ -155,6 +190,11 @@ export async function claimCharge(client: Queryable, topUpId: string): Promise<b
   return (await client.query(CLAIM_CHARGE, [topUpId])).rowCount === 1;
 }
 
+/** Whether no call was made for an order of a locked account, and it is still open. */
+export async function isUncalled(client: Queryable, topUpId: string): Promise<boolean> {
+  return (await client.query(IS_UNCALLED, [topUpId])).rowCount === 1;
+}
+
 /** What a mail is about. */
 export type NoticeKind = "succeeded" | "failed" | "paused" | "capped";
 
@@ -166,7 +206,15 @@ export async function addNotice(
   await client.query(ADD_NOTICE, [uuidv7(), notice.accountId, notice.kind, notice.about, notice.amount]);
 }
 
-/** Owes the mails of what became of orders. */
-export async function noteOutcomes(client: Queryable): Promise<void> {
-  await client.query(NOTE_OUTCOMES);
+/** Owes the mail of what has become of an automatic order, in the transaction that changes it. */
+export async function noteOutcome(client: Queryable, topUpId: string): Promise<void> {
+  await client.query(NOTE_OUTCOME, [topUpId]);
+}
+
+/** Owes the mails of outcomes of the last two hours that were written without one: by an older process, or when a provider is given up. */
+export function noteMissedOutcomes(database: Pick<Database, "pool">): Promise<void> {
+  return withTransaction(database, async (client) => {
+    await client.query(BY_KEY);
+    await client.query(NOTE_MISSED);
+  });
 }

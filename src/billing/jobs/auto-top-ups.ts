@@ -3,17 +3,28 @@
 import type { Pool } from "pg";
 import type { Language } from "../../kernel/preferred-language.ts";
 import type { Tick } from "../../workers/tick.ts";
-import { type AutoTopUpWork, chargeAutoTopUps } from "../auto-top-ups/charge-auto-top-ups.ts";
+import { type AutoTopUpWork, chargeAutoTopUps, chargingProviders } from "../auto-top-ups/charge-auto-top-ups.ts";
 import { AUTO_TOP_UP_MAILS, type AutoTopUpNotice, autoTopUpMail } from "../auto-top-ups/notices.ts";
+import { noteMissedOutcomes } from "../auto-top-ups/store.ts";
 import { sendOwedMails } from "../owed-mails.ts";
 
 /** A low balance is seen within this time. */
 const CHARGE_MS = 5_000;
 const MAIL_MS = 30_000;
+const MISSED_MS = 3_600_000;
 
-/** Charges the accounts that are low and want it. Processes on one database charge each once. */
-export function autoTopUpTick(work: AutoTopUpWork): Tick {
-  return { name: "charge automatic top-ups", everyMs: CHARGE_MS, run: (signal) => chargeAutoTopUps(work, signal) };
+/**
+ * Charges the accounts that are low and want it, with a tick for each provider: one that does not answer delays no account of another. Processes
+ * on one database charge each account once.
+ */
+export function autoTopUpTicks(work: AutoTopUpWork): Tick[] {
+  const charging = chargingProviders(work).map((provider) => ({
+    name: `charge automatic top-ups: ${provider}`,
+    everyMs: CHARGE_MS,
+    run: (signal: AbortSignal) => chargeAutoTopUps(work, provider, signal),
+  }));
+  const run = (): Promise<void> => noteMissedOutcomes(work.database);
+  return [...charging, { name: "note outcomes of automatic top-ups", everyMs: MISSED_MS, run }];
 }
 
 export type AutoTopUpMailWork = {

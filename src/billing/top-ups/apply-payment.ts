@@ -12,7 +12,7 @@ import { rupiahText } from "../../kernel/rupiah-text.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
 import { creditAccount } from "../../ledger/credits.ts";
 import { debitAvailable } from "../../ledger/debits.ts";
-import { saveMethod } from "../auto-top-ups/saved-method.ts";
+import { noteOutcome } from "../auto-top-ups/store.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { settleDisputes } from "./disputes.ts";
@@ -74,18 +74,14 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
   }
 
   if (decision.steps.includes("paid")) await credit(client, topUp);
-  if (decision.steps.at(-1) === "paid" && topUp.savesMethod && facts.method != null)
-    await saveMethod(client, {
-      accountId: topUp.accountId,
-      provider: topUp.provider,
-      orderedAt: topUp.createdAt,
-      method: facts.method,
-    });
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (grows) await takeBack(client, topUp, { back, state });
   const shown = { problem, dispute, providerReference, givenBack: back.net, taxGivenBack: back.tax };
-  await saveMoved(client, { topUpId, state, ...shown, isCredited: isCredited(state) });
+  // The credit waits for nothing of the method, which is saved behind it.
+  const isMethodDue = decision.steps.at(-1) === "paid" && topUp.savesMethod && facts.method != null;
+  await saveMoved(client, { topUpId, state, ...shown, isMethodDue, isCredited: isCredited(state) });
+  if (topUp.methodId !== null) await noteOutcome(client, topUpId);
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;

@@ -24,6 +24,9 @@ const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
  * bank may take a card's payment back four months later, longer where it was for something delivered later.
  */
 const LOOKS_AT_PAID_MS = [...LATE_LOOKS_MS, 60 * DAY_MS, 90 * DAY_MS, 120 * DAY_MS, 150 * DAY_MS, 180 * DAY_MS];
+/** A method that could not be saved is tried again after a quarter of the time since the payment, and given up after a week. */
+const SAVING_STEP_MS = { least: 5 * SECOND_MS, most: LONGEST_STEP_MS } as const;
+const SAVING_FOR_MS = 7 * DAY_MS;
 /** A provider that does not answer is asked again after this time, doubling. */
 const AWAY_STEP_MS = { first: 5 * SECOND_MS, most: 30 * MINUTE_MS } as const;
 
@@ -37,9 +40,13 @@ export function nextCheck(
     givenBack,
     createdAt,
     changedAt,
-  }: Pick<TopUp, "state" | "amount" | "givenBack" | "createdAt" | "changedAt">,
+    methodDueAt = null,
+  }: Pick<TopUp, "state" | "amount" | "givenBack" | "createdAt" | "changedAt"> & Partial<Pick<TopUp, "methodDueAt">>,
   nowMs: number,
 ): number | null {
+  const dueForMs = methodDueAt === null ? SAVING_FOR_MS : nowMs - methodDueAt.getTime();
+  if (dueForMs < SAVING_FOR_MS)
+    return nowMs + Math.min(Math.max(dueForMs / 4, SAVING_STEP_MS.least), SAVING_STEP_MS.most);
   // After a partial refund the rest may follow; a chargeback may be won.
   if (givenBack >= amount && state !== "charged_back") return null;
   if (!WAITING.has(state)) {

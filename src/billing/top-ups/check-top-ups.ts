@@ -4,6 +4,7 @@
 import type { Database } from "../../database/database.ts";
 import { NotFound, UpstreamBusy } from "../../kernel/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import { saveDueMethod } from "../auto-top-ups/saved-method.ts";
 import { type PaymentFacts, PaymentProviderError } from "../payments/payment-provider.ts";
 import type { PaymentProviders } from "../payments/payment-providers.ts";
 import { applyPayment } from "./apply-payment.ts";
@@ -86,7 +87,20 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const isUndone = contradicts && isUnpaid(facts.state);
   const isWonBack = topUp.state === "charged_back" && facts.state === "paid";
   const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
-  return applyPayment(database, topUp.topUpId, { ...known, isUndone, isWonBack });
+  const applied = await applyPayment(database, topUp.topUpId, { ...known, isUndone, isWonBack });
+  return saveMethodOf(checks, applied, facts);
+}
+
+/** Saves the method that paid, behind the credit. Where that fails, the next check tries again: the credit stays as it is. */
+async function saveMethodOf({ database, onFailure }: TopUpChecks, topUp: TopUp, facts: PaymentFacts): Promise<TopUp> {
+  if (topUp.methodDueAt === null || facts.method == null) return topUp;
+  try {
+    await saveDueMethod(database, topUp, facts.method);
+    return { ...topUp, methodDueAt: null };
+  } catch (error) {
+    onFailure(topUp.topUpId, error);
+    return topUp;
+  }
 }
 
 function methodOf({ methodId, savesMethod }: TopUp): { method?: "saved" | "charged" } {

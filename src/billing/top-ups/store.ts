@@ -9,7 +9,7 @@ export const COLUMNS = `
 t.id, t.account_id, t.amount, t.provider, t.state, t.provider_reference, t.payment_url, t.given_back, t.problem, t.dispute,
 t.revision, t.created_at, t.expires_at, t.paid_at, t.changed_at,
 coalesce(t.tax, 0) AS tax, coalesce(t.tax_rate, 0) AS tax_rate, coalesce(t.tax_included, false) AS tax_included,
-coalesce(t.tax_given_back, 0) AS tax_given_back, t.method_id, coalesce(t.saves_method, false) AS saves_method,
+coalesce(t.tax_given_back, 0) AS tax_given_back, t.method_id, coalesce(t.saves_method, false) AS saves_method, t.method_due_at,
 (SELECT jsonb_build_object('receiptId', r.id, 'series', r.series, 'year', r.year, 'number', r.number)
  FROM receipt r WHERE r.top_up_id = t.id AND r.kind = 'receipt' AND r.given_back = 0 AND t.receipted_at IS NOT NULL) AS receipt,
 (SELECT coalesce(sum(r.amount - r.collected), 0)::bigint FROM receivable r WHERE r.top_up_id = t.id AND r.collected < r.amount) AS owed`;
@@ -49,6 +49,7 @@ const LOCK = `SELECT ${COLUMNS} FROM top_up t WHERE t.id = $1::uuid FOR NO KEY U
 const MOVE = `
 UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_reference = coalesce($5, provider_reference), dispute = $7,
   tax_given_back = $8::bigint,
+  method_due_at = CASE WHEN $9::boolean THEN clock_timestamp() WHEN $2 = 'paid' THEN method_due_at END,
   paid_at = CASE WHEN $6::boolean THEN coalesce(paid_at, clock_timestamp()) ELSE paid_at END,
   revision = revision + 1, changed_at = clock_timestamp()
 WHERE id = $1::uuid`;
@@ -97,6 +98,7 @@ export type Row = {
   problem: string | null;
   method_id: string | null;
   saves_method: boolean;
+  method_due_at: Date | null;
   dispute: TopUp["dispute"];
   revision: number;
   created_at: Date;
@@ -182,10 +184,13 @@ export async function saveMoved(
     "topUpId" | "state" | "givenBack" | "taxGivenBack" | "problem" | "dispute" | "providerReference"
   > & {
     readonly isCredited: boolean;
+    /** Whether the method that paid it is to be saved. */
+    readonly isMethodDue: boolean;
   },
 ): Promise<void> {
   const { topUpId, state, givenBack, taxGivenBack, problem, dispute, providerReference, isCredited } = moved;
-  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, dispute, taxGivenBack]);
+  const values = [topUpId, state, givenBack, problem, providerReference, isCredited, dispute, taxGivenBack];
+  await client.query(MOVE, [...values, moved.isMethodDue]);
 }
 
 /** A top-up that is due to be asked about, and the claim on it. */
@@ -275,6 +280,7 @@ export function fromRow(row: Row): TopUp {
     dispute: row.dispute,
     methodId: row.method_id,
     savesMethod: row.saves_method,
+    methodDueAt: row.method_due_at,
     revision: row.revision,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

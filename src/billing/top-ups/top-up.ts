@@ -53,6 +53,8 @@ export type TopUp = {
   readonly methodId: string | null;
   /** Whether the method that pays it is saved, as its payer agreed. */
   readonly savesMethod: boolean;
+  /** Since when that method is to be saved. Null: it is not, or it was saved. */
+  readonly methodDueAt: Date | null;
   /** When something that can be seen has changed last. */
   readonly changedAt: Date;
 };

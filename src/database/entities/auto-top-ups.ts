@@ -36,6 +36,7 @@ export const AutoTopUp = defineEntity({
     resumedAt: now(),
     pausedAt: moment().nullable(),
     updatedAt: now(),
+    notBefore: moment().nullable(),
   },
 });
 

@@ -62,6 +62,7 @@ export const TopUp = defineEntity({
       .deleteRule("no action"),
     chargeCalledAt: moment().nullable(),
     savesMethod: p.boolean().nullable(),
+    methodDueAt: moment().nullable(),
   },
   uniques: [{ name: "top_up_account_id_idempotency_key_key", properties: ["accountId", "idempotencyKey"] }],
   indexes: [

@@ -8,6 +8,8 @@ const auto = (file: string, find: string, replace: string): Edit => ({
   replace,
 });
 const charging = (test: string) => ({ file: "test/auto-top-ups/charging.test.ts", test });
+const outcomes = (test: string) => ({ file: "test/auto-top-ups/outcomes.test.ts", test });
+const saving = (test: string) => ({ file: "test/auto-top-ups/saving.test.ts", test });
 const stopping = (test: string) => ({ file: "test/auto-top-ups/stopping.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -68,7 +70,7 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       auto("charge-auto-top-ups.ts", "  if (history.open > 0) return null;\n", ""),
       {
-        file: "src/database/migrations/0024-one-automatic-order.sql",
+        file: "src/database/migrations/0033-one-open-automatic.sql",
         find: "CREATE UNIQUE INDEX",
         replace: "CREATE INDEX",
       },
@@ -79,7 +81,7 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
     name: "the database lets a second automatic order be open",
     edits: [
       {
-        file: "src/database/migrations/0024-one-automatic-order.sql",
+        file: "src/database/migrations/0033-one-open-automatic.sql",
         find: "CREATE UNIQUE INDEX",
         replace: "CREATE INDEX",
       },
@@ -140,5 +142,69 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: stopping("saves no method by an order of before"),
+  },
+  {
+    name: "an older automatic order in review is refused beside a newer one that is open",
+    edits: [
+      {
+        file: "src/database/migrations/0033-one-open-automatic.sql",
+        find: "state IN ('created', 'pending')",
+        replace: "state IN ('created', 'pending', 'review')",
+      },
+    ],
+    noticedBy: outcomes("is in review with it, and each payment is credited once"),
+  },
+  {
+    name: "the credit of a payment waits until its method is saved",
+    edits: [
+      {
+        file: "src/billing/top-ups/apply-payment.ts",
+        find: "  // The credit waits for nothing of the method",
+        replace: `  if (topUp.savesMethod && facts.method != null)
+    await client.query("INSERT INTO payment_method (id, account_id, provider, token, label) VALUES (new_uuidv7(), $1, '', '', '')", [topUp.accountId]);
+  // The credit waits for nothing of the method`,
+      },
+    ],
+    noticedBy: saving("credits a payment whose method cannot be saved"),
+  },
+  {
+    name: "a method that could not be saved is not tried again",
+    edits: [
+      {
+        file: "src/billing/top-ups/check-schedule.ts",
+        find: "if (dueForMs < SAVING_FOR_MS)",
+        replace: "if (dueForMs < 0)",
+      },
+    ],
+    noticedBy: saving("saves the method by itself once that works"),
+  },
+  {
+    name: "a method is saved by each check of its order",
+    edits: [
+      auto("saved-method.ts", "AND method_due_at IS NOT NULL AND state = 'paid' RETURNING", "RETURNING"),
+      {
+        file: "src/billing/top-ups/check-top-ups.ts",
+        find: "topUp.methodDueAt === null || facts.method == null",
+        replace: "facts.method == null",
+      },
+    ],
+    noticedBy: saving("saves a method once, however often two processes ask about its order"),
+  },
+  {
+    name: "the method of a payment that was given back is saved",
+    edits: [
+      auto("saved-method.ts", "AND method_due_at IS NOT NULL AND state = 'paid' RETURNING", "RETURNING"),
+      {
+        file: "src/billing/top-ups/store.ts",
+        find: "WHEN $2 = 'paid' THEN method_due_at END",
+        replace: "ELSE method_due_at END",
+      },
+    ],
+    noticedBy: saving("saves no method of a payment that was given back"),
+  },
+  {
+    name: "an order that was never made counts as a refusal of the card",
+    edits: [auto("store.ts", "FROM ended WHERE is_refused", "FROM ended")],
+    noticedBy: outcomes("is no refusal of the card"),
   },
 ];
