@@ -86,6 +86,16 @@ export function sealedPrefix(form: SealedForm): string | null {
   return key === undefined ? null : `sealed:1:${key[form].id}:`;
 }
 
+/** The same for several forms; empty where there is no key. */
+export function sealedPrefixes(forms: readonly SealedForm[]): string[] {
+  return forms.flatMap((form) => sealedPrefix(form) ?? []);
+}
+
+/** Whether a stored text is encrypted, under any key. */
+export function isSealed(stored: string): boolean {
+  return SEALED.test(stored);
+}
+
 /** The id of the key of a stored text, where this process does not have it. Null: it has, or the text is in clear. */
 export function unknownKeyOf(stored: string): string | null {
   const [, id] = SEALED.exec(stored) ?? [];

@@ -2,7 +2,7 @@
 // database that the version before has served keeps that version's form until the command changes it.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SECRET_COLUMNS } from "../../src/app/compose/secrets.ts";
+import { prepareSecrets, SECRET_COLUMNS, useKeysOf } from "../../src/app/compose/secrets.ts";
 import { rotateSecrets } from "../../src/database/secrets/rotate-secrets.ts";
 import { signingSecret } from "../../src/identity/signing-secret.ts";
 import { openText, sealedPrefix, sealText, useSecretsKeys } from "../../src/kernel/sealed-text.ts";
@@ -52,6 +52,16 @@ const stored = async (): Promise<string[]> => {
      UNION ALL SELECT secret FROM auth.signing_secret`,
   );
   return rows.map(({ text }) => text);
+};
+/** What a start with these keys logs: the event, with its places where it has some. */
+const startWith = async (keys: string): Promise<unknown[]> => {
+  const logged: unknown[] = [];
+  const log = ({ event, ...facts }: { event: string }): void =>
+    void logged.push(Object.keys(facts).length === 0 ? event : { event, ...facts });
+  const config = { secretsKeys: keys.split(","), databaseUrl: own.url, dataDir: "", production: true };
+  await useKeysOf(config);
+  await prepareSecrets(own.database, config, { warn: log, error: log });
+  return logged;
 };
 const setState = (form: string) =>
   own.database.pool.query(`UPDATE secret_state SET form = $1, key_check = NULL`, [form]);
@@ -138,10 +148,25 @@ it("one that is stopped in the middle is run again, and both keys are read meanw
     expect(await secretOf(`${FORMER},${NEWER}`, merchants[index])).toBe(secret);
     expect(await secretOf(`${NEWER},${FORMER}`, merchants[index])).toBe(secret);
   }
+  // The former key is still needed: a start without it is refused, and one with both is reminded of the rotation.
+  await expect(startWith(FORMER)).rejects.toThrow("SALDO_SECRETS_KEY is not the key");
+  expect(await startWith(`${FORMER},${NEWER}`)).toEqual(["database.secrets.former"]);
   const again = await rotate(`${FORMER},${NEWER}`);
   expect(again).toMatchObject({ encrypted: 0, unreadable: [], left: 0 });
   expect(Number(again["rewrapped"])).toBeGreaterThan(0);
   expect(await isAll("envelope", FORMER)).toBe(true);
+  expect([await startWith(FORMER), await startWith(`${FORMER},${NEWER}`)]).toEqual([[], []]);
+});
+
+it("a start names secrets that none of its keys reads, and those under a former one", async () => {
+  const [one = "", other = ""] = merchants;
+  // As a process with other keys leaves them behind a finished rotation.
+  await setCallback(BOTH, one, true);
+  expect(await startWith(`${FORMER},${NEWER}`)).toEqual(["database.secrets.former"]);
+  const places = ["token", "secret"].map((column) => `callback_settings.${column}/${one}`);
+  expect(await startWith(FORMER)).toEqual([{ event: "database.secrets.unreadable", places }]);
+  await rotate(`${FORMER},${NEWER}`);
+  expect([await startWith(FORMER), await secretOf(FORMER, other)]).toEqual([[], expect.stringMatching(/^cs_/)]);
 });
 
 it("a secret that is changed meanwhile keeps the change", async () => {

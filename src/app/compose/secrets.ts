@@ -53,15 +53,20 @@ export async function useKeysOf({ secretsKeys, databaseUrl, dataDir }: KeySettin
 export async function prepareSecrets(
   { pool }: Pick<Database, "pool">,
   config: KeySettings,
-  logger: Pick<EventLogger, "warn">,
+  logger: Pick<EventLogger, "warn" | "error">,
 ): Promise<void> {
   const mayMakeKey = config.databaseUrl === null && !config.production;
   if (mayMakeKey && !hasSecretsKey() && !(await isKeyClaimed(pool))) {
     await putOwnKey(config.dataDir, randomBytes(KEY_BYTES).toString("base64"));
     await useKeysOf(config);
   }
-  const isFormer = await claimSecretsKey(pool, SECRET_COLUMNS);
-  if (isFormer)
+  const { hasFormer, unreadable } = await claimSecretsKey(pool, SECRET_COLUMNS);
+  if (unreadable.length > 0)
+    logger.error(
+      { event: "database.secrets.unreadable", places: unreadable },
+      "secrets are encrypted under a key that SALDO_SECRETS_KEY does not have; keep the former key, and run saldo secrets rotate with it",
+    );
+  if (hasFormer)
     logger.warn(
       { event: "database.secrets.former" },
       "secrets are encrypted under a former key; run saldo secrets rotate",

@@ -181,7 +181,7 @@ async function lookAtSecrets(config: Config): Promise<Finding> {
           : ok("secrets key", "there is none yet");
       }
       // It writes only where none was claimed.
-      if (await claimSecretsKey(client, SECRET_COLUMNS))
+      if ((await claimSecretsKey(client, SECRET_COLUMNS)).hasFormer)
         return warning("secrets key", "secrets are encrypted under a former key", "Run saldo secrets rotate.");
       return ok("secrets key", "opens the secrets of the database");
     });

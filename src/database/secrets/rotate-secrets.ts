@@ -2,9 +2,9 @@
 // its own, which does nothing where the text was changed meanwhile. So one that stops is simply run again.
 
 import type { Pool } from "pg";
-import { openText, resealText, type SealedForm, sealedPrefix, SecretUnreadable } from "../../kernel/sealed-text.ts";
+import { openText, resealText, type SealedForm, sealedPrefixes, SecretUnreadable } from "../../kernel/sealed-text.ts";
 import { readTexts, replaceText, type SecretColumns, type SecretText } from "./secret-columns.ts";
-import { setSecretForm } from "./secret-state.ts";
+import { moveKeyCheck, setSecretForm } from "./secret-state.ts";
 
 export type RotatedSecrets = {
   /** How many got the new master key: of an envelope the data key alone was encrypted again. */
@@ -57,13 +57,15 @@ export async function rotateSecrets(
     // Only a pass that finds nothing shows that nothing was written meanwhile.
     if (changed === 0) break;
   }
+  // Last: until then a start with the new key alone is refused. What no key of this process reads, the former one does not read either.
+  if (!keepsState && left === 0) await moveKeyCheck(pool);
   return { ...done, unreadable: [...unreadable], left };
 }
 
 /** The texts that are not stored in a form under the first key. */
 async function* outdated(pool: Pool, columns: SecretColumns, form: SealedForm): AsyncGenerator<SecretText> {
   const isPlain = form === "former" && columns.formerIs === "plain";
-  for await (const found of readTexts(pool, columns, isPlain ? null : sealedPrefix(form))) {
+  for await (const found of readTexts(pool, columns, isPlain ? [] : sealedPrefixes([form]))) {
     if (!isPlain || found.text.startsWith(SEALED)) yield found;
   }
 }

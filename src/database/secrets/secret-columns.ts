@@ -22,14 +22,15 @@ type Row = Readonly<Record<string, string | null>>;
 
 const ROWS_AT_ONCE = 200;
 
-/** The stored texts of some columns, in pages by row. `except`: those that begin so are left out. */
+/** The stored texts of some columns, in pages by row. `except`: those that begin with one of these are left out. */
 export async function* readTexts(
   client: Pick<Pool | PoolClient, "query">,
   { table, id, idType, columns, nameOf }: SecretColumns,
-  except: string | null = null,
+  except: readonly string[] = [],
 ): AsyncGenerator<SecretText> {
   const isWanted = columns.map(
-    (column) => `(${column} IS NOT NULL AND NOT coalesce(starts_with(${column}, $2), false))`,
+    (column) =>
+      `(${column} IS NOT NULL AND NOT EXISTS (SELECT FROM unnest($2::text[]) e WHERE starts_with(${column}, e)))`,
   );
   const page = `
 SELECT ${id}::text AS "rowId", ${columns.join(", ")} FROM ${table}
@@ -41,7 +42,7 @@ WHERE ($1::${idType} IS NULL OR ${id} > $1::${idType}) AND (${isWanted.join(" OR
       const rowId = String(row["rowId"]);
       for (const column of columns) {
         const text = row[column];
-        if (text === null || text === undefined || (except !== null && text.startsWith(except))) continue;
+        if (text === null || text === undefined || except.some((prefix) => text.startsWith(prefix))) continue;
         yield { id: rowId, column, name: nameOf(column, rowId), text };
       }
     }
