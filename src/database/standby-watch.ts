@@ -8,6 +8,16 @@ const BELIEVED_MS = 5_000;
 const LOOK_WITHIN_MS = 2_000;
 const LOOK = { text: "SELECT synchronous_standbys() AS standbys", query_timeout: LOOK_WITHIN_MS };
 
+const WOULD_WAIT = {
+  text: `SELECT current_setting('synchronous_standby_names') <> '' AND synchronous_standbys() = 0 AS waits`,
+  query_timeout: LOOK_WITHIN_MS,
+};
+
+/** Whether a commit would wait for standbys that are not attached. */
+export async function wouldCommitsWait(pool: Pick<Pool, "query">): Promise<boolean> {
+  return (await pool.query<{ waits: boolean }>(WOULD_WAIT)).rows[0]?.waits === true;
+}
+
 export type StandbyWatchOptions = {
   readonly pool: Pick<Pool, "query">;
   readonly isRequired: boolean;

@@ -4,7 +4,7 @@
 import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
 import { CODE_NUMBER } from "../database/migrations/migrations.ts";
-import { isDatabaseAway } from "../database/transactions.ts";
+import { isDatabaseAway, sqlState, sqlStates } from "../database/transactions.ts";
 import { ServiceBusy } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
 import { LeaseTerm, type RequestTerm } from "./lease-term.ts";
@@ -159,7 +159,8 @@ export class ProcessLease {
         return this.#query(RESIGN, this.#processId); // the connection was lost, perhaps not the database
       });
     } catch (error) {
-      if (!isDatabaseAway(error)) throw error;
+      // A row that an unconfirmed commit still holds is as out of reach as the database.
+      if (!isDatabaseAway(error) && sqlState(error) !== sqlStates.lockTimeout) throw error;
     } finally {
       await this.close();
     }

@@ -106,6 +106,21 @@ describe.each(testBackends())("the log of callbacks, on the %s server,", (backen
     for (const id of transfers) expect(await kept(id)).toEqual([2, 2]);
   });
 
+  test("looks at no transfer whose deliveries were still tried lately", async () => {
+    for (let made = 0; made < 20; made += 1) await write({ days: 299 });
+    const looks = async (): Promise<number> => {
+      await owner.query("SELECT pg_stat_force_next_flush()");
+      const { rows } = await owner.query<{ looks: number }>(
+        `SELECT (coalesce(idx_scan, 0) + coalesce(seq_scan, 0))::int AS looks FROM pg_stat_user_tables WHERE relname = 'transfer'`,
+      );
+      return rows[0]?.looks ?? -1;
+    };
+    const before = await looks();
+    // Their ids are three days older than the end of their retries.
+    await owner.query("SELECT forget_callbacks(300, 1000)");
+    expect((await looks()) - before).toBeLessThan(10);
+  });
+
   test("forgets what is older than was asked, with its attempts, and nothing else", async () => {
     const [old, younger] = [await write({ days: 401 }), await write({ days: 399 })];
     await forgetDeliveries(MERCHANT_CALLBACKS, opened.database.pool, 400);

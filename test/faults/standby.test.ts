@@ -59,6 +59,21 @@ describe("with a synchronous standby", () => {
     expect(await metrics()).toMatch(/^saldo_sync_standbys 1$/m);
   });
 
+  it.each([
+    ["standby, nobody", 1],
+    ["ANY 1 (standby, nobody)", 1],
+    ["FIRST 2 (standby, nobody)", 0],
+    ["any 2 (nobody, standby)", 0],
+    ["2(standby, nobody)", 0],
+  ])("counts a standby only where commits wait for no others: %s", async (names, confirming) => {
+    const { rows } = await onServer(pair.primaryUrl, "SHOW synchronous_standby_names");
+    await pair.waitForStandby(names);
+    await expect
+      .poll(async () => (await onServer(pair.primaryUrl, "SELECT synchronous_standbys() AS count")).rows)
+      .toEqual([{ count: confirming }]);
+    await pair.waitForStandby(rows[0].synchronous_standby_names);
+  });
+
   it("charges an answer that it refuses nothing where a balancer leads to the standby for a while", async () => {
     await pair.waitForStandby();
     const account = await setup.account(AMOUNT);

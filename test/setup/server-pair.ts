@@ -19,7 +19,7 @@ export type ServerPair = {
   /** A URL that names both. */
   readonly bothUrl: string;
   /** From here on each commit waits for the standby. */
-  waitForStandby(): Promise<void>;
+  waitForStandby(names?: string): Promise<void>;
   /** Keeps the primary from sending anything to the standby. What the standby has received stays received. */
   freezeStandby(): Promise<void>;
   /** Ends the primary at once, as the loss of its machine does, and makes the standby the primary. */
@@ -47,10 +47,10 @@ export async function startPair(): Promise<ServerPair> {
     primaryUrl,
     standbyUrl,
     bothUrl: `${primaryUrl},${encodeURIComponent(standby.host)}`,
-    async waitForStandby() {
-      await onServer(primaryUrl, `ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
+    async waitForStandby(names = STANDBY) {
+      await onServer(primaryUrl, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
       await onServer(primaryUrl, "SELECT pg_reload_conf()");
-      await until(async () => (await standbysOf(primaryUrl)).some(({ state }) => state === "sync"));
+      await until(async () => (await standbysOf(primaryUrl)).some(({ state }) => ["sync", "quorum"].includes(state)));
     },
     async freezeStandby() {
       walSender = (await standbysOf(primaryUrl))[0]?.pid ?? null;

@@ -10,6 +10,7 @@ import { announce, baseUrlOf } from "../compose/announcement.ts";
 import { ignoredUpstreams } from "../compose/catalog.ts";
 import { openServiceDatabase } from "../compose/database.ts";
 import { prepareSecrets } from "../compose/secrets.ts";
+import { waitForStandby } from "../compose/wait-for-standby.ts";
 import { prepareDemo } from "../demo/demo.ts";
 import { primaryLog, readSourceLog } from "../observability/events.ts";
 import { createLog, type ProcessLog } from "../observability/log.ts";
@@ -36,11 +37,15 @@ const STANDARD_OUTPUT = 1;
 /** A scrape that is being answered when the node stops may take so long. */
 const LAST_SCRAPE_MS = 1_000;
 
-/** Starts everything and announces it. Errors: those of a part that does not start; nothing is left running then. */
+/**
+ * Starts everything and announces it. Errors: those of a part that does not start; the reason of `stopping` where the start still waits.
+ * Nothing is left running then.
+ */
 export async function startNode(
   config: Config,
   output: NodeOutput,
   { logger, flush, linesLost }: ProcessLog = createLog(config.logLevel),
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<Node> {
   // Closed in the opposite order: the servers first, the database last, each even if another fails.
   await using stack = new AsyncDisposableStack();
@@ -60,6 +65,7 @@ export async function startNode(
   // Behind the last commit, and before the server ends.
   stack.defer(() => receiver?.stop());
   await receiver?.requireWaiting(database.pool);
+  await waitForStandby({ config, database, logger, stopping });
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
   await prepareSecrets(database, config, logger);
   const serving = await startAll();

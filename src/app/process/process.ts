@@ -37,20 +37,23 @@ async function serve(config: Config): Promise<number> {
   ]);
   ignoreLostOutput();
   const faults = watchFaults(config);
+  const stopping = new AbortController();
   const stopRequested = new Promise<void>((resolve) => {
     let asked = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
         if (asked) process.exit(EXIT.failed);
         asked = true;
+        stopping.abort();
         resolve();
       });
     }
   });
   let node;
   try {
-    node = await startNode(config, { ...output, onLog: faults.logTo });
+    node = await startNode(config, { ...output, onLog: faults.logTo }, undefined, stopping.signal);
   } catch (error) {
+    if (stopping.signal.aborted && isAbort(error)) return EXIT.done;
     output.err(error instanceof Error ? error.message : String(error));
     return EXIT.failed;
   }
@@ -64,4 +67,8 @@ async function serve(config: Config): Promise<number> {
     output.err(`The stop did not go well: ${error instanceof Error ? error.message : String(error)}`);
     return EXIT.failed;
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
 }

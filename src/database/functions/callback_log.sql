@@ -35,7 +35,9 @@ BEGIN
   forgotten := ARRAY(
     SELECT d.event_id FROM public.callback_delivery d
     WHERE d.event_id < public.uuid_floor(clock_timestamp() - greatest(days, 90) * interval '1 day')
-      AND d.state <> 'pending' AND public.callbacks_are_over(d.transfer_id, days)
+      -- First, without the function, which looks at all deliveries of a transfer: those that were still tried lately.
+      AND d.state <> 'pending' AND d.give_up_at < clock_timestamp() - greatest(days, 90) * interval '1 day'
+      AND public.callbacks_are_over(d.transfer_id, days)
     ORDER BY d.event_id LIMIT most FOR UPDATE SKIP LOCKED);
   DELETE FROM public.callback_attempt WHERE event_id = ANY (forgotten);
   DELETE FROM public.callback_delivery WHERE event_id = ANY (forgotten);

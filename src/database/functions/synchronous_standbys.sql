@@ -1,10 +1,16 @@
--- How many attached standbys confirm commits; 0 also where commits do not wait for any. The serving role sees nothing of
--- replication, so this function runs with the owner's rights. An owner that is no superuser needs pg_monitor.
+-- How many attached standbys confirm commits; 0 where commits do not wait for any, and where fewer are attached than each commit waits
+-- for: it is confirmed by none then. The serving role sees nothing of replication, so this function runs with the owner's rights. An
+-- owner that is no superuser needs pg_monitor.
 
 CREATE OR REPLACE FUNCTION synchronous_standbys() RETURNS int
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog AS $$
-  SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 0 ELSE
-    (SELECT count(*)::int FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')) END
+  SELECT CASE WHEN names = '' OR attached < coalesce(wanted, 1) THEN 0 ELSE attached END
+  FROM (
+    SELECT current_setting('synchronous_standby_names') AS names,
+      -- FIRST 2 (a, b), ANY 2 (a, b), 2 (a, b); a bare list of names waits for one.
+      substring(current_setting('synchronous_standby_names') FROM '(?i)^\s*(?:(?:first|any)\s+)?(\d+)\s*\(')::int AS wanted,
+      (SELECT count(*)::int FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')) AS attached
+  ) AS now
 $$;
 REVOKE ALL ON FUNCTION synchronous_standbys FROM public;
 GRANT EXECUTE ON FUNCTION synchronous_standbys TO saldo_serve;

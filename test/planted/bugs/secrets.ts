@@ -10,6 +10,28 @@ const settingFiles = (test: string) => ({ file: "test/app/setting-files.test.ts"
 /** Each with the test that must notice it. */
 export const SECRET_BUGS: readonly PlantedBug[] = [
   {
+    name: "a rotation makes the new key the only one before it is complete",
+    edits: [
+      {
+        file: "src/database/secrets/rotate-secrets.ts",
+        find: "if (!keepsState) await setSecretForm(pool, form);",
+        replace: "if (!keepsState) await setSecretForm(pool, form).then(() => moveKeyCheck(pool));",
+      },
+    ],
+    noticedBy: { file: "test/app/secrets-at-rest.test.ts", test: "one that is stopped in the middle is run again" },
+  },
+  {
+    name: "a start looks at no secret once there is a key",
+    edits: [
+      {
+        file: "src/database/secrets/secret-state.ts",
+        find: "const { hasFormer, unreadable } = await readOutdated(client, columns);",
+        replace: "const { hasFormer, unreadable } = await readOutdated(client, []);",
+      },
+    ],
+    noticedBy: { file: "test/app/secrets-at-rest.test.ts", test: "a start names secrets that none of its keys reads" },
+  },
+  {
     name: "a secret of a file replaces one of the environment",
     edits: [
       {

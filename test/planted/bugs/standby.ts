@@ -10,6 +10,28 @@ const committing = (test: string) => ({ file: "test/faults/still-committing.test
 /** Each with the test that must notice it. */
 export const STANDBY_BUGS: readonly PlantedBug[] = [
   {
+    name: "one standby of two that commits wait for counts",
+    edits: [
+      {
+        file: "src/database/functions/synchronous_standbys.sql",
+        find: "attached < coalesce(wanted, 1)",
+        replace: "attached < least(coalesce(wanted, 1), 1)",
+      },
+    ],
+    noticedBy: standby("counts a standby only where commits wait for no others"),
+  },
+  {
+    name: "a start writes while commits wait for no standby",
+    edits: [
+      {
+        file: "src/app/process/node.ts",
+        find: "  await waitForStandby({ config, database, logger, stopping });\n",
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/faults/start-without-standby.test.ts", test: "answers 503 and shows why" },
+  },
+  {
     name: "a recall answers by what the standby may not have",
     edits: [
       ledger(
