@@ -21,7 +21,7 @@ export function createWaitingServer(tls: TlsFiles | null): StoppableServer {
     } else {
       const format = errorFormatOf({ url, inEnvelope: false, asked: request.headers[ERROR_FORMAT_HEADER] });
       const { status, headers, body } = answerError(new ServiceBusy(), format, uuidv7());
-      // A body that nobody reads must not keep the connection.
+      // A body that is not read must not keep the connection.
       response.writeHead(status, { ...headers, connection: "close" }).end(body);
     }
   });
