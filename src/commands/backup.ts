@@ -32,7 +32,7 @@ export const backupCommands: readonly Command[] = [
       const keys = keysOf(config);
       const within = await mkdtemp(join(tmpdir(), "saldo-verify-"));
       try {
-        const restored = await restoreCluster({ root: resolve(root), keys, until: null, within });
+        const restored = await restoreCluster({ root: resolve(root), keys, until: null, timeline: null, within });
         const report = await inRestored(config, restored, ({ pool }) => auditAll(config, pool));
         return { json: { ok: report.ok, ...found(report) }, ok: report.ok };
       } finally {
@@ -72,6 +72,11 @@ export const backupCommands: readonly Command[] = [
         value: "TIME",
         about: "the moment, such as 2026-11-24T15:04:05Z; left out: the last one",
       },
+      timeline: {
+        required: false,
+        value: "N",
+        about: "the timeline of the folder to follow; left out: the newest of that moment",
+      },
       "data-dir": { required: false, value: "DIR", about: "the data folder; left out: SALDO_DATA_DIR" },
     },
     async run(values, { config }) {
@@ -81,7 +86,9 @@ export const backupCommands: readonly Command[] = [
       await mkdir(dataDir, { recursive: true, mode: 0o711 });
       const there = (await readdir(dataDir)).filter((name) => !KEPT.has(name));
       if (there.length > 0) throw new UsageError(`saldo restore: ${dataDir} is not empty: it has ${there.join(", ")}.`);
-      const restored = await restoreCluster({ root: resolve(values.need("from")), keys, until, within: dataDir });
+      const timeline = timelineIn(values.get("timeline"));
+      const root = resolve(values.need("from"));
+      const restored = await restoreCluster({ root, keys, until, timeline, within: dataDir });
       try {
         const report = await inRestored(config, restored, async (database) => {
           await requireRestoredKey(database, { ...config, dataDir, restored: restored.secretsKey });
@@ -92,7 +99,7 @@ export const backupCommands: readonly Command[] = [
         await restored.claimTimeline();
         await rename(join(restored.dataDir, "postgres"), join(dataDir, "postgres"));
         await syncFolder(dataDir);
-        const facts = { until: restored.until.toISOString(), timeline: restored.timeline };
+        const facts = { until: restored.until.toISOString(), timeline: restored.timeline, ...leftOut(restored) };
         return { json: { ...facts, ...found(report) }, text: textOf(facts, report), ok: report.ok };
       } finally {
         await rm(restored.dataDir, { recursive: true, force: true });
@@ -116,6 +123,12 @@ function momentIn(text: string | undefined): Date | null {
   if (Number.isNaN(moment.getTime()) || !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
     throw new UsageError("saldo restore: --until is a time with its zone, such as 2026-11-24T15:04:05Z.");
   return moment;
+}
+
+function timelineIn(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError("saldo restore: --timeline is a number, such as 2.");
+  return Number(text);
 }
 
 /** Works on the restored database, and stops its server. */
@@ -142,12 +155,29 @@ function found({ ok, violations, hasMore }: AuditReport) {
   return ok ? {} : { violations, hasMore };
 }
 
-function textOf({ until, timeline }: { until: string; timeline: number }, { ok, violations }: AuditReport): string {
+type LeftOut = { readonly unreadable?: Readonly<Record<string, string>>; readonly notFollowed?: readonly string[] };
+
+/** What the restored books may lack of the folder, where there is anything. */
+function leftOut({ unreadable, notFollowed }: Restored): LeftOut {
+  return {
+    ...(unreadable.size > 0 && { unreadable: Object.fromEntries(unreadable) }),
+    ...(notFollowed.length > 0 && { notFollowed }),
+  };
+}
+
+function textOf(
+  { until, timeline, unreadable = {}, notFollowed = [] }: { until: string; timeline: number } & LeftOut,
+  { ok, violations }: AuditReport,
+): string {
   const books = ok
     ? "The audit found nothing."
     : `The audit found ${violations.length} violations: saldo audit --full.`;
   return [
     `Restored to ${until}, timeline ${timeline}. ${books}`,
+    ...Object.entries(unreadable).map(([name, reason]) => `Not used: the backup ${name}. ${reason}`),
+    ...notFollowed.map(
+      (folder) => `Not in these books: what happened in the timeline ${folder}. --timeline restores it.`,
+    ),
     "Admissions and payouts are stopped. Read saldo recover report, then: saldo admission start, saldo payout start.",
     "Take a new backup: those of the former timeline do not contain what comes now.",
   ].join("\n");

@@ -44,13 +44,13 @@ export function sealedFile(root: string, ...parts: readonly string[]): SealedFil
   return { path: `${join(root, ...parts)}${SEALED}`, name: parts.join("/") };
 }
 
-/** The history files of this system's timelines, by their names, such as `00000002.history`. */
-export async function listHistories(root: string, system: string): Promise<Map<string, SealedFile>> {
-  const found = new Map<string, SealedFile>();
-  for (const folder of await foldersIn(root)) {
+/** The timelines of this system, by their numbers: the file with the history of each. */
+export async function listTimelines(root: string, system: string): Promise<Map<number, SealedFile>> {
+  const found = new Map<number, SealedFile>();
+  for (const folder of await namesIn(root)) {
     const [, of, timeline] = HISTORY_FOLDER.exec(folder) ?? [];
     if (of !== system) continue;
-    found.set(historyName(Number(timeline)), sealedFile(root, folder, "history"));
+    found.set(Number(timeline), sealedFile(root, folder, "history"));
   }
   return found;
 }
@@ -60,26 +60,47 @@ export function historyName(timeline: number): string {
   return `${timeline.toString(16).toUpperCase().padStart(8, "0")}.history`;
 }
 
-/** The complete base backups, the newest first. Errors: BackupUnreadable. */
-export async function listBackups(root: string, keys: readonly BackupKey[]): Promise<BaseBackup[]> {
-  const found: BaseBackup[] = [];
-  for (const folder of await foldersIn(root)) {
-    if (!HISTORY_FOLDER.test(folder)) continue;
-    for (const base of (await foldersIn(join(root, folder))).filter((name) => BASE_FOLDER.test(name))) {
-      const about = sealedFile(root, folder, base, "about");
-      const facts: BackupFacts = JSON.parse((await readWholeSealed(about.path, about.name, keys)).toString());
-      if (historyFolder(facts) !== folder) throw new BackupUnreadable(`${about.name} is of another backup.`);
-      found.push({ facts, path: join(root, folder, base), name: `${folder}/${base}` });
+/** Base backups, the newest first, and why each of the others in the folder cannot be read: it was changed, removed in part, or has another key. */
+export type Backups = { readonly backups: readonly BaseBackup[]; readonly unreadable: ReadonlyMap<string, string> };
+
+/** The complete base backups. */
+export async function listBackups(root: string, keys: readonly BackupKey[]): Promise<Backups> {
+  const backups: BaseBackup[] = [];
+  const unreadable = new Map<string, string>();
+  for (const folder of (await namesIn(root)).filter((name) => HISTORY_FOLDER.test(name))) {
+    for (const base of (await namesIn(join(root, folder))).filter((name) => BASE_FOLDER.test(name))) {
+      const name = `${folder}/${base}`;
+      try {
+        backups.push({ facts: await readFacts(root, folder, { base, keys }), path: join(root, folder, base), name });
+      } catch (error) {
+        if (!(error instanceof BackupUnreadable)) throw error;
+        unreadable.set(name, error.message);
+      }
     }
   }
-  return found.toSorted((one, other) => other.facts.until.localeCompare(one.facts.until));
+  return { backups: backups.toSorted((one, other) => other.facts.until.localeCompare(one.facts.until)), unreadable };
+}
+
+/** Errors: BackupUnreadable. */
+async function readFacts(
+  root: string,
+  folder: string,
+  { base, keys }: { base: string; keys: readonly BackupKey[] },
+): Promise<BackupFacts> {
+  const files = new Set(await namesIn(join(root, folder, base)));
+  for (const part of ["about", "base.tar", "manifest"])
+    if (!files.has(`${part}${SEALED}`)) throw new BackupUnreadable(`${folder}/${base} has no file ${part}${SEALED}.`);
+  const about = sealedFile(root, folder, base, "about");
+  const facts: BackupFacts = JSON.parse((await readWholeSealed(about.path, about.name, keys)).toString());
+  if (historyFolder(facts) !== folder) throw new BackupUnreadable(`${about.name} is of another backup.`);
+  return facts;
 }
 
 /** The segments that were received of a history, complete or not: the files of each by its name. */
 export async function listSegments(root: string, history: History): Promise<Map<string, SealedFile[]>> {
   const folder = historyFolder(history);
   const found = new Map<string, SealedFile[]>();
-  for (const file of await foldersIn(join(root, folder, "wal"))) {
+  for (const file of await namesIn(join(root, folder, "wal"))) {
     if (!file.endsWith(SEALED)) continue;
     const name = file.slice(0, -SEALED.length);
     const [segment = ""] = name.split(".");
@@ -129,7 +150,7 @@ export async function readSecretsKey(
 }
 
 async function readIfThere({ path, name }: SealedFile, keys: readonly BackupKey[]): Promise<string | null> {
-  const isThere = (await foldersIn(join(path, ".."))).includes(basename(path));
+  const isThere = (await namesIn(join(path, ".."))).includes(basename(path));
   return isThere ? (await readWholeSealed(path, name, keys)).toString() : null;
 }
 
@@ -149,7 +170,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function foldersIn(path: string): Promise<string[]> {
+async function namesIn(path: string): Promise<string[]> {
   return readdir(path).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return [];
     throw error;

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { giveTo, type ServerAccount } from "../embedded/server-account.ts";
 import { errorCode } from "../system-error.ts";
-import type { SealedFile } from "./backup-folder.ts";
-import { type BackupKey, readSealed } from "./sealed-file.ts";
-import { isSegment, SEGMENT_BYTES } from "./wal-position.ts";
+import type { BackupKey } from "./sealed-file.ts";
+import { readLongest, type Segments } from "./timelines.ts";
+import { SEGMENT_BYTES } from "./wal-position.ts";
 
 /** The shared folder, below that of the cluster, in which the command runs. */
 const SHARED = "saldo_restore";
@@ -29,10 +29,13 @@ export type LogFeeder = {
   stop(): Promise<void>;
 };
 
-/** Answers the command until stopped. `files`: by the name that PostgreSQL asks for, the candidates; the longest is taken. */
+/** What PostgreSQL may ask for, by the names that it has for them. Of the files of a segment the longest is taken. */
+export type LogFiles = { readonly segments: Segments; readonly histories: ReadonlyMap<string, Buffer> };
+
+/** Answers the command until stopped. */
 export async function startLogFeeder(
   cluster: { readonly dir: string; readonly account: ServerAccount },
-  { files, keys }: { files: ReadonlyMap<string, readonly SealedFile[]>; keys: readonly BackupKey[] },
+  { segments, histories, keys }: LogFiles & { keys: readonly BackupKey[] },
 ): Promise<LogFeeder> {
   const shared = join(cluster.dir, SHARED);
   await mkdir(shared, { mode: 0o700 });
@@ -47,8 +50,9 @@ export async function startLogFeeder(
         continue;
       }
       try {
-        const bytes = await readLongest(files.get(name) ?? [], keys, isSegment(name));
-        if (bytes !== null) await handOver(shared, name, bytes, cluster.account);
+        const files = segments.get(name);
+        const bytes = files === undefined ? histories.get(name) : filledUp(await readLongest(files, keys));
+        if (bytes !== undefined) await handOver(shared, name, bytes, cluster.account);
       } catch (error) {
         // The server sees the end of the log; what is wrong is reported when it has stopped there.
         failure ??= error;
@@ -74,20 +78,9 @@ async function askedFor(shared: string): Promise<string | null> {
   return text.trim() || null;
 }
 
-/** A whole segment, or what was received of it with zeros behind: there the log ends. Null: there is none. */
-async function readLongest(
-  candidates: readonly SealedFile[],
-  keys: readonly BackupKey[],
-  isLog: boolean,
-): Promise<Buffer | null> {
-  let longest: Buffer | null = null;
-  for (const { path, name } of candidates) {
-    const mayBeOpen = /\.(?:open|before)\.sealed$/.test(path);
-    const bytes = Buffer.concat(await Array.fromAsync(readSealed(path, name, keys, { mayBeOpen })));
-    if (longest === null || bytes.length > longest.length) longest = bytes;
-  }
-  if (longest === null || !isLog) return longest;
-  return Buffer.concat([longest, Buffer.alloc(SEGMENT_BYTES - longest.length)]);
+/** A whole segment, or what was received of it with zeros behind: there the log ends. */
+function filledUp(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc(SEGMENT_BYTES - bytes.length)]);
 }
 
 async function handOver(shared: string, name: string, bytes: Buffer, account: ServerAccount): Promise<void> {

@@ -13,20 +13,17 @@ import {
   type BaseBackup,
   historyFolder,
   historyName,
-  listBackups,
-  listHistories,
-  listSegments,
   makeFolder,
   readSecretsKey,
-  type SealedFile,
   sealedFile,
   writeSealed,
 } from "./backup-folder.ts";
-import { RESTORE_COMMAND, startLogFeeder } from "./log-feeder.ts";
+import { type LogFiles, RESTORE_COMMAND, startLogFeeder } from "./log-feeder.ts";
 import { FilesSeen, readManifest } from "./manifest.ts";
 import { type BackupKey, BackupUnreadable, readSealed, readWholeSealed } from "./sealed-file.ts";
+import { planRestore, type RestorePlan, type Wanted } from "./restore-plan.ts";
 import { readTar } from "./tar-reader.ts";
-import { parseLsn, segmentName, SEGMENT_BYTES, segmentStart, startOfSegment } from "./wal-position.ts";
+import { madeLine } from "./timelines.ts";
 
 const SETTINGS = "postgresql.auto.conf";
 /** A standby of the former server does not follow the restored one. */
@@ -40,17 +37,13 @@ const INSTEAD: readonly (readonly [RegExp, Target])[] = [
   [/requested recovery stop point is before consistent recovery point/, "base"],
 ];
 
-export type RestoreOptions = {
-  readonly root: string;
-  readonly keys: readonly BackupKey[];
-  /** The moment whose books are wanted. Null: the last one that there is. */
-  readonly until: Date | null;
+export type RestoreOptions = Wanted & {
   /** An existing folder in which the data folder of the restored server is made. */
   readonly within: string;
 };
 
 /** A restored server, running in a data folder of its own. */
-export type Restored = {
+export type Restored = Pick<RestorePlan, "unreadable" | "notFollowed"> & {
   readonly server: EmbeddedPostgres;
   readonly dataDir: string;
   /** What is committed before this moment is in the books. */
@@ -63,9 +56,10 @@ export type Restored = {
 };
 
 /** Restores into a new data folder and starts its server. Errors: BackupUnreadable; there is no backup before the moment. */
-export async function restoreCluster({ root, keys, until, within }: RestoreOptions): Promise<Restored> {
-  const backup = await chooseBackup(root, keys, until);
-  const files = await logFilesOf(root, backup, until);
+export async function restoreCluster({ within, ...wanted }: RestoreOptions): Promise<Restored> {
+  const { root, keys, until } = wanted;
+  const plan = await planRestore(wanted);
+  const { backup, files, unreadable, notFollowed } = plan;
   const dataDir = await mkdtemp(join(within, `restoring-${process.pid}-`));
   try {
     await chmod(dataDir, 0o711);
@@ -73,12 +67,19 @@ export async function restoreCluster({ root, keys, until, within }: RestoreOptio
     await unpack(backup, keys, join(dataDir, "postgres"));
     const secretsKey = await readSecretsKey(root, backup, keys);
     const target: Target = until === null ? "end" : { at: until };
-    const { server, reached } = await recover(dataDir, { files, keys, target });
-    const { timeline, replayed } = await look(server).catch(async (error: unknown) => {
-      await server.stop({ evenWithClients: true });
-      throw error;
-    });
+    const { server, reached } = await recover(dataDir, { files, keys, target, follows: plan.timeline });
+    const { timeline, replayed } = await look(server)
+      .then((found) => {
+        if (until !== null && reached === "end") requireReached(until, found.replayed, plan);
+        return found;
+      })
+      .catch(async (error: unknown) => {
+        await server.stop({ evenWithClients: true });
+        throw error;
+      });
     return {
+      unreadable,
+      notFollowed,
       server,
       dataDir,
       timeline,
@@ -92,32 +93,14 @@ export async function restoreCluster({ root, keys, until, within }: RestoreOptio
   }
 }
 
-async function chooseBackup(root: string, keys: readonly BackupKey[], until: Date | null): Promise<BaseBackup> {
-  const backups = await listBackups(root, keys);
-  const oldest = backups.at(-1);
-  if (oldest === undefined) throw new Error(`There is no backup in ${root}.`);
-  const found = backups.find(({ facts }) => until === null || new Date(facts.until) <= until);
-  if (found === undefined) throw new Error(`The oldest backup in ${root} is of ${oldest.facts.until}.`);
-  return found;
-}
-
-/** What PostgreSQL may ask for: the log behind the backup, and the histories of all timelines. Errors: a segment is missing. */
-async function logFilesOf(root: string, { facts }: BaseBackup, until: Date | null) {
-  const files = new Map<string, readonly SealedFile[]>();
-  for (const [name, file] of await listHistories(root, facts.system)) {
-    const isFirst = name === historyName(1);
-    if (!isFirst) files.set(name, [file]);
-  }
-  const segments = await listSegments(root, facts);
-  for (const [name, candidates] of segments) files.set(name, candidates);
-  // The backup itself has the segment in which it ends, and the server began another one then.
-  const end = segmentStart(parseLsn(facts.endLsn) - 1n) + BigInt(SEGMENT_BYTES);
-  const last = [...segments.keys()].toSorted().at(-1);
-  for (let at = end; until === null && last !== undefined && at < startOfSegment(last); at += BigInt(SEGMENT_BYTES)) {
-    const name = segmentName(facts.timeline, at);
-    if (!segments.has(name)) throw new BackupUnreadable(`The segment ${name} of the log is missing. Give --until.`);
-  }
-  return files;
+/** Errors: BackupUnreadable. The log ended before the moment, and the folder has more of it behind a hole. */
+function requireReached(until: Date, replayed: Date | null, { backup, hole }: RestorePlan): void {
+  if (hole === null || (replayed !== null && replayed >= until)) return;
+  const last = latest(new Date(backup.facts.until), replayed).toISOString();
+  throw new BackupUnreadable(
+    `The segment ${hole} of the log is missing, so what was committed after ${last} cannot be restored. ` +
+      `The books of then: --until ${last}.`,
+  );
 }
 
 /** Decrypts the archive into the folder of a cluster, and compares it with its manifest. Errors: BackupUnreadable. */
@@ -153,19 +136,15 @@ async function unpack(backup: BaseBackup, keys: readonly BackupKey[], to: string
 /** Lets the cluster recover. Where it does not come to the target, it goes on to where it can end. */
 async function recover(
   dataDir: string,
-  {
-    files,
-    keys,
-    target,
-  }: { files: ReadonlyMap<string, readonly SealedFile[]>; keys: readonly BackupKey[]; target: Target },
+  { files, keys, target, follows }: { files: LogFiles; keys: readonly BackupKey[]; target: Target; follows: number },
 ): Promise<{ server: EmbeddedPostgres; reached: Target }> {
   const cluster = await locateCluster(dataDir);
   const settings = join(cluster.dir, SETTINGS);
   const original = await readFile(settings, "utf8");
   await writeFile(join(cluster.dir, "recovery.signal"), "");
-  await writeFile(settings, original + ALONE + recoverySettings(target));
+  await writeFile(settings, original + ALONE + recoverySettings(target, follows));
   await giveTreeTo(cluster.dir, cluster.account);
-  const feeder = await startLogFeeder(cluster, { files, keys });
+  const feeder = await startLogFeeder(cluster, { ...files, keys });
   let server: EmbeddedPostgres;
   try {
     server = await startEmbeddedPostgres({ dataDir, recovers: true });
@@ -174,7 +153,7 @@ async function recover(
     const instead = INSTEAD.find(([words]) => words.test(String(error)))?.[1];
     if (instead === undefined || typeof target !== "object") throw error;
     await writeFile(settings, original);
-    return recover(dataDir, { files, keys, target: instead });
+    return recover(dataDir, { files, keys, target: instead, follows });
   }
   await feeder.stop().catch(async (error: unknown) => {
     await server.stop({ evenWithClients: true });
@@ -189,10 +168,10 @@ function quote(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
 
-function recoverySettings(target: Target): string {
+function recoverySettings(target: Target, follows: number): string {
   const common = {
     restore_command: RESTORE_COMMAND,
-    recovery_target_timeline: "current",
+    recovery_target_timeline: String(follows),
     recovery_target_action: "promote",
     hot_standby: "off",
   };
@@ -230,7 +209,11 @@ async function claimTimeline(
   const folder = historyFolder({ system, timeline });
   await makeFolder(join(root, folder));
   const history = await readFile(join(dataDir, "postgres", "pg_wal", historyName(timeline)));
-  await writeSealed(sealedFile(root, folder, "history"), keys, history);
+  await writeSealed(
+    sealedFile(root, folder, "history"),
+    keys,
+    Buffer.concat([history, Buffer.from(madeLine(timeline, new Date()))]),
+  );
 }
 
 function latest(one: Date, other: Date | null): Date {

@@ -58,7 +58,12 @@ export class SealedWriter {
     const salt = randomBytes(SALT_BYTES);
     const file = await open(path, "wx", 0o600);
     const writer = new SealedWriter(file, fileKey(key, salt, name));
-    await writer.#append(Buffer.concat([MAGIC, Buffer.from(key.id, "hex"), salt]));
+    try {
+      await writer.#append(Buffer.concat([MAGIC, Buffer.from(key.id, "hex"), salt]));
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     return writer;
   }
 
@@ -131,6 +136,8 @@ export async function* readSealed(
   const file = await open(path, "r");
   try {
     const header = await readBytes(file, HEADER_BYTES);
+    // On a full disk not even the header was written.
+    if (mayBeOpen && header.length < HEADER_BYTES) return;
     const key = fileKey(keyOf(header, keys, name), header.subarray(MAGIC.length + KEY_ID_BYTES), name);
     for (let number = 0; ; number += 1) {
       const frame = await readFrame(file, key, number).catch((cause: unknown) => {
