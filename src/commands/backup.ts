@@ -22,6 +22,9 @@ import { operatorHere } from "./operator-here.ts";
 /** What a data folder may have besides a cluster: what a process left there for the books. */
 const KEPT: ReadonlySet<string> = new Set(["owed", "payout-journal", OWN_KEY_FILE, OWN_PROOF_KEY_FILE]);
 
+/** The commands that list what happened after the moment of the restored books: settlements, payouts. */
+const BEYOND = ["saldo recover report", "saldo payout status"] as const;
+
 export const backupCommands: readonly Command[] = [
   {
     name: "backup verify",
@@ -33,8 +36,12 @@ export const backupCommands: readonly Command[] = [
       const within = await mkdtemp(join(tmpdir(), "saldo-verify-"));
       try {
         const restored = await restoreCluster({ root: resolve(root), keys, until: null, timeline: null, within });
-        const report = await inRestored(config, restored, ({ pool }) => auditAll(config, pool));
-        return { json: { ok: report.ok, ...found(report) }, ok: report.ok };
+        const report = await inRestored(config, restored, async (database) => {
+          // As a restore into an empty folder does.
+          await requireRestoredKey(database, { ...config, dataDir: restored.dataDir, restored: restored.secretsKey });
+          return auditAll(config, database.pool);
+        });
+        return { json: { ok: report.ok, ...leftOut(restored), ...found(report) }, ok: report.ok };
       } finally {
         await rm(within, { recursive: true, force: true });
       }
@@ -100,7 +107,7 @@ export const backupCommands: readonly Command[] = [
         await rename(join(restored.dataDir, "postgres"), join(dataDir, "postgres"));
         await syncFolder(dataDir);
         const facts = { until: restored.until.toISOString(), timeline: restored.timeline, ...leftOut(restored) };
-        return { json: { ...facts, ...found(report) }, text: textOf(facts, report), ok: report.ok };
+        return { json: { ...facts, beyond: BEYOND, ...found(report) }, text: textOf(facts, report), ok: report.ok };
       } finally {
         await rm(restored.dataDir, { recursive: true, force: true });
       }
@@ -178,7 +185,7 @@ function textOf(
     ...notFollowed.map(
       (folder) => `Not in these books: what happened in the timeline ${folder}. --timeline restores it.`,
     ),
-    "Admissions and payouts are stopped. Read saldo recover report, then: saldo admission start, saldo payout start.",
-    "Take a new backup: those of the former timeline do not contain what comes now.",
+    `What others may know of the time after ${until}: ${BEYOND.join(", ")}.`,
+    "Admissions and payouts are stopped. Then: saldo admission start, saldo payout start, saldo backup.",
   ].join("\n");
 }

@@ -78,7 +78,7 @@ export async function prepareSecrets(
 
 /**
  * The master key that belongs into a backup of the embedded database: the one that a start made beside it. Null: it is of the settings, or
- * there is none. Errors: those of reading it; the database has a key that is neither.
+ * there is none. Errors: those of reading it; WrongSecretsKey; the database has a key that is neither.
  */
 export async function readKeyToBackUp({ pool }: Pick<Database, "pool">, config: KeySettings): Promise<string | null> {
   const own = (await readFile(join(config.dataDir, OWN_KEY_FILE), "utf8").catch(nullIfGone))?.trim() ?? null;
@@ -86,6 +86,7 @@ export async function readKeyToBackUp({ pool }: Pick<Database, "pool">, config: 
     throw new Error(
       `The key of the database's secrets is neither in SALDO_SECRETS_KEY nor in ${OWN_KEY_FILE} of SALDO_DATA_DIR.`,
     );
+  await requireSecretsKey(pool, SECRET_COLUMNS);
   return own;
 }
 

@@ -111,21 +111,29 @@ export async function listSegments(root: string, history: History): Promise<Map<
   return found;
 }
 
+let drafts = 0;
+
 /** Writes a small encrypted file, whole. One that is there is replaced. */
 export async function writeSealed(
   { path, name }: SealedFile,
   keys: readonly BackupKey[],
   bytes: Buffer,
 ): Promise<void> {
-  const draft = `${path}.draft`;
+  // A backup and the receiver may write the same file at once.
+  drafts += 1;
+  const draft = `${path}.${process.pid}-${drafts}.draft`;
   await rm(draft, { force: true });
-  const writer = await SealedWriter.create(draft, name, keys);
-  await writer.write(bytes);
-  await writer.end();
-  await rename(draft, path);
+  try {
+    const writer = await SealedWriter.create(draft, name, keys);
+    await writer.write(bytes);
+    await writer.end();
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
-/** Stores the master key that is beside the cluster, beside the log of its history, where it has changed. */
+/** Stores the master key that is beside the cluster, beside the log of its history, where the first key does not open the same one there. */
 export async function writeSecretsKey(
   root: string,
   history: History,
@@ -133,7 +141,7 @@ export async function writeSecretsKey(
 ): Promise<void> {
   const folder = historyFolder(history);
   const file = sealedFile(root, folder, "secrets-key");
-  if ((await readIfThere(file, keys)) === key) return;
+  if ((await readIfReadable(file, keys.slice(0, 1)))?.toString() === key) return;
   await writeSealed(file, keys, Buffer.from(key));
   await syncFolder(join(root, folder));
 }
@@ -146,12 +154,36 @@ export async function readSecretsKey(
 ): Promise<string | null> {
   const ofBase = { path: sealedFile(path, "secrets-key").path, name: `${name}/secrets-key` };
   const beside = sealedFile(root, historyFolder(facts), "secrets-key");
-  return (await readIfThere(beside, keys)) ?? (await readIfThere(ofBase, keys));
+  const found =
+    (await readIfReadable(beside, keys)) ?? (await readIfThere(ofBase, keys)) ?? (await readIfThere(beside, keys));
+  return found?.toString() ?? null;
 }
 
-async function readIfThere({ path, name }: SealedFile, keys: readonly BackupKey[]): Promise<string | null> {
+/**
+ * Stores the history of a timeline, where the first key does not open one. One that a former key opens is kept: a restore has added when it
+ * was. `read`: from the server.
+ */
+export async function writeHistory(
+  root: string,
+  history: History,
+  { keys, read }: { keys: readonly BackupKey[]; read: () => Promise<Buffer> },
+): Promise<void> {
+  const file = sealedFile(root, historyFolder(history), "history");
+  if ((await readIfReadable(file, keys.slice(0, 1))) !== null) return;
+  await writeSealed(file, keys, (await readIfReadable(file, keys)) ?? (await read()));
+}
+
+/** Null: there is none, or it was changed or has another key. */
+export async function readIfReadable(file: SealedFile, keys: readonly BackupKey[]): Promise<Buffer | null> {
+  return readIfThere(file, keys).catch((error: unknown) => {
+    if (error instanceof BackupUnreadable) return null;
+    throw error;
+  });
+}
+
+async function readIfThere({ path, name }: SealedFile, keys: readonly BackupKey[]): Promise<Buffer | null> {
   const isThere = (await namesIn(join(path, ".."))).includes(basename(path));
-  return isThere ? (await readWholeSealed(path, name, keys)).toString() : null;
+  return isThere ? readWholeSealed(path, name, keys) : null;
 }
 
 /** Makes a folder, and keeps its name through a power cut. */

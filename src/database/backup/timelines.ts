@@ -1,9 +1,8 @@
 // The timelines of one cluster that a backup folder holds, and the way of the books from a base backup to the end of one of them. Each
 // restore makes a timeline, which leaves its parent at a position of the log. The segment with that position is the child's.
 
-import { errorCode } from "../system-error.ts";
-import { type BaseBackup, listSegments, listTimelines, type SealedFile } from "./backup-folder.ts";
-import { type BackupKey, BackupUnreadable, readSealed, readWholeSealed } from "./sealed-file.ts";
+import { type BaseBackup, listSegments, listTimelines, readIfReadable, type SealedFile } from "./backup-folder.ts";
+import { type BackupKey, BackupUnreadable, readSealed } from "./sealed-file.ts";
 import { parseLsn, SEGMENT_BYTES, segmentName, segmentStart, startOfSegment } from "./wal-position.ts";
 
 const FORK = /^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/;
@@ -41,7 +40,7 @@ export async function readTimelines(
 ): Promise<Map<number, Timeline>> {
   const found = new Map<number, Timeline>();
   for (const [number, file] of await listTimelines(root, system)) {
-    const history = number === 1 ? null : await readHistoryFile(file, keys);
+    const history = number === 1 ? null : await readIfReadable(file, keys);
     const way = number === 1 ? [{ timeline: 1, from: 0n }] : wayIn(number, history);
     const segments = await listSegments(root, { system, timeline: number });
     const hasLog = await goesBeyond(way?.at(-1)?.from ?? 0n, segments, keys);
@@ -107,15 +106,6 @@ export async function readLongest(candidates: readonly SealedFile[], keys: reado
 
 function timelineAt(way: readonly Stretch[], segment: bigint): number {
   return (way.findLast(({ from }) => segmentStart(from) <= segment) ?? way[0])?.timeline ?? 0;
-}
-
-async function readHistoryFile(file: SealedFile, keys: readonly BackupKey[]): Promise<Buffer | null> {
-  try {
-    return await readWholeSealed(file.path, file.name, keys);
-  } catch (error) {
-    if (error instanceof BackupUnreadable || errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
 }
 
 function wayIn(number: number, history: Buffer | null): Stretch[] | null {

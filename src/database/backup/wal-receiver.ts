@@ -14,7 +14,7 @@ import {
   type SealedFile,
   sealedFile,
   syncFolder,
-  writeSealed,
+  writeHistory,
   writeSecretsKey,
 } from "./backup-folder.ts";
 import { connectReplication, ReplicationCommand } from "./replication-command.ts";
@@ -95,15 +95,13 @@ async function prepareFolder(client: Client, { root, keys }: WalReceiverOptions,
   const folder = join(root, historyFolder(history));
   await makeFolder(folder);
   await makeFolder(join(folder, "wal"));
-  const file = sealedFile(root, historyFolder(history), "history");
-  const isThere = await stat(file.path).then(
-    () => true,
-    () => false,
-  );
-  if (history.timeline > 1 && !isThere) {
-    const { rows } = await client.query<{ content: string | Buffer }>(`TIMELINE_HISTORY ${history.timeline}`);
-    const { content = "" } = rows[0] ?? {};
-    await writeSealed(file, keys, typeof content === "string" ? Buffer.from(content) : content);
+  if (history.timeline > 1) {
+    const read = async (): Promise<Buffer> => {
+      const { rows } = await client.query<{ content: string | Buffer }>(`TIMELINE_HISTORY ${history.timeline}`);
+      const { content = "" } = rows[0] ?? {};
+      return Buffer.from(content as string);
+    };
+    await writeHistory(root, history, { keys, read });
   }
   return join(folder, "wal");
 }

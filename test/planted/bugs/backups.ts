@@ -5,6 +5,12 @@ import { ledger, type PlantedBug } from "../planted-bug.ts";
 const spool = (test: string) => ({ file: "test/money/owed-spool.test.ts", test });
 const sealed = (test: string) => ({ file: "src/database/backup/sealed-file.test.ts", test });
 const receiver = (test: string) => ({ file: "test/database/synchronous-receiver.test.ts", test });
+const plan = (test: string) => ({ file: "src/database/backup/restore-plan.test.ts", test });
+const secondLoss = (test: string) => ({ file: "test/database/second-loss.test.ts", test });
+const damage = (test: string) => ({ file: "test/database/backup-damage.test.ts", test });
+const inBackup = (name: string, find: string, replace: string) => [
+  { file: `src/database/backup/${name}`, find, replace },
+];
 const sealedFile = (find: string, replace: string) => ({ file: "src/database/backup/sealed-file.ts", find, replace });
 
 /** Each with the test that must notice it. */
@@ -154,10 +160,86 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/app/compose/secrets.ts",
-        find: "  await requireSecretsKey(pool, SECRET_COLUMNS);",
-        replace: "  if (secretsKeys.length > 99) await requireSecretsKey(pool, SECRET_COLUMNS);",
+        find: "[own])]);\n  await requireSecretsKey(pool, SECRET_COLUMNS);",
+        replace: "[own])]);\n  if (secretsKeys.length > 99) await requireSecretsKey(pool, SECRET_COLUMNS);",
       },
     ],
     noticedBy: { file: "test/database/backup.test.ts", test: "is not restored where no key opens its secrets" },
+  },
+  {
+    name: "a restore follows only the timeline of its base backup",
+    edits: inBackup(
+      "restore-plan.ts",
+      "const wanted = timeline ?? newestOf(timelines, { based, until });",
+      "const wanted = timeline ?? Math.min(newestOf(timelines, { based, until }), newest.facts.timeline);",
+    ),
+    noticedBy: secondLoss("has every answer that was acknowledged behind the first restore"),
+  },
+  {
+    name: "a restore reports success although the log has a hole before its moment",
+    edits: inBackup(
+      "restore-cluster.ts",
+      "if (hole === null || (replayed !== null && replayed >= until)) return;",
+      "if (hole !== undefined || (replayed !== null && replayed >= until)) return;",
+    ),
+    noticedBy: secondLoss("is refused where the log has a hole before the moment"),
+  },
+  {
+    name: "a restore follows a timeline on which nothing was received",
+    edits: inBackup(
+      "timelines.ts",
+      "return start + BigInt(bytes?.length ?? SEGMENT_BYTES) > position;",
+      "return bytes !== undefined;",
+    ),
+    noticedBy: plan("follows the newest timeline whose log was received"),
+  },
+  {
+    name: "a restore begins with a base backup that does not lead to its timeline",
+    edits: inBackup(
+      "timelines.ts",
+      "return at !== -1 && (next === undefined || parseLsn(facts.endLsn) <= next.from);",
+      "return at !== -1 || next === undefined;",
+    ),
+    noticedBy: plan("takes no base backup from behind the position"),
+  },
+  {
+    name: "a restore to a moment follows a timeline of later",
+    edits: inBackup(
+      "restore-plan.ts",
+      "({ number, madeAt }) => until === null || madeAt === null || madeAt <= until || based.has(number),",
+      "({ number, madeAt }) => until !== undefined || madeAt === null || based.has(number),",
+    ),
+    noticedBy: plan("follows the timeline that was there at the moment"),
+  },
+  {
+    name: "a backup is verified although its key does not open the books",
+    edits: [
+      {
+        file: "src/commands/backup.ts",
+        find: "await requireRestoredKey(database, { ...config, dataDir: restored.dataDir, restored: restored.secretsKey });",
+        replace: "",
+      },
+    ],
+    noticedBy: damage("is verified only where its key opens the books"),
+  },
+  {
+    name: "a backup is taken with a key that does not open the books",
+    edits: [
+      {
+        file: "src/app/compose/secrets.ts",
+        find: "  await requireSecretsKey(pool, SECRET_COLUMNS);\n  return own;",
+        replace: "  return own;",
+      },
+    ],
+    noticedBy: damage("is verified only where its key opens the books, and none is taken with a key that does not"),
+  },
+  {
+    name: "the key of the secrets stays under a former key of backups",
+    edits: inBackup(
+      "backup-folder.ts",
+      "if ((await readIfReadable(file, keys.slice(0, 1)))?.toString() === key) return;",
+      "if ((await readIfReadable(file, keys))?.toString() === key) return;",
+    ),
+    noticedBy: damage("goes on under another key"),
   },
 ];
