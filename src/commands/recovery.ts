@@ -1,6 +1,6 @@
 import { readHistory } from "../database/history.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { listForeignOwed, owedFolder } from "../ledger/group-commit/owed-spool.ts";
+import { type DamagedOwed, listUnsettled, owedFolder } from "../ledger/group-commit/owed-spool.ts";
 import { listLost, type ReportedLost } from "../merchant/payouts/journal-store.ts";
 import type { Command } from "./command.ts";
 import { column, numbers, type Table, tableOf } from "./table.ts";
@@ -14,7 +14,7 @@ export const recoveryCommands: readonly Command[] = [
       const { pool } = await database();
       const history = await readHistory(pool);
       if (history === null) throw new Error("The database is a standby. Ask the primary.");
-      const entries = await listForeignOwed(owedFolder(config.dataDir), history);
+      const { foreign: entries, damaged } = await listUnsettled(owedFolder(config.dataDir), history);
       const owed = entries.map(({ settlement: { requestId, accountId, cost, billingDay }, history: of }) => ({
         requestId,
         accountId,
@@ -26,8 +26,13 @@ export const recoveryCommands: readonly Command[] = [
       const payouts = await listLost(pool);
       const books = `The books: system ${history.system}, timeline ${history.timeline}.`;
       return {
-        json: { history, owed, payouts },
-        text: [books, ...owedText(owed, sumOf(entries.map(({ settlement }) => settlement.cost))), ...lostText(payouts)],
+        json: { history, owed, damaged, payouts },
+        text: [
+          books,
+          ...owedText(owed, sumOf(entries.map(({ settlement }) => settlement.cost))),
+          ...damagedText(damaged),
+          ...lostText(payouts),
+        ],
       };
     },
   },
@@ -55,6 +60,18 @@ function owedText(owed: readonly Owed[], total: string): (string | Table)[] {
     numbers<Owed>("timeline", ({ timeline }) => timeline ?? "unknown"),
   ];
   return ["Settlements owed in another history of the books, which are not settled:", tableOf(owed, columns, "")];
+}
+
+function damagedText(damaged: readonly DamagedOwed[]): (string | Table)[] {
+  if (damaged.length === 0) return [];
+  const columns = [
+    column<DamagedOwed>("file", ({ path }) => path),
+    numbers<DamagedOwed>("damaged lines", ({ lines }) => lines),
+  ];
+  return [
+    "Files of owed settlements with lines that cannot be read, each of which may be one:",
+    tableOf(damaged, columns, ""),
+  ];
 }
 
 function lostText(lost: readonly ReportedLost[]): (string | Table)[] {

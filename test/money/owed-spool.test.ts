@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { type History, readHistory } from "../../src/database/history.ts";
-import { listForeignOwed, OwedSpool } from "../../src/ledger/group-commit/owed-spool.ts";
+import { listUnsettled, OwedSpool } from "../../src/ledger/group-commit/owed-spool.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
 import { makeDataDir, removeDataDir } from "../setup/own-server.ts";
@@ -68,7 +68,7 @@ describe.each(testBackends())("settlements that are owed on the %s database", (b
     await setup.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1 AND $2", [owner, isRecovered]);
     expect(await recoverHolds(setup.pool)).toBe(isRecovered ? 1 : 0);
     const { ledger } = await ledgerWith(new OwedSpool(folder));
-    expect(await ledger.takeOverOwed()).toEqual({ taken: 1, foreign: 0 });
+    expect(await ledger.takeOverOwed()).toEqual({ taken: 1, foreign: 0, damaged: 0 });
     expect(ledger.statistics()).toMatchObject({ owed: 1 });
     expect(await ledger.settleOwed()).toBe(1);
     expect(ledger.statistics()).toMatchObject({ owed: 0, late: isRecovered ? 1 : 0 });
@@ -114,10 +114,10 @@ describe.each(testBackends())("settlements that are owed on the %s database", (b
     expect(await heir.takeOver(history)).toMatchObject({ taken: [{ requestId: own.requestId }], foreign: 1 });
     heir.clear();
     await heir.flush();
-    expect(await ledger.takeOverOwed()).toEqual({ taken: 0, foreign: 1 });
+    expect(await ledger.takeOverOwed()).toEqual({ taken: 0, foreign: 1, damaged: 0 });
     expect(await ledger.settleOwed()).toBe(0);
     expect(await setup.balance(account)).toMatchObject({ posted: 1_000n * UNIT, held: 100n * UNIT });
-    const foreign = await listForeignOwed(folder, history);
+    const { foreign } = await listUnsettled(folder, history);
     expect(foreign).toMatchObject([{ settlement: { requestId: request.requestId }, history: of(history) }]);
     gone.clear();
     await Promise.all([gone.flush(), ledger.release({ accountId: account, requestId: request.requestId })]);
@@ -132,10 +132,14 @@ describe.each(testBackends())("settlements that are owed on the %s database", (b
     const [cut = ""] = (await readdir(folder)).filter((name) => name.includes(String(GONE)));
     await appendFile(join(folder, cut), "AAAA");
     const heir = new OwedSpool(folder, GONE + 1);
-    expect((await heir.takeOver(history)).taken).toMatchObject([{ inputTokensUncached: 2, cost: 2n * UNIT }]);
+    expect(await heir.takeOver(history)).toMatchObject({
+      taken: [{ inputTokensUncached: 2, cost: 2n * UNIT }],
+      damaged: 1,
+    });
     expect((await new OwedSpool(folder).takeOver(history)).taken).toMatchObject([{ inputTokensUncached: 2 }]);
     living.clear();
     await living.flush();
+    expect(await readdir(folder)).toContain(`${cut}.damaged`);
     expect((await setup.audit()).violations).toEqual(SOUND.violations);
   });
 });

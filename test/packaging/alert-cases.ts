@@ -214,6 +214,12 @@ const DATABASE: readonly AlertCase[] = [
 ];
 
 const ROOM: readonly AlertCase[] = [
+  ...pair("SaldoOwedUnwritten", A, "25m", {
+    series: ofProcess("ledger_owed_write_failures_total"),
+    bad: "0x20 1x20",
+    good: "7x40",
+  }),
+  ...pair("SaldoOwedDamaged", A, "5m", { series: ofProcess("ledger_owed_damaged_files"), bad: "1x9", good: "0x9" }),
   ...pair("SaldoDiskFilling", A, "5m", { series: ofProcess("data_disk_free_share"), bad: "0.14x9", good: "0.15x9" }),
   ...pair("SaldoDiskFull", A, "5m", {
     series: ofProcess("data_disk_free_share"),

@@ -3,7 +3,7 @@
 
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { createAlertPoster, createCallbackDeliverer, webhookRules } from "./callbacks.ts";
-import { createGatewayEvents, lateLog } from "../observability/events.ts";
+import { createGatewayEvents, lateLog, leftOwedLog, unwrittenLog } from "../observability/events.ts";
 import { createGatewayParts } from "./gateway.ts";
 import { merchantServices } from "./merchant.ts";
 import { nodeTicks } from "./node-ticks.ts";
@@ -81,7 +81,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
     owner: (requestId) => lease.ownerOf(requestId),
     lanes: config.lanes,
     onLate: lateLog(logger),
-    spool: new OwedSpool(owedFolder(config.dataDir)),
+    spool: new OwedSpool(owedFolder(config.dataDir), process.pid, unwrittenLog(logger)),
   });
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const gate = new AdmissionGate(requests.pool);
@@ -139,12 +139,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
   stack.defer(() => ticks.stop());
   stack.defer(() => ledger.close());
   await ledger.open();
-  const owed = await ledger.takeOverOwed();
-  if (owed.foreign > 0)
-    logger.warn(
-      { event: "ledger.owed.foreign", settlements: owed.foreign },
-      "settlements that are owed in another history of the books are not settled: saldo recover report",
-    );
+  leftOwedLog(logger)(await ledger.takeOverOwed());
   stack.defer(() => gateway.upstreams.close());
   stack.defer(() => gateway.running.idle(settleWithinMs()));
   stack.defer(() => gateway.drains.stop());

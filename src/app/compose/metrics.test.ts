@@ -29,6 +29,8 @@ const LEDGER = {
   owed: 1,
   uncollected: 2_500_000n,
   late: 8,
+  owedFailedWrites: 9,
+  owedDamagedFiles: 10,
 };
 
 const OPEN = { isStopped: () => false, withExemplars: false };
@@ -75,6 +77,8 @@ describe("the metrics of a process", () => {
       "saldo_ledger_depth 5",
       "saldo_ledger_open_holds 6",
       "saldo_ledger_owed_settlements 1",
+      "saldo_ledger_owed_write_failures_total 9",
+      "saldo_ledger_owed_damaged_files 10",
       "saldo_ledger_late_settlements_total 8",
       "saldo_ledger_uncollected_rupiah_total 2.5",
     ]) {

@@ -43,6 +43,35 @@ export function lateLog(logger: Pick<EventLogger, "warn">): (late: LateSettlemen
   };
 }
 
+/** Owed settlements that nothing settles, and lines that cannot be read. */
+type LeftOwed = { readonly foreign: number; readonly damaged: number };
+
+/** Logs a write of owed settlements that the disk did not take. */
+export function unwrittenLog(logger: Pick<EventLogger, "error">): (err: unknown) => void {
+  return (err) => {
+    logger.error(
+      { event: "ledger.owed.unwritten", err },
+      "the disk did not take owed settlements: they are written again",
+    );
+  };
+}
+
+/** Logs what nothing settles of the files that ended processes have left. */
+export function leftOwedLog(logger: Pick<EventLogger, "error" | "warn">): (left: LeftOwed) => void {
+  return ({ foreign, damaged }) => {
+    if (foreign > 0)
+      logger.warn(
+        { event: "ledger.owed.foreign", settlements: foreign },
+        "settlements that are owed in another history of the books are not settled: saldo recover report",
+      );
+    if (damaged > 0)
+      logger.error(
+        { event: "ledger.owed.damaged", lines: damaged },
+        "lines of owed settlements cannot be read; their files were kept: saldo recover report",
+      );
+  };
+}
+
 /** Logs when reads that may lag no longer go to the standby, with the reason, and when they do again. */
 export function readSourceLog(
   logger: Pick<EventLogger, "info" | "warn">,

@@ -43,6 +43,10 @@ const LEDGER_COUNTERS: Series<LedgerStatistics> = {
   replays_total: ["Groups that failed and ran again", (now) => now.replays],
   lost_connections_total: ["Connections of lanes that were lost", (now) => now.lostConnections],
   late_settlements_total: ["Settlements that came after a recovery of their request", (now) => now.late],
+  owed_write_failures_total: [
+    "Writes of owed settlements that the disk did not take; each is repeated",
+    (now) => now.owedFailedWrites,
+  ],
   uncollected_rupiah_total: [
     "Cost that no balance covered, booked as our loss",
     (now) => Number(now.uncollected) / MICRO,
@@ -53,6 +57,7 @@ const LEDGER_GAUGES: Series<LedgerStatistics> = {
   depth: ["Holds and settlements waiting for a group", (now) => now.depth],
   open_holds: ["Holds of this process", (now) => now.open],
   owed_settlements: ["Settlements the database has not taken yet", (now) => now.owed],
+  owed_damaged_files: ["Files of owed settlements with lines that cannot be read", (now) => now.owedDamagedFiles],
 };
 
 const STREAM_GAUGES: Series<StreamFacts> = {

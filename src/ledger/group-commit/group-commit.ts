@@ -54,6 +54,10 @@ export type LedgerStatistics = LaneStatistics & {
   readonly uncollected: bigint;
   /** Settlements that came after a recovery of their request. */
   readonly late: number;
+  /** Writes of owed settlements that the disk did not take. They are repeated. */
+  readonly owedFailedWrites: number;
+  /** Files of owed settlements that have lines which cannot be read. */
+  readonly owedDamagedFiles: number;
 };
 
 export class GroupCommitLedger implements Ledger {
@@ -88,17 +92,17 @@ export class GroupCommitLedger implements Ledger {
 
   /**
    * Takes over the owed settlements of ended processes; they are retried like this one's. Those that belong to another history of the
-   * books are left where they are, and counted. Call it behind `open`.
+   * books are left where they are, and counted, as are lines that cannot be read. Call it behind `open`.
    */
-  async takeOverOwed(): Promise<{ readonly taken: number; readonly foreign: number }> {
+  async takeOverOwed(): Promise<{ readonly taken: number; readonly foreign: number; readonly damaged: number }> {
     const history = this.#lanes[0]?.history ?? null;
-    if (history === null || this.#spool === null) return { taken: 0, foreign: 0 };
-    const { taken, foreign } = await this.#spool.takeOver(history);
+    if (history === null || this.#spool === null) return { taken: 0, foreign: 0, damaged: 0 };
+    const { taken, foreign, damaged } = await this.#spool.takeOver(history);
     for (const settlement of taken) {
       this.#owed.set(settlement.requestId, settlement);
       this.#stored.add(settlement.requestId);
     }
-    return { taken: taken.length, foreign };
+    return { taken: taken.length, foreign, damaged };
   }
 
   /** Commits the waiting members, for as long as the limit allows. */
@@ -182,6 +186,11 @@ export class GroupCommitLedger implements Ledger {
     return attempts.filter(({ status }) => status === "fulfilled").length;
   }
 
+  /** Writes owed settlements again where the disk did not take them. */
+  async storeOwed(): Promise<void> {
+    await this.#spool?.retry();
+  }
+
   #owe(settlement: Settlement): void {
     if (this.#owed.has(settlement.requestId)) return;
     this.#owed.set(settlement.requestId, settlement);
@@ -244,7 +253,9 @@ export class GroupCommitLedger implements Ledger {
       sum.lostConnections += lane.statistics.lostConnections;
       sum.depth += lane.depth;
     }
-    return { ...sum, open: this.#open.size, owed: this.#owed.size, uncollected: this.#uncollected, late: this.#late };
+    const { failedWrites: owedFailedWrites = 0, damagedFiles: owedDamagedFiles = 0 } = this.#spool?.statistics ?? {};
+    const owed = { owed: this.#owed.size, owedFailedWrites, owedDamagedFiles };
+    return { ...sum, ...owed, open: this.#open.size, uncollected: this.#uncollected, late: this.#late };
   }
 
   #laneOf(accountId: string): Lane {

@@ -31,6 +31,7 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
       },
     },
     { name: "settle what is owed", everyMs: RECOVERY_MS, run: () => ledger.settleOwed() },
+    { name: "store what is owed", everyMs: RECOVERY_MS, run: () => ledger.storeOwed() },
     { name: "sweep own holds", everyMs: SWEEP_MS, run: () => sweepOwnHolds({ pool, lease, ledger }) },
     { name: "forget the long dead", everyMs: FORGET_MS, run: () => forgetLongDead(pool) },
   ];

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { constants, link, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { ignoreIfThere, makeFolder, nullIfGone, putWhole, syncFolder } from "./durable-files.ts";
+import { ignoreIfThere, makeFolder, nullIfGone, putWhole, syncFolder } from "../../database/durable-files.ts";
 import type { AttemptKind } from "./payout.ts";
 
 /** A signed transaction, with all that the books need to have it again. */

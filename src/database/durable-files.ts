@@ -1,4 +1,4 @@
-// Files of a journal that are durable when a step has ended: their bytes, and their names in their folders.
+// Files that are durable when a step has ended: their bytes, and their names in their folders.
 
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rm } from "node:fs/promises";
