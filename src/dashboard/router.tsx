@@ -22,6 +22,7 @@ const signIn = createRoute({
 const signUp = createRoute({
   getParentRoute: () => root,
   path: "/sign-up",
+  validateSearch: texts("next"),
   component: lazyPage(() => import("./pages/sign-in/sign-up-page.tsx"), "SignUpPage"),
 });
 const forgotPassword = createRoute({
@@ -32,7 +33,7 @@ const forgotPassword = createRoute({
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: "/reset-password",
-  validateSearch: texts("token", "error", "after"),
+  validateSearch: texts("token", "error", "after", "next"),
   component: lazyPage(() => import("./pages/sign-in/reset-password-page.tsx"), "ResetPasswordPage"),
 });
 

@@ -57,6 +57,7 @@ CREATE TABLE account_invite (
   CONSTRAINT account_invite_digest_key UNIQUE (digest)
 );
 CREATE INDEX account_invite_account ON public.account_invite USING btree (account_id, id);
+CREATE INDEX account_invite_received ON public.account_invite USING btree (email, id) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 GRANT INSERT, SELECT, UPDATE (accepted_at, revoked_at) ON account_invite TO saldo_serve;
 
 CREATE TABLE account_member (

@@ -3,6 +3,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../kernel/ids.ts";
+import type { Language } from "../kernel/preferred-language.ts";
 import type { AccountRole, SessionProof } from "./principal.ts";
 import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns, type ProofSettings } from "./session-proof.ts";
 
@@ -75,6 +76,13 @@ const SET_PASSWORD = `
 INSERT INTO auth.credential (id, user_id, account_id, provider_id, password, created_at, updated_at)
 VALUES ($1::uuid, $2::uuid, $3, 'credential', $4, clock_timestamp(), clock_timestamp())
 ON CONFLICT (user_id, provider_id) DO UPDATE SET password = excluded.password, updated_at = excluded.updated_at`;
+// Kept until the account exists. The row is deleted at its end if its person never comes.
+const KEEP_LANGUAGE = `
+INSERT INTO auth.verification (id, identifier, value, expires_at, created_at, updated_at)
+SELECT $1::uuid, $3, $4, clock_timestamp() + interval '30 days', clock_timestamp(), clock_timestamp()
+FROM auth.person WHERE id = $2::uuid AND account_id IS NULL`;
+const TAKE_LANGUAGE = `DELETE FROM auth.verification WHERE identifier = $1 RETURNING value, created_at AS "keptAt"`;
+const SET_LANGUAGE = `UPDATE customer SET language = $2 WHERE account_id = $1::uuid`;
 const DELETE_SESSION = `DELETE FROM auth.session WHERE id = $1::uuid AND user_id = $2::uuid`;
 
 // At most once a minute and session: each time is a write.
@@ -121,6 +129,28 @@ export async function writePassword(
   { personId, hash }: { personId: string; hash: string },
 ): Promise<void> {
   await client.query(SET_PASSWORD, [uuidv7(), personId, personId, hash]);
+}
+
+/** Keeps the language in which a person has signed up, until the account exists. A person with an account keeps that of the account. */
+export async function keepSignUpLanguage(
+  client: Queryable,
+  { personId, language }: { personId: string; language: Language },
+): Promise<void> {
+  await client.query(KEEP_LANGUAGE, [uuidv7(), personId, languageOf(personId), language]);
+}
+
+/** Makes the last kept language of a sign-up that of the person's new account. */
+export async function applySignUpLanguage(
+  client: PoolClient,
+  { personId, accountId }: { personId: string; accountId: string },
+): Promise<void> {
+  const { rows } = await client.query<{ value: Language; keptAt: Date }>(TAKE_LANGUAGE, [languageOf(personId)]);
+  const last = rows.toSorted((one, other) => Number(one.keptAt) - Number(other.keptAt)).at(-1);
+  if (last !== undefined) await client.query(SET_LANGUAGE, [accountId, last.value]);
+}
+
+function languageOf(personId: string): string {
+  return `sign-up-language:${personId}`;
 }
 
 /** Whether an account has a person already. */

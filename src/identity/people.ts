@@ -11,6 +11,7 @@ import { digestSecretToken } from "../kernel/secret-token.ts";
 import { createCustomer } from "./customers.ts";
 import type { AccountRole, SessionProof } from "./principal.ts";
 import {
+  applySignUpLanguage,
   hasOwner,
   lockPerson,
   readAccountExists,
@@ -133,6 +134,7 @@ export function ensureAccount(
       invariant(waiting === null || !(await hasOwner(client, waiting)), "an address has one account and one person");
       const accountId = waiting ?? (await createCustomer(client, { email: person.email, openAccount })).accountId;
       await writeAccountOfPerson(client, { personId, accountId });
+      await applySignUpLanguage(client, { personId, accountId });
       return accountId;
     }),
   );

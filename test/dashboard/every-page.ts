@@ -39,6 +39,7 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
       ],
       shows: /Periksa e-mail Anda/,
     },
+    { path: "/sign-in?next=/invite?token=x", isOutside: true, shows: /^Anda diundang menjadi anggota sebuah akun/ },
     { path: "/forgot-password", isOutside: true },
     { path: "/reset-password?token=x", isOutside: true },
     { path: "/no/such/page", isOutside: true, isNowhere: true },

@@ -50,12 +50,13 @@ export async function signIn(facts: { email: string; password: string }): Promis
   return answer.twoFactorMethods as SecondStep;
 }
 
-/** Asks for an account; a mail with a link follows. Errors: SignInError. */
-export const signUp = (facts: { name: string; email: string; password: string }) =>
-  post("/auth/sign-up/email", { ...facts, callbackURL: "/" });
+/** Asks for an account; a mail with a link follows, which leads to the page `next`. Errors: SignInError. */
+export const signUp = ({ next, ...facts }: { name: string; email: string; password: string; next: string }) =>
+  post("/auth/sign-up/email", { ...facts, callbackURL: next });
 
 /** Sends the mail of a sign-up again. The answer does not show whether the address is known. Errors: SignInError. */
-export const sendVerification = (email: string) => post("/auth/send-verification-email", { email, callbackURL: "/" });
+export const sendVerification = ({ email, next }: { email: string; next: string }) =>
+  post("/auth/send-verification-email", { email, callbackURL: next });
 
 /** Ends the session. Errors: SignInError. */
 export const signOut = () => post("/auth/sign-out", {});

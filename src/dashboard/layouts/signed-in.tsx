@@ -12,7 +12,6 @@ import { Failed } from "../components/states.tsx";
 import { ConfirmHost } from "./confirm-host.tsx";
 import { Inside, type Reader } from "./inside.tsx";
 import { PublicFrame } from "./public-frame.tsx";
-import { useSignUpLanguage } from "./sign-up-language.ts";
 import { isStranger } from "./stranger.ts";
 import { rememberSignedIn } from "./was-signed-in.ts";
 
@@ -28,7 +27,6 @@ export function SignedIn() {
 function Person() {
   useWayToSignIn();
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
-  useSignUpLanguage(data?.settings);
   useShownAccount(data);
   const isKnown = data !== undefined;
   useEffect(() => {

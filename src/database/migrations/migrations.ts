@@ -56,6 +56,7 @@ export const schemaCode: SchemaCode = {
     { number: 32, name: "auto-top-up-waits", oldestCode: 1 },
     { number: 33, name: "one-open-automatic", oldestCode: 1, concurrent: true },
     { number: 34, name: "automatic-review", oldestCode: 1 },
+    { number: 35, name: "received-invites", oldestCode: 1, concurrent: true },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

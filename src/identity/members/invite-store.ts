@@ -31,10 +31,13 @@ WHERE account_id = $1::uuid AND ${IS_OPEN} AND ($2::uuid IS NULL OR id = $2) AND
 RETURNING id AS "inviteId", email, role`;
 const OPEN_TO = `SELECT role FROM account_invite WHERE account_id = $1::uuid AND email = $2 AND ${IS_OPEN}`;
 const IS_THERE = `SELECT role FROM account_invite WHERE account_id = $1::uuid AND id = $2::uuid`;
-const OF_TOKEN = `
-SELECT account_id AS "accountId", role FROM account_invite WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN}`;
-const ACCEPT = `
-UPDATE account_invite SET accepted_at = clock_timestamp() WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN} RETURNING role`;
+const IS_NAMED = `(digest = $1::bytea OR id = $3::uuid) AND email = $2`;
+const NAMED = `SELECT account_id AS "accountId", role FROM account_invite WHERE ${IS_NAMED} AND ${IS_OPEN}`;
+const ACCEPT = `UPDATE account_invite SET accepted_at = clock_timestamp() WHERE ${IS_NAMED} AND ${IS_OPEN} RETURNING role`;
+const RECEIVED = `
+SELECT i.id AS "inviteId", i.role, i.expires_at AS "expiresAt", coalesce(c.name, c.email) AS "accountName"
+FROM account_invite i JOIN customer c ON c.account_id = i.account_id
+WHERE i.email = $1 AND ${IS_OPEN} ORDER BY i.id DESC LIMIT $2`;
 
 /** An invitation to be written. */
 export type NewInvite = {
@@ -86,18 +89,34 @@ export async function readInviteRole(
   return (await client.query<{ role: AccountRole }>(IS_THERE, [accountId, inviteId])).rows[0]?.role ?? null;
 }
 
-/** What the invitation of a token to an address is to. Null: none that is open. */
-export async function readInviteOfToken(
+/** An invitation by what a person has of it: the token of the mail, or the id from the list of received invitations. */
+export type InviteName = { readonly digest: Buffer } | { readonly inviteId: string };
+
+/** What an invitation to an address is to. Null: none that is open. */
+export async function readNamedInvite(
   client: Queryable,
-  { digest, email }: { digest: Buffer; email: string },
+  { name, email }: { name: InviteName; email: string },
 ): Promise<{ accountId: string; role: AccountRole } | null> {
-  return (await client.query<{ accountId: string; role: AccountRole }>(OF_TOKEN, [digest, email])).rows[0] ?? null;
+  const { rows } = await client.query<{ accountId: string; role: AccountRole }>(NAMED, namedBy(name, email));
+  return rows[0] ?? null;
 }
 
-/** Uses up the invitation of a token to an address, and returns its role. Null: none that is open. */
-export async function acceptInviteOfToken(
+/** Uses up an invitation to an address, and returns its role. Null: none that is open. */
+export async function acceptNamedInvite(
   client: PoolClient,
-  { digest, email }: { digest: Buffer; email: string },
+  { name, email }: { name: InviteName; email: string },
 ): Promise<AccountRole | null> {
-  return (await client.query<{ role: AccountRole }>(ACCEPT, [digest, email])).rows[0]?.role ?? null;
+  return (await client.query<{ role: AccountRole }>(ACCEPT, namedBy(name, email))).rows[0]?.role ?? null;
+}
+
+function namedBy(name: InviteName, email: string): unknown[] {
+  return "digest" in name ? [name.digest, email, null] : [null, email, name.inviteId];
+}
+
+/** An open invitation as the invited person sees it. */
+export type ReceivedInvite = Pick<Invite, "inviteId" | "role" | "expiresAt"> & { readonly accountName: string };
+
+/** The open invitations to an address, newest first. */
+export async function readReceivedInvites(client: Queryable, email: string, limit: number): Promise<ReceivedInvite[]> {
+  return (await client.query<ReceivedInvite>(RECEIVED, [email, limit])).rows;
 }

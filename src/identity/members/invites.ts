@@ -14,11 +14,12 @@ import { readSettings } from "../settings.ts";
 import { type Pace, takeTry } from "../throttle.ts";
 import { recordActivity } from "./activity.ts";
 import {
-  acceptInviteOfToken,
+  acceptNamedInvite,
   insertInvite,
   type Invite,
-  readInviteOfToken,
+  type InviteName,
   readInviteRole,
+  readNamedInvite,
   readOpenInvites,
   readOpenRoles,
   type RevokedInvite,
@@ -103,23 +104,31 @@ export async function showInvite(
   { database }: MemberPorts,
   { token, email }: { token: string; email: string },
 ): Promise<{ accountName: string; role: AccountRole }> {
-  const invite = await readInviteOfToken(database.pool, { digest: digestSecretToken(token), email });
+  const invite = await readNamedInvite(database.pool, { name: { digest: digestSecretToken(token) }, email });
   if (invite === null) throw new InviteOver();
   return { accountName: await readAccountName(database.pool, invite.accountId), role: invite.role };
 }
 
-/** Makes a person a member by an invitation; the session then acts for the account. Errors: NotFound, LimitExceeded. */
+/**
+ * Makes a person a member by an invitation; the session then acts for the account. Errors: NotFound, LimitExceeded, ValidationError unless
+ * either the token or the id is given.
+ */
 export async function acceptInvite(
   ports: MemberPorts,
-  { token, personId, email, sessionId }: { token: string; personId: string; email: string; sessionId: string },
+  {
+    personId,
+    email,
+    sessionId,
+    ...given
+  }: { token: string; inviteId: string; personId: string; email: string; sessionId: string },
 ): Promise<Membership> {
-  const digest = digestSecretToken(token);
+  const name = nameOf(given);
   // Which account is locked. What counts is read again behind the lock.
-  const found = await readInviteOfToken(ports.database.pool, { digest, email });
+  const found = await readNamedInvite(ports.database.pool, { name, email });
   if (found === null) throw new InviteOver();
   const { accountId } = found;
   return inAccount(ports, accountId, async (client) => {
-    const role = await acceptInviteOfToken(client, { digest, email });
+    const role = await acceptNamedInvite(client, { name, email });
     if (role === null) throw new InviteOver();
     await requireRoom(client, accountId);
     const isNew = (await readRole(client, { accountId, personId })) === null;
@@ -132,6 +141,16 @@ export async function acceptInvite(
   });
 }
 
+function nameOf({ token, inviteId }: { token: string; inviteId: string }): InviteName {
+  if ((token === "") === (inviteId === "")) {
+    const message = "must be given, unless inviteId is; not both";
+    throw new ValidationError([{ field: "token", rule: "invite.name", message }]);
+  }
+  return token === "" ? { inviteId } : { digest: digestSecretToken(token) };
+}
+
+/** The most received invitations that are listed. */
+export const MAX_RECEIVED_INVITES = 20;
 /** The most accounts that are listed for a person. */
 export const MAX_MEMBERSHIPS = 500;
 

@@ -9,8 +9,16 @@ import { AccountRole as ProtoRole } from "#gen/saldo/options/v1/options_pb.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { ACCOUNT_ROLES, type AccountRole, type SessionPrincipal } from "../principal.ts";
 import { type ActivityLine, listActivity } from "./activity.ts";
-import { type Invite, readOpenInvites } from "./invite-store.ts";
-import { acceptInvite, inviteMember, type InvitePorts, MAX_OPEN_INVITES, revokeInvite, showInvite } from "./invites.ts";
+import { type Invite, readOpenInvites, readReceivedInvites, type ReceivedInvite } from "./invite-store.ts";
+import {
+  acceptInvite,
+  inviteMember,
+  type InvitePorts,
+  MAX_OPEN_INVITES,
+  MAX_RECEIVED_INVITES,
+  revokeInvite,
+  showInvite,
+} from "./invites.ts";
 import { type Budget, type ReadBudget, setMemberBudget, type WriteBudget } from "./member-budgets.ts";
 import { type Member, type Membership, readMembers } from "./member-store.ts";
 import { changeRole, leaveAccount, MAX_MEMBERS, removeMember } from "./members.ts";
@@ -52,8 +60,14 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
   };
   return {
     async listMyAccounts(_request, context) {
-      const { personId, accountId } = sessionOf(context);
-      return { accounts: (await listMyAccounts(pool, personId)).map(toProtoMembership), currentAccountId: accountId };
+      const { personId, accountId, email } = sessionOf(context);
+      const accounts = await listMyAccounts(pool, personId);
+      const invites = await readReceivedInvites(pool, email, MAX_RECEIVED_INVITES);
+      return {
+        accounts: accounts.map(toProtoMembership),
+        currentAccountId: accountId,
+        invites: invites.map(toProtoReceived),
+      };
     },
 
     async switchAccount({ accountId }, context) {
@@ -66,9 +80,10 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
       return { accountName, role: protoRoles[role] };
     },
 
-    async acceptInvite({ token }, context) {
+    async acceptInvite({ token, inviteId }, context) {
       const { personId, email, sessionId } = sessionOf(context);
-      return { account: toProtoMembership(await acceptInvite(ports, { token, personId, email, sessionId })) };
+      const accepted = await acceptInvite(ports, { token, inviteId, personId, email, sessionId });
+      return { account: toProtoMembership(accepted) };
     },
 
     async listMembers(_request, context) {
@@ -166,6 +181,10 @@ function toProtoInvite({ inviteId, email, role, createdAt, expiresAt }: Invite) 
     createdAt: timestampFromDate(createdAt),
     expiresAt: timestampFromDate(expiresAt),
   };
+}
+
+function toProtoReceived({ inviteId, accountName, role, expiresAt }: ReceivedInvite) {
+  return { id: inviteId, accountName, role: protoRoles[role], expiresAt: timestampFromDate(expiresAt) };
 }
 
 function toProtoLine({ lineId, doneAt, actor, personId, action, subject, facts }: ActivityLine) {

@@ -15,6 +15,7 @@ import { alreadyThereMail, passwordChangedMail, type Reader, resetMail, verifica
 import { ownPlugin, type OwnPluginDependencies } from "./auth-plugins.ts";
 import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "../passwords/passwords.ts";
 import { applySignUp } from "./pending-sign-ups.ts";
+import { keepSignUpLanguage } from "../people-store.ts";
 import { noteProof, type ProofKind } from "../session-proof.ts";
 import { cookiePlanOf } from "../session-cookie.ts";
 
@@ -27,6 +28,8 @@ const SESSION_IDLE_SECONDS = 7 * DAY_SECONDS;
 const SESSION_PROLONGED_SECONDS = DAY_SECONDS;
 /** The caller's address; only sign-in.ts sets it. */
 export const CLIENT_ADDRESS_HEADER = "x-saldo-client-address";
+/** The page that the link of a mail is to lead to, encoded; only sign-in.ts sets it. */
+const LANDING_HEADER = "x-saldo-landing";
 export const AUTH_PATH = "/auth";
 /** The page to which a link leads, for choosing a password. */
 const CHOOSE_PASSWORD_PAGE = "/reset-password";
@@ -67,6 +70,17 @@ const SIGNED_UP_AGAIN = `UPDATE auth.person SET updated_at = clock_timestamp() W
 /** The reader of a mail, in the language of the page that asks for it. */
 function readerOf({ email }: { readonly email: string }, request: Request | undefined): Reader {
   return { to: email, language: preferredLanguage(request?.headers.get("accept-language") ?? undefined) };
+}
+
+/** The page that a sign-up asks to be led to by the link of its mail. better-auth has checked that it is one of ours. */
+function landingOf(request: Request | undefined): string {
+  return decodeURIComponent(request?.headers.get(LANDING_HEADER) ?? "/");
+}
+
+/** The page that a verification link leads to. better-auth has checked that it is one of ours. */
+function landingOfLink(request: Request | undefined): string {
+  const asked = request === undefined ? null : new URL(request.url).searchParams.get("callbackURL");
+  return asked === null || asked === "" ? "/" : asked;
 }
 
 /** Builds it. */
@@ -111,11 +125,13 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
         // The first mail was lost, or another person signed up with the address. The browser that opens the link decides
         // whose password counts.
         const token = await createEmailVerificationToken(secret, user.email, undefined, LINK_SECONDS);
-        return send(verificationMail(reader, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
+        const query = new URLSearchParams({ token, callbackURL: landingOf(request) });
+        return send(verificationMail(reader, `${baseUrl}${AUTH_PATH}/verify-email?${query.toString()}`));
       },
       async onPasswordReset({ user }, request) {
         // The holder of the link reads the mail of the address.
         await pool.query(VERIFY, [user.id]);
+        await keepSignUpLanguage(pool, { personId: user.id, language: readerOf(user, request).language });
         dependencies.onPasswordReset(request, user.email);
         await send(passwordChangedMail(readerOf(user, request), baseUrl));
       },
@@ -129,7 +145,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       sendVerificationEmail: ({ user, url }, request) => send(verificationMail(readerOf(user, request), url)),
       async beforeEmailVerification(person, request) {
         const asked = { cookies: request?.headers.get("cookie") ?? "", plan: cookies, person };
-        if (!(await applySignUp(pool, asked))) await chooseOwnPassword(person.id);
+        if (!(await applySignUp(pool, asked))) await chooseOwnPassword(person.id, landingOfLink(request));
       },
     },
     databaseHooks: {
@@ -172,7 +188,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
   });
 
   /** Leads the reader of a verification link to choosing a password, which verifies the address too. */
-  async function chooseOwnPassword(personId: string): Promise<never> {
+  async function chooseOwnPassword(personId: string, landing: string): Promise<never> {
     const token = randomBytes(32).toString("base64url");
     const { internalAdapter } = await server.$context;
     await internalAdapter.createVerificationValue({
@@ -180,7 +196,9 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       identifier: `reset-password:${token}`,
       expiresAt: new Date(Date.now() + LINK_SECONDS * 1_000),
     });
-    throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?token=${token}&after=sign-up` });
+    const next = landing === "/" ? {} : { next: landing };
+    const query = new URLSearchParams({ token, after: "sign-up", ...next });
+    throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?${query.toString()}` });
   }
 
   return server;

@@ -205,7 +205,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     if (route.path === "/change-password" && session !== null)
       send(passwordChangedMail({ to: session.email, language }, baseUrl()));
     if (route.counting.givesBack === true) await giveBack();
-    if (route.path === "/sign-up/email") return withSignUp(answer, fields);
+    if (route.path === "/sign-up/email") return withSignUp(answer, fields, language);
     if (answer.isHalfWay === true) return withPasskeyWay(answer, email);
     const signedIn = route.path === "/sign-in/email" ? email : (resets.get(asked) ?? null);
     if (signedIn === null) return answer;
@@ -231,9 +231,13 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
   }
 
   /** The same answer with the cookie of the sign-up, for free and taken addresses. */
-  async function withSignUp(answer: AuthAnswer, fields: Record<string, unknown>): Promise<AuthAnswer> {
+  async function withSignUp(
+    answer: AuthAnswer,
+    fields: Record<string, unknown>,
+    language: Language,
+  ): Promise<AuthAnswer> {
     const { email, name, password } = fields as { email: string; name: string; password: string };
-    const cookie = await keepSignUp(pool, cookiePlanOf(baseUrl()), { email, name, password });
+    const cookie = await keepSignUp(pool, cookiePlanOf(baseUrl()), { email, name, password, language });
     return { ...answer, headers: [...answer.headers, ["set-cookie", cookie]] };
   }
 
@@ -264,6 +268,8 @@ function toWebRequest(request: AuthRequest, fields: Record<string, unknown>, bas
     "accept-language": language,
     "x-saldo-client-address": address,
   });
+  const { callbackURL } = fields;
+  if (typeof callbackURL === "string") headers.set("x-saldo-landing", encodeURIComponent(callbackURL));
   if (route.verb === "GET") return new Request(`${baseUrl}/auth${target}`, { headers });
   headers.set("content-type", "application/json");
   return new Request(`${baseUrl}/auth${target}`, { method: "POST", headers, body: JSON.stringify(fields) });

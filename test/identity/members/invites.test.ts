@@ -66,6 +66,33 @@ describe("an invitation", () => {
     expect(await rolesOf(owner)).toEqual(["billing"]);
   });
 
+  test("is listed for its person alone, and accepted from the list", async () => {
+    const { owner, person, token } = await invited();
+    await owner.members.renameAccount({ name: "Toko Jaya" });
+    const { invites } = await person.members.listMyAccounts({});
+    expect(invites).toMatchObject([{ accountName: "Toko Jaya", role: AccountRole.DEVELOPER }]);
+    const inviteId = invites[0]?.id ?? "";
+    const other = await team.newPerson();
+    expect((await other.members.listMyAccounts({})).invites).toEqual([]);
+    expect(await problemOf(other.members.acceptInvite({ inviteId }))).toBe("not_found");
+    for (const unclear of [{}, { token, inviteId }])
+      expect(await problemOf(person.members.acceptInvite(unclear))).toBe("validation_error");
+    expect(await rolesOf(owner)).toEqual([]);
+    await person.members.acceptInvite({ inviteId });
+    expect(await rolesOf(owner)).toEqual(["developer"]);
+    expect((await person.members.listMyAccounts({})).invites).toEqual([]);
+    expect(await problemOf(person.members.acceptInvite({ inviteId }))).toBe("not_found");
+  });
+
+  test("is not listed when it was revoked or is too old", async () => {
+    const [revoked, old] = [await invited(), await invited()];
+    const inviteId = (await revoked.person.members.listMyAccounts({})).invites[0]?.id ?? "";
+    await revoked.owner.members.revokeInvite({ inviteId });
+    await team.expireInvites(old.owner.ownAccountId);
+    for (const { person } of [revoked, old]) expect((await person.members.listMyAccounts({})).invites).toEqual([]);
+    expect(await problemOf(revoked.person.members.acceptInvite({ inviteId }))).toBe("not_found");
+  });
+
   test("is used once, however many accept it at once", async () => {
     const { owner, person, token } = await invited();
     const outcomes = await Promise.all(

@@ -217,16 +217,16 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     edits: [
       edit(
         "identity/members/invite-store.ts",
-        "WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN}`;\nconst ACCEPT",
-        "WHERE digest = $1::bytea AND $2::text <> '' AND ${IS_OPEN}`;\nconst ACCEPT",
-      ),
-      edit(
-        "identity/members/invite-store.ts",
-        "WHERE digest = $1::bytea AND email = $2 AND ${IS_OPEN} RETURNING role",
-        "WHERE digest = $1::bytea AND $2::text <> '' AND ${IS_OPEN} RETURNING role",
+        "(digest = $1::bytea OR id = $3::uuid) AND email = $2",
+        "(digest = $1::bytea OR id = $3::uuid) AND $2::text <> ''",
       ),
     ],
     noticedBy: invites("where another person has the link"),
+  },
+  {
+    name: "a person lists the invitations of others",
+    edits: [edit("identity/members/invite-store.ts", "WHERE i.email = $1 AND", "WHERE i.email <> $1 || $1 AND")],
+    noticedBy: invites("is listed for its person alone, and accepted from the list"),
   },
   {
     name: "an invitation is accepted for ever",

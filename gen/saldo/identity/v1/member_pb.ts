@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/identity/v1/member.proto.
  */
 export const file_saldo_identity_v1_member: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9pZGVudGl0eS92MS9tZW1iZXIucHJvdG8SEXNhbGRvLmlkZW50aXR5LnYxInMKCk1lbWJlcnNoaXASEgoKYWNjb3VudF9pZBgBIAEoCRIUCgxhY2NvdW50X25hbWUYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSDgoGaXNfb3duGAQgASgIIuoBCgZNZW1iZXISEQoJcGVyc29uX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBG5hbWUYAyABKAkSKwoEcm9sZRgEIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSEQoJaXNfaG9sZGVyGAUgASgIEi0KCWpvaW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMd29ya2luZ19rZXlzGAcgASgNEisKBmJ1ZGdldBgIIAEoCzIbLnNhbGRvLmtleXMudjEuTWVtYmVyQnVkZ2V0IrABCgZJbnZpdGUSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi6wEKCEFjdGl2aXR5EgoKAmlkGAEgASgJEisKB2RvbmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhEKCXBlcnNvbl9pZBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRI1CgVmYWN0cxgHIAMoCzImLnNhbGRvLmlkZW50aXR5LnYxLkFjdGl2aXR5LkZhY3RzRW50cnkaLAoKRmFjdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
+  fileDesc("Ch5zYWxkby9pZGVudGl0eS92MS9tZW1iZXIucHJvdG8SEXNhbGRvLmlkZW50aXR5LnYxInMKCk1lbWJlcnNoaXASEgoKYWNjb3VudF9pZBgBIAEoCRIUCgxhY2NvdW50X25hbWUYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSDgoGaXNfb3duGAQgASgIIuoBCgZNZW1iZXISEQoJcGVyc29uX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBG5hbWUYAyABKAkSKwoEcm9sZRgEIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSEQoJaXNfaG9sZGVyGAUgASgIEi0KCWpvaW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMd29ya2luZ19rZXlzGAcgASgNEisKBmJ1ZGdldBgIIAEoCzIbLnNhbGRvLmtleXMudjEuTWVtYmVyQnVkZ2V0IrABCgZJbnZpdGUSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSKwoEcm9sZRgDIAEoDjIdLnNhbGRvLm9wdGlvbnMudjEuQWNjb3VudFJvbGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAijwEKDlJlY2VpdmVkSW52aXRlEgoKAmlkGAEgASgJEhQKDGFjY291bnRfbmFtZRgCIAEoCRIrCgRyb2xlGAMgASgOMh0uc2FsZG8ub3B0aW9ucy52MS5BY2NvdW50Um9sZRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLrAQoIQWN0aXZpdHkSCgoCaWQYASABKAkSKwoHZG9uZV9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSEQoJcGVyc29uX2lkGAQgASgJEg4KBmFjdGlvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJEjUKBWZhY3RzGAcgAygLMiYuc2FsZG8uaWRlbnRpdHkudjEuQWN0aXZpdHkuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
 
 /**
  * An account that a person may act for.
@@ -182,6 +182,48 @@ export const InviteSchema: GenMessage<Invite> = /*@__PURE__*/
   messageDesc(file_saldo_identity_v1_member, 2);
 
 /**
+ * An open invitation to the address of the person who asks.
+ *
+ * @generated from message saldo.identity.v1.ReceivedInvite
+ */
+export type ReceivedInvite = Message<"saldo.identity.v1.ReceivedInvite"> & {
+  /**
+   * The invitation's id, a UUID.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * What the account is called.
+   *
+   * @generated from field: string account_name = 2;
+   */
+  accountName: string;
+
+  /**
+   * What the person will be able to do.
+   *
+   * @generated from field: saldo.options.v1.AccountRole role = 3;
+   */
+  role: AccountRole;
+
+  /**
+   * When it ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 4;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message saldo.identity.v1.ReceivedInvite.
+ * Use `create(ReceivedInviteSchema)` to create a new message.
+ */
+export const ReceivedInviteSchema: GenMessage<ReceivedInvite> = /*@__PURE__*/
+  messageDesc(file_saldo_identity_v1_member, 3);
+
+/**
  * A line of an account's activity log. It never changes.
  *
  * @generated from message saldo.identity.v1.Activity
@@ -243,5 +285,5 @@ export type Activity = Message<"saldo.identity.v1.Activity"> & {
  * Use `create(ActivitySchema)` to create a new message.
  */
 export const ActivitySchema: GenMessage<Activity> = /*@__PURE__*/
-  messageDesc(file_saldo_identity_v1_member, 3);
+  messageDesc(file_saldo_identity_v1_member, 4);
 

@@ -24,6 +24,7 @@ import { USAGE_MESSAGES } from "../usage/usage-messages.ts";
 import { Checklist } from "./checklist.tsx";
 import { OverviewNumbers } from "./overview-numbers.tsx";
 import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
+import { ReceivedInvites } from "./received-invites.tsx";
 import { useFirstSteps } from "./use-first-steps.ts";
 
 const CHART_DAYS = 14;
@@ -58,6 +59,7 @@ function Overview() {
         ) : undefined
       }
     >
+      <ReceivedInvites />
       {/* The list of first steps decides where everything else is placed, and nothing may move once it is shown. */}
       {isAsking ? (
         <Skeleton className="h-100 w-full" />

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pageAfter } from "./page-after.ts";
+import { isForInvite, pageAfter, pathAfter } from "./page-after.ts";
 
 const OURS = "https://saldo.example";
 
@@ -24,4 +24,26 @@ test.each([
   ["http://[", "/"],
 ])("after signing in with %j comes a page of ours", (next, path) => {
   expect(pageAfter(next, OURS)).toBe(OURS + path);
+});
+
+test.each([
+  [undefined, "/"],
+  ["/invite?token=a-token", "/invite?token=a-token"],
+  ["/usage?model=acme%2Flarge#top", "/usage?model=acme%2Flarge#top"],
+  ["/models/acme%2Flarge", "/"],
+  ["/.//evil.example", "/"],
+  ["//evil.example", "/"],
+  ["https://evil.example/invite", "/"],
+  ["/sign-up", "/"],
+])("the link of a mail for %j leads to a path of ours", (next, path) => {
+  expect(pathAfter(next, OURS)).toBe(path);
+});
+
+test.each([
+  [undefined, false],
+  ["/usage", false],
+  ["/invite?token=a-token", true],
+  ["https://evil.example/invite?token=a-token", false],
+])("%j is an invitation of ours: %j", (next, isInvite) => {
+  expect(isForInvite(next, OURS)).toBe(isInvite);
 });

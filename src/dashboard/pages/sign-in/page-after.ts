@@ -14,3 +14,15 @@ export function pageAfter(next: string | undefined, origin: string): string {
   // Absolute, because a path that begins with two slashes would be another site.
   return page.href;
 }
+
+/** The same page as a path of ours, as the link of a mail names it. */
+export function pathAfter(next: string | undefined, origin: string): string {
+  const path = pageAfter(next, origin).slice(origin.length);
+  // Two slashes would be another site; an encoded slash in a path is refused by the service.
+  return path.startsWith("//") || /^[^?#]*%(?:2f|5c)/i.test(path) ? "/" : path;
+}
+
+/** Whether the page after signing in is that of an invitation. */
+export function isForInvite(next: string | undefined, origin: string): boolean {
+  return new URL(pageAfter(next, origin)).pathname === "/invite";
+}

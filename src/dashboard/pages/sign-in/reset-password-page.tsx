@@ -10,7 +10,7 @@ import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 /** Sets a new password by the link of a mail. */
 export function ResetPasswordPage() {
   const messages = useMessages(SIGN_IN_MESSAGES);
-  const { token, error, after } = useSearch({ from: "/reset-password" });
+  const { token, error, after, next } = useSearch({ from: "/reset-password" });
   const [isSaved, setSaved] = useState(false);
   if (isSaved || token === undefined || error !== undefined) {
     return (
@@ -18,9 +18,15 @@ export function ResetPasswordPage() {
         <p role="status" className="text-muted">
           {isSaved ? messages.saved : messages.linkSpent}
         </p>
-        <Link to={isSaved ? "/sign-in" : "/forgot-password"} className="underline underline-offset-2">
-          {isSaved ? messages.signIn : messages.sendLink}
-        </Link>
+        {isSaved ? (
+          <Link to="/sign-in" search={next === undefined ? {} : { next }} className="underline underline-offset-2">
+            {messages.signIn}
+          </Link>
+        ) : (
+          <Link to="/forgot-password" className="underline underline-offset-2">
+            {messages.sendLink}
+          </Link>
+        )}
       </Outside>
     );
   }

@@ -14,6 +14,8 @@ export const SIGN_IN_MESSAGES = {
     forgot: "Lupa kata sandi?",
     noAccount: "Belum punya akun?",
     haveAccount: "Sudah punya akun?",
+    invited:
+      "Anda diundang menjadi anggota sebuah akun. Masuk atau daftar dengan alamat e-mail yang menerima undangan itu; setelahnya Anda bisa menerimanya.",
     demo: "Masuk sebagai pengguna demo",
     demoAbout: "Ini demo: uang dan model di dalamnya tidak sungguhan.",
     checkMail: "Periksa e-mail Anda",
@@ -54,6 +56,8 @@ export const SIGN_IN_MESSAGES = {
     forgot: "Forgot your password?",
     noAccount: "No account yet?",
     haveAccount: "Have an account?",
+    invited:
+      "You are invited to become a member of an account. Sign in or sign up with the e-mail address that received the invitation; then you can accept it.",
     demo: "Sign in as the demo user",
     demoAbout: "This is a demo: its money and models are not real.",
     checkMail: "Check your mail",

@@ -13,6 +13,7 @@ import { rememberSignedIn, wasSignedIn } from "../../layouts/was-signed-in.ts";
 import { PasskeyButton, ProofForms } from "../second-factor/proof-forms.tsx";
 import { FACTOR_MESSAGES } from "../second-factor/second-factor-messages.ts";
 import { isDemo } from "../../layouts/is-demo.ts";
+import { InvitedNote } from "./invited-note.tsx";
 import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
@@ -34,6 +35,7 @@ export function SignInPage() {
   if (ways !== null) return <SecondStepPage ways={ways} onProved={enter} onBack={() => setWays(null)} />;
   return (
     <Outside title={messages.signIn}>
+      <InvitedNote next={next} />
       {isDemo() ? <DemoSignIn onOpen={enter} /> : null}
       <SignInForm
         submit={messages.signIn}
@@ -53,7 +55,11 @@ export function SignInPage() {
         </Link>
         <span>
           {messages.noAccount}{" "}
-          <Link to="/sign-up" className="text-ink underline underline-offset-2">
+          <Link
+            to="/sign-up"
+            search={next === undefined ? {} : { next }}
+            className="text-ink underline underline-offset-2"
+          >
             {messages.signUp}
           </Link>
         </span>
