@@ -18,6 +18,7 @@ import { payoutCommands } from "./payouts.ts";
 import { proofCommands } from "./proof.ts";
 import { receiptCommands } from "./receipts.ts";
 import { recoveryCommands } from "./recovery.ts";
+import { restoredBooksCommands } from "./restored-books.ts";
 import { approvalCommands } from "./approvals.ts";
 import { secondFactorCommands } from "./second-factor.ts";
 import { secretCommands } from "./secrets.ts";
@@ -62,6 +63,7 @@ export const commands: readonly Command[] = [
   ...backupCommands,
   ...proofCommands,
   ...recoveryCommands,
+  ...restoredBooksCommands,
   ...auditCommands,
   ...doctorCommands,
   completionCommand(() => usages),

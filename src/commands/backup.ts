@@ -124,11 +124,12 @@ function keysOf({ backupKeys: secrets, databaseUrl }: Config): BackupKey[] {
   return backupKeys(secrets);
 }
 
-function momentIn(text: string | undefined): Date | null {
+/** A moment of an option. Null: it was left out. Errors: UsageError. */
+export function momentIn(text: string | undefined, command = "saldo restore"): Date | null {
   if (text === undefined) return null;
   const moment = new Date(text);
   if (Number.isNaN(moment.getTime()) || !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
-    throw new UsageError("saldo restore: --until is a time with its zone, such as 2026-11-24T15:04:05Z.");
+    throw new UsageError(`${command}: --until is a time with its zone, such as 2026-11-24T15:04:05Z.`);
   return moment;
 }
 
@@ -152,13 +153,14 @@ async function inRestored<T>(config: Config, restored: Restored, work: (database
   }
 }
 
-/** Without chains: they are ahead of a backup. */
-async function auditAll(config: Config, pool: Database["pool"]): Promise<AuditReport> {
+/** Audits restored books. Without chains: they are ahead of a backup. */
+export async function auditAll(config: Config, pool: Database["pool"]): Promise<AuditReport> {
   const topics = topicAudits(presetCatalog(config).presetModels, await witnessesOf(config, []));
   return audit(pool, { kind: "full", topics });
 }
 
-function found({ ok, violations, hasMore }: AuditReport) {
+/** What a report of an audit adds to an answer. */
+export function found({ ok, violations, hasMore }: AuditReport) {
   return ok ? {} : { violations, hasMore };
 }
 

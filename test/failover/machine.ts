@@ -103,15 +103,26 @@ export class Machine {
 
   /** Starts a program in it, by the account of the database. What it prints is in a file of its name. */
   async start(name: string, program: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+    // It becomes a child of the first process: nsenter would stop with a frozen child, and not take note of its end.
+    const exec = ["sh", "-c", `cd /srv && { "$@" >>/srv/${name}.log 2>&1 </dev/null & }`, "sh", ...program];
+    const all = [...this.#entering(env), ...exec];
+    spawn(all[0] ?? "", all.slice(1), { stdio: "ignore" }).on("error", () => {});
+    await eventually(`${name} runs on ${this.name}`, async () => (await this.#pidsOf(program[0] ?? "")).length > 0);
+  }
+
+  /** Runs a program in it to its end, by the same account, and returns what it prints. Errors: its exit code is not 0. */
+  async run(program: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const all = [...this.#entering(env), "sh", "-c", 'cd /srv && exec "$@"', "sh", ...program];
+    return (await execute(all[0] ?? "", all.slice(1), { maxBuffer: 64 * 1024 * 1024 })).stdout;
+  }
+
+  /** The words before a program: into its mounts, processes and network, and to the account. */
+  #entering(env: Readonly<Record<string, string>>): string[] {
     const words = Object.entries(env).map(([key, value]) => `${key}=${value}`);
     const inside = ["nsenter", "--target", String(this.#first), "--mount", "--pid", "--net", "chroot", this.#tree];
     const asAccount = ["setpriv", `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, "--init-groups"];
     const path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-    // It becomes a child of the first process: nsenter would stop with a frozen child, and not take note of its end.
-    const exec = ["sh", "-c", `cd /srv && { "$@" >>/srv/${name}.log 2>&1 </dev/null & }`, "sh", ...program];
-    const all = [...inside, ...asAccount, "env", "-i", path, "HOME=/srv", "LC_ALL=C.UTF-8", ...words, ...exec];
-    spawn(all[0] ?? "", all.slice(1), { stdio: "ignore" }).on("error", () => {});
-    await eventually(`${name} runs on ${this.name}`, async () => (await this.#pidsOf(program[0] ?? "")).length > 0);
+    return [...inside, ...asAccount, "env", "-i", path, "HOME=/srv", "LC_ALL=C.UTF-8", ...words];
   }
 
   /** Ends everything at once. */

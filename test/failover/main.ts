@@ -13,7 +13,16 @@ import { parseArgs } from "node:util";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const RELEASE = "trixie";
 /** What the three machines run, and what this machine needs to make and start them. */
-const PACKAGES = ["postgresql-17", "patroni", "python3-etcd", "python3-psycopg2", "etcd-server", "haproxy", "iproute2"];
+const PACKAGES = [
+  "postgresql-17",
+  "pgbackrest",
+  "patroni",
+  "python3-etcd",
+  "python3-psycopg2",
+  "etcd-server",
+  "haproxy",
+  "iproute2",
+];
 const PROGRAMS: Readonly<Record<string, string>> = {
   ip: "iproute2",
   mmdebstrap: "mmdebstrap",
@@ -22,8 +31,9 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   unshare: "util-linux",
 };
 const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
-const USAGE = `npm run failover-drill -- [--failovers N] [--clients N]
+const USAGE = `npm run failover-drill -- [--failovers N] [--clients N] [--backup]
 
+  --backup       instead of failovers: a server is backed up by pgBackRest under load, lost, and restored to a moment
   --failovers N  how often the leader is lost (4): killed, cut off, frozen, its PostgreSQL killed, in turn
   --clients N    how many customers send requests meanwhile (6)
 `;
@@ -53,9 +63,10 @@ function install(): boolean {
 /** Makes the system that the three machines share, once: nothing of it is installed on this machine. Null: it was not made. */
 async function makeSystem(): Promise<string | null> {
   const tree = join(tmpdir(), `saldo-failover-${RELEASE}`);
-  if (existsSync(tree)) return tree;
+  // One that a former version made lacks a program.
+  if (existsSync(join(tree, "usr/bin/pgbackrest"))) return tree;
   print(`Making a system of ${PACKAGES.join(", ")} from Debian ${RELEASE} in ${tree}, some 700 MB.`);
-  await rm(`${tree}.part`, { recursive: true, force: true });
+  for (const former of [tree, `${tree}.part`]) await rm(former, { recursive: true, force: true });
   const words = ["--quiet", "--variant=minbase", `--include=${PACKAGES.join(",")}`, RELEASE, `${tree}.part`];
   if (run("mmdebstrap", words) !== 0) return null;
   await rename(`${tree}.part`, tree);
@@ -67,6 +78,7 @@ async function drill(): Promise<number> {
     options: {
       failovers: { type: "string", default: "4" },
       clients: { type: "string", default: "6" },
+      backup: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -87,6 +99,7 @@ async function drill(): Promise<number> {
     DRILL_TREE: tree,
     DRILL_FAILOVERS: values.failovers,
     DRILL_CLIENTS: values.clients,
+    DRILL_FILE: values.backup ? "test/failover/backup-drill.ts" : "test/failover/drill.ts",
   });
 }
 
