@@ -3,7 +3,7 @@
 import { ledger, type PlantedBug } from "../planted-bug.ts";
 
 const spool = (test: string) => ({ file: "test/money/owed-spool.test.ts", test });
-const damage = (test: string) => ({ file: "src/ledger/group-commit/owed-spool.test.ts", test });
+const owedDamage = (test: string) => ({ file: "src/ledger/group-commit/owed-spool.test.ts", test });
 const sealed = (test: string) => ({ file: "src/database/backup/sealed-file.test.ts", test });
 const receiver = (test: string) => ({ file: "test/database/synchronous-receiver.test.ts", test });
 const plan = (test: string) => ({ file: "src/database/backup/restore-plan.test.ts", test });
@@ -41,7 +41,7 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
   {
     name: "a damaged line of owed settlements is taken for one",
     edits: [ledger("group-commit/owed-lines.ts", "piece.slice(0, 8) === checksumOf(text)", "text.length > 0")],
-    noticedBy: damage("survives each bit that falls over"),
+    noticedBy: owedDamage("survives each bit that falls over"),
   },
   {
     name: "a torn line costs the owed settlement behind it",
@@ -53,7 +53,7 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
       ),
       ledger("group-commit/owed-lines.ts", "const pieces = heads.map", "const pieces = heads.slice(0, 1).map"),
     ],
-    noticedBy: damage("has a line that a torn write has cut, and the next one behind it"),
+    noticedBy: owedDamage("has a line that a torn write has cut, and the next one behind it"),
   },
   {
     name: "a file with damaged lines of owed settlements is removed",
@@ -64,17 +64,17 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
         "",
       ),
     ],
-    noticedBy: damage(": the others are taken over, and the file is kept and listed"),
+    noticedBy: owedDamage(": the others are taken over, and the file is kept and listed"),
   },
   {
     name: "owed settlements that the disk did not take are forgotten",
     edits: [ledger("group-commit/owed-spool.ts", "this.#waiting = [...entries, ...this.#waiting];", "")],
-    noticedBy: damage("is counted, reported, and repeated with all that came since"),
+    noticedBy: owedDamage("is counted, reported, and repeated with all that came since"),
   },
   {
     name: "an owed settlement is appended to a torn line",
     edits: [ledger("group-commit/owed-spool.ts", "if (size > begin) await file.truncate(begin);", "")],
-    noticedBy: damage("leaves nothing behind which the next line is appended"),
+    noticedBy: owedDamage("leaves nothing behind which the next line is appended"),
   },
   {
     name: "an owed file waits for a program that has its process's number",
@@ -85,7 +85,7 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
         'return now !== "";',
       ),
     ],
-    noticedBy: damage("takes over the file of a process whose number another program has"),
+    noticedBy: owedDamage("takes over the file of a process whose number another program has"),
   },
   {
     name: "the receiver confirms what no disk has",
