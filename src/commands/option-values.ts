@@ -39,6 +39,10 @@ export function dayOption(value: string, option: string): string {
 
 /** Rupiah from the command line, in micro-rupiah. Errors: UsageError. */
 export function amountOption(value: string, option = "amount"): bigint {
+  // In Indonesia a point groups thousands; a fourth decimal, or none, makes clear what is meant.
+  const [, before, behind] = /^([1-9]\d{0,2})\.(\d{3})$/.exec(value) ?? [];
+  if (before !== undefined && behind !== undefined)
+    throw new UsageError(`--${option} ${value}: write ${before}${behind}, or ${value}0 for a part of a rupiah`);
   try {
     const { units } = parseMoney(value, IDR);
     if (units > 0n && units <= MAX_AMOUNT) return units;

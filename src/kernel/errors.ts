@@ -75,7 +75,7 @@ export class ValidationError extends DomainError {
 export class InvalidApiKey extends DomainError {
   readonly code = "invalid_api_key";
   constructor() {
-    super("The API key is missing, wrong or revoked. Send it as a Bearer token in the Authorization header.");
+    super("The API key is missing, wrong, revoked or expired. Send it as a Bearer token in the Authorization header.");
   }
 }
 

@@ -163,11 +163,15 @@ describe("the receipt of a top-up that was bought at the demo's provider", () =>
   it("is followed by a credit note when the payment is refunded, which the command line shows too", async () => {
     const buyer = await customer();
     const { id, receiptId, receiptNumber } = await buy(buyer, "50000");
+    // A company that is named afterwards is not on the paper that corrects the receipt.
+    await receipts().setBuyer({ buyer: { name: "PT Lain", address: "", npwp: "" } }, buyer);
     await saldoJson(["top-up", "refund", "--top-up", id, "--amount", "27750"], settings);
     const notes = async () => (await receipts().listReceipts({}, buyer)).receipts;
     await expect.poll(async () => (await notes()).length, { timeout: ISSUED_WITHIN_MS }).toBe(2);
-    const [note] = await notes();
+    const [note, corrected] = await notes();
     expect(note).toMatchObject({ kind: ReceiptKind.CREDIT_NOTE, net: "25000", tax: "2750", total: "27750" });
+    expect([note?.buyer, note?.seller]).toEqual([corrected?.buyer, corrected?.seller]);
+    expect(note?.buyer?.name).not.toBe("PT Lain");
     const file = await receipts().getReceiptFile({ receiptId: note?.id ?? "", language: "id" }, buyer);
     expect(await textOf(file.content)).toContain(`Untuk kuitansi ${receiptNumber}`);
     const listed = await saldoJson(["receipt", "list", "--account", buyer.accountId], settings);

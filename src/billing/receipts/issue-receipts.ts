@@ -18,6 +18,7 @@ import {
   markReceipted,
   readNoted,
   readNow,
+  readParties,
   selectBuyer,
   selectUnreceipted,
   takeNumber,
@@ -79,9 +80,8 @@ async function issueFor(work: ReceiptWork, topUpId: string): Promise<number> {
 async function issueNext(work: ReceiptWork, client: PoolClient, topUpId: string): Promise<boolean> {
   await waitForLocks(client);
   const topUp = await lockUnreceipted(client, topUpId);
-  const seller = await sellerOf(work, client);
-  if (topUp === null || seller === null) return false;
-  const buyer = (await selectBuyer(client, topUp.accountId)) ?? (await work.ownerOf(topUp.accountId));
+  const parties = topUp === null ? null : await partiesNow(work, client, topUp);
+  if (topUp === null || parties === null) return false;
   const document = topUp.isReceipted ? await creditNoteOf(client, topUp) : receiptOf(topUp);
   const { accountId, provider, taxRate, isTaxIncluded } = topUp;
   const series = seriesOf({ kind: document.kind, provider });
@@ -89,10 +89,23 @@ async function issueNext(work: ReceiptWork, client: PoolClient, topUpId: string)
   const number = await takeNumber(client, { series, year });
   failpoint?.("before-receipt-commit");
   const numbered = { receiptId: uuidv7(), series, year, number, ...document };
-  const frozen = { accountId, topUpId, provider, taxRate, isTaxIncluded, seller, buyer };
+  const frozen = { accountId, topUpId, provider, taxRate, isTaxIncluded, ...parties };
   await insertReceipt(client, { ...numbered, ...frozen });
   await markReceipted(client, topUpId, document.givenBack);
   return true;
+}
+
+/** Who a document is from and for. A credit note corrects a receipt, so it names those of the receipt. Null: no seller was set. */
+async function partiesNow(
+  work: ReceiptWork,
+  client: PoolClient,
+  { topUpId, accountId, isReceipted }: Unreceipted,
+): Promise<{ seller: Party; buyer: Party } | null> {
+  const corrected = isReceipted ? await readParties(client, topUpId) : null;
+  if (corrected !== null) return corrected;
+  const seller = await sellerOf(work, client);
+  if (seller === null) return null;
+  return { seller, buyer: (await selectBuyer(client, accountId)) ?? (await work.ownerOf(accountId)) };
 }
 
 type Document = Pick<Receipt, "net" | "tax" | "givenBack" | "datedAt"> & { readonly kind: ReceiptKind };

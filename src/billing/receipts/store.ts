@@ -20,6 +20,8 @@ const NOTED = `
 SELECT coalesce(sum(net), 0)::bigint AS net, coalesce(sum(tax), 0)::bigint AS tax FROM receipt
 WHERE top_up_id = $1::uuid AND kind = 'credit_note'`;
 
+const PARTIES = `SELECT seller, buyer FROM receipt WHERE top_up_id = $1::uuid AND kind = 'receipt'`;
+
 const OPEN_SERIES = `INSERT INTO receipt_series (series, year) VALUES ($1, $2::int) ON CONFLICT DO NOTHING`;
 const TAKE_NUMBER = `
 UPDATE receipt_series SET last_number = last_number + 1 WHERE series = $1 AND year = $2::int RETURNING last_number AS number`;
@@ -77,6 +79,14 @@ export async function lockUnreceipted(client: PoolClient, topUpId: string): Prom
 /** What the credit notes of a top-up come to. */
 export async function readNoted(client: PoolClient, topUpId: string): Promise<{ net: bigint; tax: bigint }> {
   return (await client.query<{ net: bigint; tax: bigint }>(NOTED, [topUpId])).rows[0] ?? { net: 0n, tax: 0n };
+}
+
+/** Who the receipt of a top-up is from and for. Null: it has none. */
+export async function readParties(
+  client: PoolClient,
+  topUpId: string,
+): Promise<{ seller: Party; buyer: Party } | null> {
+  return (await client.query<{ seller: Party; buyer: Party }>(PARTIES, [topUpId])).rows[0] ?? null;
 }
 
 /** Takes the next number of a series, behind the lock of its row. A transaction that is rolled back gives it back. */

@@ -32,7 +32,11 @@ function textOf(origin: string, headings: readonly Heading[], models: readonly C
     callingOf(origin),
     ["```sh", exampleCall(origin, exampleOf(models)), "```"].join("\n"),
     "## Documentation",
-    [...links, `- [OpenAPI](${origin}/openapi.json): The whole REST API for tools`].join("\n"),
+    [
+      ...links,
+      `- [OpenAPI](${origin}/openapi.json): The whole REST API for tools`,
+      `- [API reference](${origin}/docs/api): The same to read and search`,
+    ].join("\n"),
     "## Models and prices",
     "Rupiah per million tokens, as of now. The ids are the values of `model`.",
     priceTables(models, "en"),
@@ -49,7 +53,7 @@ function callingOf(origin: string): string {
     "- `POST /v1/messages`: Anthropic's Messages.",
     "- `POST /v1beta/models/{id}:generateContent`, `:streamGenerateContent?alt=sse`: Google's Gemini API.",
     "- `POST /v1/embeddings`: vectors of texts, with a model of the kind `embeddings`.",
-    "- `GET /v1/models`: these models as JSON, with a key. `GET /v1/balance`: what is left.",
+    "- `GET /v1/models`: these models as JSON, with a key. `GET /v1/balance`: what is left. `GET /v1/key`: the limits of the key, and what is left of them.",
     "- Each model for conversations answers in the first four formats. `usage.cost_idr` of an answer is what it cost.",
   ].join("\n");
 }

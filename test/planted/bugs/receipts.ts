@@ -54,6 +54,25 @@ export const RECEIPT_BUGS: readonly PlantedBug[] = [
     ),
   },
   {
+    name: "a credit note names the company of today",
+    edits: [receipts("issue-receipts.ts", "if (corrected !== null) return corrected;", "")],
+    noticedBy: {
+      file: "test/receipts/bought.test.ts",
+      test: "is followed by a credit note when the payment is refunded",
+    },
+  },
+  {
+    name: "an amount of the command line is read with a point for thousands",
+    edits: [
+      {
+        file: "src/commands/option-values.ts",
+        find: "if (before !== undefined && behind !== undefined)",
+        replace: "if (before === behind && value === '')",
+      },
+    ],
+    noticedBy: { file: "src/commands/option-values.test.ts", test: "which groups thousands in Indonesia" },
+  },
+  {
     name: "the number of a receipt is taken outside of the transaction that writes it",
     edits: [
       receipts(
