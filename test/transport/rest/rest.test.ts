@@ -147,7 +147,8 @@ describe("answers", () => {
 describe("errors", () => {
   const WRONG_KEY = {
     error: "invalid_api_key",
-    message: "The API key is missing, wrong, revoked or expired. Send it as a Bearer token in the Authorization header.",
+    message:
+      "The API key is missing, wrong, revoked or expired. Send it as a Bearer token in the Authorization header.",
   };
 
   test.each([
