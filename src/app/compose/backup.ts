@@ -4,7 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/config.ts";
 import { backupKeys } from "../../database/backup/sealed-file.ts";
-import { RECEIVER, receiveWal, requireSynchronousReceiver } from "../../database/backup/wal-receiver.ts";
+import {
+  RECEIVER,
+  type ReceiverEvent,
+  receiveWal,
+  requireSynchronousReceiver,
+} from "../../database/backup/wal-receiver.ts";
 import type { DatabaseOptions } from "../../database/database.ts";
 import { findEmbeddedAddress } from "../../database/embedded/embedded-postgres.ts";
 import { readOwnKey } from "./secrets.ts";
@@ -13,7 +18,7 @@ import type { EventLogger } from "../../kernel/event-logger.ts";
 const RETRY_PAUSE_MS = 1_000;
 
 type ReceivingOptions = {
-  readonly config: Pick<Config, "backupDir" | "backupKeys" | "dataDir" | "secretsKeys">;
+  readonly config: Pick<Config, "backupDir" | "backupKeys" | "backupSynchronous" | "dataDir" | "secretsKeys">;
   readonly logger: Pick<EventLogger, "info" | "error">;
 };
 
@@ -54,12 +59,20 @@ export function receiveLog({ config, logger }: ReceivingOptions): Receiving | nu
     if (isFailing) logger.info({ event: "backup.log.received" }, "the log of the database is received again");
     isFailing = false;
   };
+  const onEvent = (event: ReceiverEvent): void => {
+    if (event === "slot_lost")
+      logger.error({ event: "backup.slot.lost" }, "the database has removed log that SALDO_BACKUP_DIR does not have");
+    if (event === "base_missing")
+      logger.info({ event: "backup.base.started" }, "a base backup is taken: SALDO_BACKUP_DIR has none for this log");
+    if (event === "base_taken") logger.info({ event: "backup.base.taken" }, "the base backup is taken");
+  };
   const receiving = (async () => {
     while (!stopping.signal.aborted) {
       try {
         const login = await findEmbeddedAddress(config);
         const secretsKey = { read: () => readOwnKey(config.dataDir), mayAppear: config.secretsKeys.length === 0 };
-        await receiveWal({ login, root, keys, onDurable, secretsKey }, stopping.signal);
+        const isSynchronous = config.backupSynchronous;
+        await receiveWal({ login, root, keys, isSynchronous, onDurable, onEvent, secretsKey }, stopping.signal);
       } catch (err) {
         if (!isFailing) logger.error({ event: "backup.log.failed", err }, "the log of the database is not received");
         isFailing = true;

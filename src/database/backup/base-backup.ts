@@ -1,7 +1,7 @@
 // A base backup of a running server: its data folder as an archive, by the replication protocol. The archive is encrypted before it touches a
 // disk, and compared with the server's manifest while it passes. It contains the part of the log that makes it consistent.
 
-import { rename, rm } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
@@ -29,6 +29,8 @@ const COMMAND = `BASE_BACKUP (LABEL 'saldo', CHECKPOINT 'fast', WAL true, MANIFE
 const NOW = `SELECT clock_timestamp() AS at, pg_current_wal_insert_lsn()::text AS lsn, current_setting('server_version') AS version`;
 /** How often time and position of the server are noted. `until` is at most so much too early. */
 const NOTE_EVERY_MS = 200;
+const DRAFT = /^base-.*\.draft$/;
+const LEFT_AFTER_MS = 3_600_000;
 /** What the messages of a base backup begin with. */
 const MESSAGE = { archive: "n", manifest: "m", data: "d" } as const;
 
@@ -37,12 +39,14 @@ export type BaseBackupOptions = {
   readonly keys: readonly BackupKey[];
   /** The master key that a start made beside the cluster: it is backed up with it. Null: there is none. */
   readonly secretsKey: string | null;
+  /** Ends it with an error. */
+  readonly signal?: AbortSignal;
 };
 
 /** Takes a base backup into a new folder below `root`. Returns it, and its size. Errors: those of the server and the disk. */
 export async function takeBaseBackup(
   login: Login,
-  { root, keys, secretsKey }: BaseBackupOptions,
+  { root, keys, secretsKey, signal }: BaseBackupOptions,
 ): Promise<BaseBackup & { readonly bytes: number }> {
   return withClient(clientConfig(login, "saldo backup"), async (beside) => {
     const history = await readHistory(beside);
@@ -51,11 +55,14 @@ export async function takeBaseBackup(
     const name = `base-${new Date().toISOString().replace(/[-:.]/g, "")}`;
     const draft = join(root, folder, `${name}.draft`);
     await makeFolder(join(root, folder));
+    await removeLeftDrafts(join(root, folder));
     await makeFolder(draft);
     try {
       const file = (part: string) => ({ ...sealedFile(root, folder, name, part), path: sealedFile(draft, part).path });
       const moments = noteMoments(beside);
-      const { bytes, manifest, startLsn, endLsn } = await receive(login, file("base.tar"), keys).finally(moments.stop);
+      const { bytes, manifest, startLsn, endLsn } = await receive(login, file("base.tar"), { keys, signal }).finally(
+        moments.stop,
+      );
       await writeSealed(file("manifest"), keys, manifest);
       if (secretsKey !== null) await writeSealed(file("secrets-key"), keys, Buffer.from(secretsKey));
       const { until, endedAt, postgres } = await moments.around(endLsn);
@@ -84,12 +91,29 @@ export async function takeBaseBackup(
   });
 }
 
+/** Removes what a backup has left that was killed. One that is being taken writes all the time. */
+async function removeLeftDrafts(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter((each) => DRAFT.test(each))) {
+    const draft = join(folder, name);
+    const files = [draft, ...(await readdir(draft)).map((file) => join(draft, file))];
+    const times = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
+    if (Math.max(...times) < Date.now() - LEFT_AFTER_MS) await rm(draft, { recursive: true, force: true });
+  }
+}
+
 /** Receives the archive into an encrypted file, and checks it against its manifest. */
-async function receive(login: Login, file: { path: string; name: string }, keys: readonly BackupKey[]) {
+async function receive(
+  login: Login,
+  file: { path: string; name: string },
+  { keys, signal }: { keys: readonly BackupKey[]; signal: AbortSignal | undefined },
+) {
   const client = await connectReplication(login, "saldo backup");
   const writer = await SealedWriter.create(file.path, file.name, keys);
   try {
+    signal?.throwIfAborted();
     const command = ReplicationCommand.send(client, COMMAND);
+    const abandon = (): void => command.abandon();
+    signal?.addEventListener("abort", abandon, { once: true });
     const manifest: Buffer[] = [];
     const files = new FilesSeen();
     const archive = archiveIn(command.messages as AsyncIterable<Buffer>, manifest);

@@ -10,7 +10,7 @@ const WAITING_MESSAGES = 64;
 
 /** The part of the driver's connection that is used here. */
 type Wire = {
-  readonly stream: { pause(): void; resume(): void };
+  readonly stream: { pause(): void; resume(): void; destroy(): void };
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
 };
@@ -64,6 +64,12 @@ export class ReplicationCommand {
   /** Sends a message to the server. */
   reply(message: Buffer): void {
     this.#wire?.sendCopyFromChunk(message);
+  }
+
+  /** Ends the command and its connection at once: the server reads nothing while it sends. */
+  abandon(): void {
+    this.#wire?.stream.destroy();
+    this.handleError(new Error("the command was abandoned"));
   }
 
   submit(wire: Wire): null {

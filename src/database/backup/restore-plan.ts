@@ -1,6 +1,7 @@
 // What a restore takes of a backup folder: the timeline whose books are wanted, the newest base backup from which the log leads there, and
 // that log. After an earlier restore the books went on in another timeline: without its log, answers of that time would be lost.
 
+import type { ServerHistory } from "../history.ts";
 import { type BaseBackup, historyFolder, historyName, listBackups } from "./backup-folder.ts";
 import type { LogFiles } from "./log-feeder.ts";
 import { type BackupKey, BackupUnreadable } from "./sealed-file.ts";
@@ -74,6 +75,22 @@ export async function planRestore({ root, keys, until, timeline }: Wanted): Prom
     unreadable,
     notFollowed: notOn(way, timelines).map((other) => historyFolder({ system, timeline: other })),
   };
+}
+
+/** Whether a restore from the folder comes to the log that is received from here on. */
+export async function hasBaseFor({
+  root,
+  keys,
+  history: { system, timeline },
+  from,
+}: Pick<Wanted, "root" | "keys"> & { history: ServerHistory; from: bigint }): Promise<boolean> {
+  const { backups } = await listBackups(root, keys);
+  const timelines = await readTimelines(root, system, keys);
+  const way = timelines.get(timeline)?.way ?? null;
+  if (way === null) return false;
+  const segments = segmentsOn(way, timelines);
+  const ours = backups.filter((each) => each.facts.system === system && isOnWay(each, way));
+  return ours.some((each) => findHole(each, way, { segments, end: from }) === null);
 }
 
 /** The newest timeline on which the books went on, of those that were there at the moment. */

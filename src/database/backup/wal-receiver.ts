@@ -17,7 +17,9 @@ import {
   writeHistory,
   writeSecretsKey,
 } from "./backup-folder.ts";
+import { takeBaseBackup } from "./base-backup.ts";
 import { connectReplication, ReplicationCommand } from "./replication-command.ts";
+import { hasBaseFor } from "./restore-plan.ts";
 import { type BackupKey, SealedWriter } from "./sealed-file.ts";
 import {
   formatLsn,
@@ -40,12 +42,18 @@ const LOOK_FOR_KEY_MS = 1_000;
 const DATA_AT = 25;
 const MESSAGE = { data: 0x77, alive: 0x6b } as const;
 
+export type ReceiverEvent = "slot_lost" | "base_missing" | "base_taken";
+
 export type WalReceiverOptions = {
   readonly login: Login;
   readonly root: string;
   readonly keys: readonly BackupKey[];
+  /** Whether commits wait for the receiver. It confirms none that could not be restored, so it begins behind a missing base backup. */
+  readonly isSynchronous?: boolean;
   /** The master key beside the cluster, which is stored beside the log; null while there is none. It may appear where no setting has one. */
   readonly secretsKey?: { readonly read: () => Promise<string | null>; readonly mayAppear: boolean };
+  /** Called where the server has dropped log that was not received, and before and after a base backup that the folder lacks. */
+  readonly onEvent?: (event: ReceiverEvent) => void;
   /** Called when everything up to a position is durable. */
   readonly onDurable?: (lsn: bigint) => void;
 };
@@ -58,10 +66,14 @@ export async function receiveWal(options: WalReceiverOptions, signal: AbortSigna
   try {
     const { history, position } = await identify(client);
     const folder = await prepareFolder(client, options, history);
-    await client.query(`CREATE_REPLICATION_SLOT ${RECEIVER} PHYSICAL (RESERVE_WAL)`).catch((error: unknown) => {
-      if (sqlState(error) !== DUPLICATE_OBJECT) throw error;
+    const kept = (await keepLog(client, options)) ?? position;
+    const from = await whereToBegin(folder, history.timeline, kept);
+    const base = takeMissingBase(options, { history, from, signal }).catch((error: unknown) => {
+      end();
+      throw error;
     });
-    const from = await whereToBegin(folder, history.timeline, (await slotPosition(client)) ?? position);
+    base.catch(() => {}); // it is awaited when the stream has ended
+    if (options.isSynchronous === true) await base;
     const start = `START_REPLICATION SLOT ${RECEIVER} PHYSICAL ${formatLsn(from)} TIMELINE ${history.timeline}`;
     const command = ReplicationCommand.send(client, start);
     const segments = new SegmentFiles({ root: options.root, keys: options.keys, history, at: from });
@@ -70,6 +82,7 @@ export async function receiveWal(options: WalReceiverOptions, signal: AbortSigna
       await receive(command, segments, { storeKey, onDurable: options.onDurable ?? (() => {}) });
     } finally {
       await segments.close();
+      await base;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -106,11 +119,39 @@ async function prepareFolder(client: Client, { root, keys }: WalReceiverOptions,
   return join(folder, "wal");
 }
 
-/** From where on the server still keeps the log. */
+/** Makes the slot, again where the server has dropped what it kept. Gives from where on the log is there. */
+async function keepLog(client: Client, { onEvent }: WalReceiverOptions): Promise<bigint | null> {
+  await createSlot(client);
+  const position = await slotPosition(client);
+  if (position !== null) return position;
+  // A slot that keeps nothing was too far behind (`max_slot_wal_keep_size`), and stays so.
+  onEvent?.("slot_lost");
+  await client.query(`DROP_REPLICATION_SLOT ${RECEIVER}`);
+  await createSlot(client);
+  return slotPosition(client);
+}
+
+async function createSlot(client: Client): Promise<void> {
+  await client.query(`CREATE_REPLICATION_SLOT ${RECEIVER} PHYSICAL (RESERVE_WAL)`).catch((error: unknown) => {
+    if (sqlState(error) !== DUPLICATE_OBJECT) throw error;
+  });
+}
+
 async function slotPosition(client: Client): Promise<bigint | null> {
   const { rows } = await client.query<{ restart_lsn: string | null }>(`READ_REPLICATION_SLOT ${RECEIVER}`);
   const position = rows[0]?.restart_lsn ?? null;
   return position === null ? null : parseLsn(position);
+}
+
+/** Takes a base backup where no other leads to the log that is received now: without one the log could not be restored. */
+async function takeMissingBase(
+  { login, root, keys, secretsKey, onEvent }: WalReceiverOptions,
+  { history, from, signal }: { history: History; from: bigint; signal: AbortSignal },
+): Promise<void> {
+  if (await hasBaseFor({ root, keys, history, from })) return;
+  onEvent?.("base_missing");
+  await takeBaseBackup(login, { root, keys, secretsKey: (await secretsKey?.read()) ?? null, signal });
+  onEvent?.("base_taken");
 }
 
 /** Behind the last complete segment, or where the server's log begins. A segment that was begun is received again, beside what there is. */

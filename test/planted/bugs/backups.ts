@@ -8,7 +8,7 @@ const sealed = (test: string) => ({ file: "src/database/backup/sealed-file.test.
 const receiver = (test: string) => ({ file: "test/database/synchronous-receiver.test.ts", test });
 const plan = (test: string) => ({ file: "src/database/backup/restore-plan.test.ts", test });
 const secondLoss = (test: string) => ({ file: "test/database/second-loss.test.ts", test });
-const damage = (test: string) => ({ file: "test/database/backup-damage.test.ts", test });
+const folder = (test: string) => ({ file: "test/database/backup-damage.test.ts", test });
 const inBackup = (name: string, find: string, replace: string) => [
   { file: `src/database/backup/${name}`, find, replace },
 ];
@@ -270,7 +270,7 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    noticedBy: damage("is verified only where its key opens the books"),
+    noticedBy: folder("is verified only where its key opens the books"),
   },
   {
     name: "a backup is taken with a key that does not open the books",
@@ -281,7 +281,7 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
         replace: "  return own;",
       },
     ],
-    noticedBy: damage("is verified only where its key opens the books, and none is taken with a key that does not"),
+    noticedBy: folder("is verified only where its key opens the books, and none is taken with a key that does not"),
   },
   {
     name: "the key of the secrets stays under a former key of backups",
@@ -290,6 +290,24 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
       "if ((await readIfReadable(file, keys.slice(0, 1)))?.toString() === key) return;",
       "if ((await readIfReadable(file, keys))?.toString() === key) return;",
     ),
-    noticedBy: damage("goes on under another key"),
+    noticedBy: folder("goes on under another key"),
+  },
+  {
+    name: "a receiver whose slot was lost never begins again",
+    edits: inBackup(
+      "wal-receiver.ts",
+      "  if (position !== null) return position;\n  // A slot",
+      "  if (position !== undefined) return position;\n  // A slot",
+    ),
+    noticedBy: { file: "test/database/lost-slot.test.ts", test: "begins again with a base backup" },
+  },
+  {
+    name: "log is received that no base backup leads to",
+    edits: inBackup(
+      "restore-plan.ts",
+      "return ours.some((each) => findHole(each, way, { segments, end: from }) === null);",
+      "return ours.length >= 0 || findHole === undefined;",
+    ),
+    noticedBy: { file: "test/database/lost-slot.test.ts", test: "begins again with a base backup" },
   },
 ];
