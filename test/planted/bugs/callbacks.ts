@@ -79,7 +79,7 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
     name: "a callback that is still to be sent is forgotten",
     edits: [
       database("functions/callback_log.sql", "(d.state = 'pending' OR d.give_up_at", "(d.give_up_at"),
-      database("functions/callback_log.sql", "d.state <> 'pending' AND public", "public"),
+      database("functions/callback_log.sql", "AND d.state <> 'pending' AND d.give_up_at", "AND d.give_up_at"),
     ],
     noticedBy: {
       file: "test/app/callback-log.test.ts",
@@ -123,7 +123,7 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
     name: "a post of an alert that is still to be sent is forgotten",
     edits: [
       database("functions/webhook_log.sql", "AND d.state <> 'pending' AND d.give_up_at", "AND d.give_up_at"),
-      database("functions/webhook_log.sql", "d.state <> 'pending' AND public", "public"),
+      database("functions/webhook_log.sql", "AND d.state <> 'pending' AND d.give_up_at", "AND d.give_up_at"),
     ],
     noticedBy: { file: KEPT_WEBHOOKS, test: "forgets what has ended and is older than was asked" },
   },

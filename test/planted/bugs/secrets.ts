@@ -129,8 +129,8 @@ export const SECRET_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/database/secrets/secret-state.ts",
-        find: "if (keyCheck !== null) openText(CHECK, keyCheck);",
-        replace: "",
+        find: "if (keyCheck !== null) openText(CHECK, keyCheck);\n  return form;",
+        replace: "return form;",
       },
     ],
     noticedBy: atRest("names the missing key, and changes nothing"),
