@@ -10,6 +10,7 @@ import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
 import { takeBaseBackup } from "../database/backup/base-backup.ts";
+import { pruneBackups } from "../database/backup/prune.ts";
 import { type Restored, restoreCluster } from "../database/backup/restore-cluster.ts";
 import { type BackupKey, backupKeys } from "../database/backup/sealed-file.ts";
 import type { Database } from "../database/database.ts";
@@ -45,6 +46,18 @@ export const backupCommands: readonly Command[] = [
       } finally {
         await rm(within, { recursive: true, force: true });
       }
+    },
+  },
+  {
+    name: "backup prune",
+    about: "Removes base backups beyond the newest ones, and the log that none of the others needs.",
+    options: { keep: { required: true, value: "N", about: "how many base backups stay" } },
+    positionals: ["DIR"],
+    async run(values, { config }) {
+      const keep = wholeNumberIn(values.need("keep"), "--keep");
+      const pruned = await pruneBackups(resolve(values.positionals[0] ?? ""), { keys: keysOf(config), keep });
+      const unreadable = Object.fromEntries(pruned.unreadable);
+      return { json: { ...pruned, unreadable } };
     },
   },
   {
@@ -92,8 +105,9 @@ export const backupCommands: readonly Command[] = [
       const until = momentIn(values.get("until"));
       await mkdir(dataDir, { recursive: true, mode: 0o711 });
       const there = (await readdir(dataDir)).filter((name) => !KEPT.has(name));
-      if (there.length > 0) throw new UsageError(`saldo restore: ${dataDir} is not empty: it has ${there.join(", ")}.`);
-      const timeline = timelineIn(values.get("timeline"));
+      if (there.length > 0) throw new UsageError(notEmpty(dataDir, there));
+      const wanted = values.get("timeline");
+      const timeline = wanted === undefined ? null : wholeNumberIn(wanted, "--timeline");
       const root = resolve(values.need("from"));
       const restored = await restoreCluster({ root, keys, until, timeline, within: dataDir });
       try {
@@ -124,6 +138,15 @@ function keysOf({ backupKeys: secrets, databaseUrl }: Config): BackupKey[] {
   return backupKeys(secrets);
 }
 
+function notEmpty(dataDir: string, there: readonly string[]): string {
+  const left = there.filter((name) => name.startsWith("restoring-"));
+  const advice =
+    left.length === 0
+      ? ""
+      : ` A restore that was interrupted has left ${left.join(", ")}: when none runs any more, remove it and start again.`;
+  return `saldo restore: ${dataDir} is not empty: it has ${there.join(", ")}.${advice}`;
+}
+
 /** A moment of an option. Null: it was left out. Errors: UsageError. */
 export function momentIn(text: string | undefined, command = "saldo restore"): Date | null {
   if (text === undefined) return null;
@@ -133,9 +156,8 @@ export function momentIn(text: string | undefined, command = "saldo restore"): D
   return moment;
 }
 
-function timelineIn(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError("saldo restore: --timeline is a number, such as 2.");
+function wholeNumberIn(text: string, option: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`saldo: ${option} is a number from 1, such as 2.`);
   return Number(text);
 }
 

@@ -19,10 +19,9 @@ import {
   writeSealed,
 } from "./backup-folder.ts";
 import { type LogFiles, RESTORE_COMMAND, startLogFeeder } from "./log-feeder.ts";
-import { FilesSeen, readManifest } from "./manifest.ts";
-import { type BackupKey, BackupUnreadable, readSealed, readWholeSealed } from "./sealed-file.ts";
+import { readBase } from "./read-base.ts";
+import { type BackupKey, BackupUnreadable } from "./sealed-file.ts";
 import { planRestore, type RestorePlan, type Wanted } from "./restore-plan.ts";
-import { readTar } from "./tar-reader.ts";
 import { madeLine } from "./timelines.ts";
 
 const SETTINGS = "postgresql.auto.conf";
@@ -105,12 +104,9 @@ function requireReached(until: Date, replayed: Date | null, { backup, hole }: Re
 
 /** Decrypts the archive into the folder of a cluster, and compares it with its manifest. Errors: BackupUnreadable. */
 async function unpack(backup: BaseBackup, keys: readonly BackupKey[], to: string): Promise<void> {
-  const archive = sealedFile(backup.path, "base.tar").path;
-  const files = new FilesSeen();
   let file: Awaited<ReturnType<typeof open>> | null = null;
   try {
-    for await (const part of readTar(readSealed(archive, `${backup.name}/base.tar`, keys))) {
-      files.note(part);
+    for await (const part of readBase(backup, keys)) {
       if ("bytes" in part) {
         await file?.appendFile(part.bytes);
         continue;
@@ -129,8 +125,6 @@ async function unpack(backup: BaseBackup, keys: readonly BackupKey[], to: string
   } finally {
     await file?.close();
   }
-  const manifest = await readWholeSealed(sealedFile(backup.path, "manifest").path, `${backup.name}/manifest`, keys);
-  files.requireAllOf(readManifest(manifest));
 }
 
 /** Lets the cluster recover. Where it does not come to the target, it goes on to where it can end. */

@@ -310,4 +310,25 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
     ),
     noticedBy: { file: "test/database/lost-slot.test.ts", test: "begins again with a base backup" },
   },
+  {
+    name: "pruning removes log that a kept base backup needs",
+    edits: inBackup(
+      "prune.ts",
+      "reduce((one, other) => (one < other ? one : other))",
+      "reduce((one, other) => (one > other ? one : other))",
+    ),
+    noticedBy: { file: "test/database/backup-prune.test.ts", test: "removes the oldest base backups and their log" },
+  },
+  {
+    name: "pruning leaves only a base backup that cannot be read",
+    edits: inBackup(
+      "prune.ts",
+      "if (newest !== undefined) await requireSound(newest, { keys, unreadable });",
+      "if (newest === undefined) await requireSound(newest, { keys, unreadable });",
+    ),
+    noticedBy: {
+      file: "test/database/backup-prune.test.ts",
+      test: "is refused where the newest base backup cannot be read",
+    },
+  },
 ];
