@@ -1,6 +1,7 @@
 import { readHistory } from "../database/history.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type DamagedOwed, listUnsettled, owedFolder } from "../ledger/group-commit/owed-spool.ts";
+import { listForeignPayments, type ReportedForeign } from "../merchant/payouts/foreign-payments.ts";
 import { listLost, type ReportedLost } from "../merchant/payouts/journal-store.ts";
 import type { Command } from "./command.ts";
 import { column, numbers, type Table, tableOf } from "./table.ts";
@@ -24,14 +25,16 @@ export const recoveryCommands: readonly Command[] = [
         timeline: of?.timeline ?? null,
       }));
       const payouts = await listLost(pool);
+      const foreignPayments = await listForeignPayments(pool);
       const books = `The books: system ${history.system}, timeline ${history.timeline}.`;
       return {
-        json: { history, owed, damaged, payouts },
+        json: { history, owed, damaged, payouts, foreignPayments },
         text: [
           books,
           ...owedText(owed, sumOf(entries.map(({ settlement }) => settlement.cost))),
           ...damagedText(damaged),
           ...lostText(payouts),
+          ...foreignText(foreignPayments),
         ],
       };
     },
@@ -86,4 +89,20 @@ function lostText(lost: readonly ReportedLost[]): (string | Table)[] {
   ];
   const head = "Signed payouts that the books lack; saldo payout resume --adopt has them again:";
   return [head, tableOf(lost, columns, "")];
+}
+
+function foreignText(payments: readonly ReportedForeign[]): (string | Table)[] {
+  if (payments.length === 0) return [];
+  const columns = [
+    column<ReportedForeign>("chain", ({ chain }) => chain),
+    numbers<ReportedForeign>("nonce", ({ nonce }) => nonce),
+    numbers<ReportedForeign>("units", ({ units }) => units),
+    column<ReportedForeign>("currency", ({ currencyCode }) => currencyCode),
+    column<ReportedForeign>("recipient", ({ address }) => address),
+    column<ReportedForeign>("transaction", ({ hash }) => hash),
+  ];
+  return [
+    "Payments without a transfer in the books; an order of the same payment waits for approval:",
+    tableOf(payments, columns, ""),
+  ];
 }

@@ -841,6 +841,21 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.payout_attempt FOR
 CREATE TRIGGER same_bytes BEFORE UPDATE ON public.payout_attempt FOR EACH ROW EXECUTE FUNCTION refuse_other_bytes(); -- enabled always
 GRANT INSERT, SELECT, UPDATE (broadcast_at, seen_at, state, block_number, block_hash) ON payout_attempt TO saldo_serve;
 
+CREATE TABLE payout_foreign_payment (
+  hash text NOT NULL,
+  wallet_id uuid NOT NULL,
+  nonce integer NOT NULL,
+  network text NOT NULL,
+  currency_code text NOT NULL,
+  address text NOT NULL,
+  units numeric(38,0) NOT NULL,
+  found_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT payout_foreign_payment_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallet(id),
+  CONSTRAINT payout_foreign_payment_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX payout_foreign_payment_units ON public.payout_foreign_payment USING btree (units, address);
+GRANT INSERT, SELECT ON payout_foreign_payment TO saldo_serve;
+
 CREATE TABLE payout_journal (
   wallet_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -870,6 +885,7 @@ CREATE TABLE payout_lost_attempt (
   fee_priority numeric(38,0) NOT NULL,
   found_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   resolved_at timestamp with time zone,
+  transfer jsonb,
   CONSTRAINT payout_lost_attempt_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'filler'::text]))),
   CONSTRAINT payout_lost_attempt_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallet(id),
   CONSTRAINT payout_lost_attempt_pkey PRIMARY KEY (hash)

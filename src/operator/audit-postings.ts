@@ -12,6 +12,7 @@ export const operatorPostingAudit: AuditPlugin = {
     CROSS JOIN LATERAL (
       SELECT CASE p.reason
         WHEN 'operator_credit' THEN 'account credit' WHEN 'operator_adjustment' THEN 'account adjust' WHEN 'credit_note' THEN 'usage credit'
+        WHEN 'transfer_uncovered' THEN 'payout cover'
       END AS action, CASE WHEN p.reason = 'credit_note' THEN p.group_id ELSE p.account_id END::text AS subject,
       CASE WHEN p.debit = p.account_id THEN -p.amount ELSE p.amount END AS amount
     ) l
@@ -23,6 +24,7 @@ export const operatorPostingAudit: AuditPlugin = {
       AND NOT EXISTS (
         SELECT FROM operator_action o
         WHERE o.subject = l.subject AND o.action = l.action AND o.facts ->> 'postingId' = p.id::text
-          AND (o.facts ->> 'amount')::numeric * 1000000 = l.amount)`,
+          AND CASE p.reason WHEN 'transfer_uncovered' THEN (o.facts ->> 'units')::numeric
+                ELSE (o.facts ->> 'amount')::numeric * 1000000 END = l.amount)`,
   },
 };

@@ -67,6 +67,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "payout_stop",
     "payout_journal",
     "payout_lost_attempt",
+    "payout_foreign_payment",
     "sandbox_transaction",
     "sandbox_wallet",
   ],

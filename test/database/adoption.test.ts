@@ -111,6 +111,7 @@ describe("a database of the last former migration", () => {
       "house_seal",
       "member_budget",
       "payment_method",
+      "payout_foreign_payment",
       "payout_journal",
       "payout_lost_attempt",
       "proof_node",

@@ -114,7 +114,24 @@ export const PayoutLostAttempt = defineEntity({
     feePriority: assetUnits(),
     foundAt: now(),
     resolvedAt: moment().nullable(),
+    transfer: p.json().nullable(),
   },
+});
+
+export const PayoutForeignPayment = defineEntity({
+  name: "PayoutForeignPayment",
+  tableName: "payout_foreign_payment",
+  properties: {
+    hash: p.text().primary(),
+    walletId: p.manyToOne(Wallet).mapToPk().fieldName("wallet_id"),
+    nonce: p.integer(),
+    network: p.text(),
+    currencyCode: p.text(),
+    address: p.text(),
+    units: assetUnits(),
+    foundAt: now(),
+  },
+  indexes: [{ name: "payout_foreign_payment_units", properties: ["units", "address"] }],
 });
 
 export const PayoutStop = defineEntity({

@@ -57,6 +57,7 @@ export const schemaCode: SchemaCode = {
     { number: 33, name: "one-open-automatic", oldestCode: 1, concurrent: true },
     { number: 34, name: "automatic-review", oldestCode: 1 },
     { number: 35, name: "received-invites", oldestCode: 1, concurrent: true },
+    { number: 36, name: "lost-transfers", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -24,10 +24,10 @@ const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The newest version of each scope that fits a transfer: four rows at most. */
 export async function readFeeRows(
-  pool: Pool,
+  client: Pool | PoolClient,
   transfer: { merchantId: string; currencyCode: string },
 ): Promise<FeeRow[]> {
-  const { rows } = await pool.query<Row>(OF_TRANSFER, [transfer.merchantId, transfer.currencyCode]);
+  const { rows } = await client.query<Row>(OF_TRANSFER, [transfer.merchantId, transfer.currencyCode]);
   return rows.map(fromRow);
 }
 

@@ -43,10 +43,15 @@ export async function listDisplaced(client: Pick<PoolClient, "query">, walletId:
 }
 
 /**
- * Finds the open transfers that these transactions pay, one for each at most, and locks them. Errors: ValidationError, where one
+ * Finds the open transfers that these transactions pay, one for each at most, and locks them. `transferOf`: for which transfer a
+ * transaction was signed, by the journals. Errors: ValidationError, where one
  * must be approved before it can be adopted, or a nonce is in the books as that of another transfer.
  */
-export async function findAdoptions(client: PoolClient, unknown: readonly UnknownPayment[]): Promise<Adoption[]> {
+export async function findAdoptions(
+  client: PoolClient,
+  unknown: readonly UnknownPayment[],
+  transferOf: ReadonlyMap<string, string>,
+): Promise<Adoption[]> {
   const found: Adoption[] = [];
   for (const each of unknown) {
     const payment = each.transaction?.payment ?? null;
@@ -60,7 +65,7 @@ export async function findAdoptions(client: PoolClient, unknown: readonly Unknow
       to,
       units,
       taken,
-      own,
+      own ?? transferOf.get(each.hash) ?? null,
     ]);
     const [transfer] = rows;
     if (transfer === undefined) continue;

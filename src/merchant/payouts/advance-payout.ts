@@ -221,7 +221,7 @@ async function handOver(work: Advancing, payout: OpenPayout, attempt: Attempt): 
   });
 }
 
-function entryOf({ nonce, transferId }: OpenPayout, { number, kind, raw, hash, fee }: Attempt): SignedEntry {
+function entryOf({ nonce, transferId, transfer }: OpenPayout, { number, kind, raw, hash, fee }: Attempt): SignedEntry {
   const offer = { feeMost: String(fee.most), feePriority: String(fee.priority) };
-  return { nonce, transferId, number, kind, raw, hash, ...offer };
+  return { nonce, transferId, number, kind, raw, hash, ...offer, transfer };
 }

@@ -2,16 +2,16 @@
 
 import type { Pool, PoolClient } from "pg";
 import type { History } from "../../database/history.ts";
-import type { AttemptKind } from "./payout.ts";
+import type { AttemptKind, JournaledTransfer } from "./payout.ts";
 import type { JournalContents } from "./signed-journal.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
 const ADD_LOST = `
-INSERT INTO payout_lost_attempt (hash, wallet_id, journal_id, nonce, transfer_id, number, kind, raw, fee_most, fee_priority)
-SELECT e.hash, $1::uuid, $2::uuid, e.nonce, e."transferId", e.number, e.kind, e.raw, e."feeMost", e."feePriority"
+INSERT INTO payout_lost_attempt (hash, wallet_id, journal_id, nonce, transfer_id, number, kind, raw, fee_most, fee_priority, transfer)
+SELECT e.hash, $1::uuid, $2::uuid, e.nonce, e."transferId", e.number, e.kind, e.raw, e."feeMost", e."feePriority", e.transfer
 FROM jsonb_to_recordset($3::jsonb) AS e(hash text, nonce int, "transferId" uuid, number int, kind text, raw text,
-                                        "feeMost" numeric, "feePriority" numeric)
+                                        "feeMost" numeric, "feePriority" numeric, transfer jsonb)
 WHERE NOT EXISTS (SELECT FROM payout_attempt a WHERE a.hash = e.hash)
 ON CONFLICT (hash) DO NOTHING RETURNING nonce`;
 const REGISTER = `
@@ -31,7 +31,8 @@ const OWN = `
 UPDATE payout_journal SET owner = $3::uuid, owned_at = clock_timestamp() WHERE wallet_id = $1::uuid AND id = $2::uuid`;
 const FINAL_NONCE = `SELECT max(final_nonce) AS "finalNonce" FROM payout_journal WHERE wallet_id = $1::uuid`;
 const LOST = `
-SELECT hash, nonce, transfer_id AS "transferId", number, kind, raw, fee_most AS "feeMost", fee_priority AS "feePriority"
+SELECT hash, nonce, transfer_id AS "transferId", number, kind, raw, fee_most AS "feeMost", fee_priority AS "feePriority",
+  transfer
 FROM payout_lost_attempt WHERE wallet_id = $1::uuid AND resolved_at IS NULL ORDER BY nonce, number, found_at`;
 const ALL_LOST = `
 SELECT w.chain, w.address, l.nonce, l.transfer_id AS "transferId", l.kind, l.hash, j.host
@@ -61,6 +62,8 @@ export type LostAttempt = {
   readonly raw: string;
   readonly feeMost: string;
   readonly feePriority: string;
+  /** What its transfer is. Null: the journal does not have it. */
+  readonly transfer: JournaledTransfer | null;
 };
 
 /** The same, for a report. `host` null: its journal is not registered. */

@@ -7,7 +7,7 @@ import { type Asset, scaleOf } from "../../kernel/money.ts";
 import type { Coin, Network } from "../chains/currencies.ts";
 import type { SignedTransaction, FeeOffer, MinedTransaction } from "../chains/payout-chain.ts";
 import type { TransferStatus } from "../transfers/transfer.ts";
-import type { Attempt, AttemptKind, AttemptState, ENDED_STATES, OpenPayout } from "./payout.ts";
+import type { Attempt, AttemptKind, AttemptState, ENDED_STATES, JournaledTransfer, OpenPayout } from "./payout.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -39,7 +39,7 @@ INSERT INTO payout (id, wallet_id, nonce, state, final_hash, ended_at)
 VALUES ($1::uuid, $2::uuid, $3, 'foreign', $4, clock_timestamp())`;
 const OPEN_PAYOUTS = `
 SELECT p.id, p.nonce, p.state, p.filling_reason, p.short_accepted_at IS NOT NULL AS is_short_accepted, t.confirmations,
-       ${TRANSFER_COLUMNS}
+       t.merchant_id, t.external_id, t.implied_network, t.ordered_address, t.fee, t.fee_id, ${TRANSFER_COLUMNS}
 FROM payout p ${ITS_TRANSFER}
 WHERE p.wallet_id = $1::uuid AND ${OPEN} AND ($2::uuid IS NULL OR p.id = $2) ORDER BY p.nonce`;
 const ATTEMPTS = `
@@ -98,6 +98,15 @@ type TransferColumns = {
   status: TransferStatus;
 };
 
+type JournaledColumns = {
+  merchant_id: string;
+  external_id: string;
+  implied_network: boolean;
+  ordered_address: string;
+  fee: string;
+  fee_id: string;
+};
+
 /** The transfers to pay next, oldest first. Absent networks or currencies: all. */
 export async function readCandidates(
   client: Queryable,
@@ -137,14 +146,15 @@ export async function readOpenPayouts(
   { walletId, payoutId }: { walletId: string; payoutId?: string },
 ): Promise<OpenPayout[]> {
   const { rows } = await client.query<
-    TransferColumns & {
-      id: string;
-      nonce: number;
-      state: OpenPayout["state"];
-      filling_reason: string | null;
-      is_short_accepted: boolean;
-      confirmations: number;
-    }
+    TransferColumns &
+      JournaledColumns & {
+        id: string;
+        nonce: number;
+        state: OpenPayout["state"];
+        filling_reason: string | null;
+        is_short_accepted: boolean;
+        confirmations: number;
+      }
   >(OPEN_PAYOUTS, [walletId, payoutId ?? null]);
   const attempts = await readAttempts(
     client,
@@ -156,6 +166,7 @@ export async function readOpenPayouts(
     nonce: row.nonce,
     state: row.state,
     payment: paymentOf(row),
+    transfer: journaledOf(row),
     attempts: attempts.get(row.id) ?? [],
     fillingReason: row.filling_reason,
     isShortAccepted: row.is_short_accepted,
@@ -281,6 +292,22 @@ export async function readInFlight(
 ): Promise<ReadonlyMap<Asset, { units: bigint; count: number }>> {
   const { rows } = await client.query<{ asset: Asset; units: string; count: number }>(IN_FLIGHT, [walletId]);
   return new Map(rows.map(({ asset, units, count }) => [asset, { units: BigInt(units), count }]));
+}
+
+function journaledOf(row: TransferColumns & JournaledColumns): JournaledTransfer {
+  return {
+    merchantId: row.merchant_id,
+    externalId: row.external_id,
+    network: row.network,
+    currencyCode: row.currency_code,
+    asset: row.asset,
+    isNetworkImplied: row.implied_network,
+    address: row.address,
+    orderedAddress: row.ordered_address,
+    received: row.received,
+    fee: row.fee,
+    feeRowId: row.fee_id,
+  };
 }
 
 function paymentOf(row: TransferColumns): { coin: Coin; to: string; units: bigint } {

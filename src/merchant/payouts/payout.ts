@@ -1,6 +1,7 @@
 // A payout carries out a transfer with one nonce of a wallet. It is chosen before anything is signed; every signed transaction
 // of it is an attempt, and all its attempts share the nonce, so the chain can take one of them at most.
 
+import type { Asset } from "../../kernel/money.ts";
 import type { TransferStatus } from "../transfers/transfer.ts";
 import type { ChainPayment, FeeOffer, SignedTransaction } from "../chains/payout-chain.ts";
 
@@ -32,6 +33,21 @@ export type Attempt = SignedTransaction & {
   readonly wasSeen: boolean;
 };
 
+/** What the books need to have a transfer again. Amounts are in the asset's units. */
+export type JournaledTransfer = {
+  readonly merchantId: string;
+  readonly externalId: string;
+  readonly network: string;
+  readonly currencyCode: string;
+  readonly asset: Asset;
+  readonly isNetworkImplied: boolean;
+  readonly address: string;
+  readonly orderedAddress: string;
+  readonly received: string;
+  readonly fee: string;
+  readonly feeRowId: string;
+};
+
 /** A payout that has not ended, with its attempts, oldest first. */
 export type OpenPayout = {
   readonly payoutId: string;
@@ -39,6 +55,8 @@ export type OpenPayout = {
   readonly nonce: number;
   readonly state: (typeof OPEN_STATES)[number];
   readonly payment: ChainPayment;
+  /** What the journal keeps of the transfer. */
+  readonly transfer: JournaledTransfer;
   readonly attempts: readonly Attempt[];
   /** Why no payment is signed any more and the nonce is filled instead. Null: it is still to be paid. */
   readonly fillingReason: string | null;

@@ -6,6 +6,7 @@ import { invariant } from "../../kernel/invariant.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { moveTransfer } from "../transfers/transfer-states.ts";
 import { type LostAttempt, readFinalNonce, readLost, resolveLost } from "./journal-store.ts";
+import { isLostTransfer, type RemadeTransfer, remakeLost } from "./lost-transfers.ts";
 import { insertPayout, markFilling, storeAttempt } from "./payout-store.ts";
 
 /** Why a nonce is filled, where that decision was lost, too. The merchant reads it. */
@@ -39,7 +40,7 @@ type Restored = { readonly nonce: number; readonly attempts: readonly LostAttemp
 export async function restoreAttempts(
   client: PoolClient,
   { walletId, nextNonce, adopts }: { walletId: string; nextNonce: number; adopts: boolean },
-): Promise<{ readonly taken: number; readonly restored: number }> {
+): Promise<{ readonly taken: number; readonly restored: number; readonly remade: readonly RemadeTransfer[] }> {
   const lost = [...Map.groupBy(await readLost(client, walletId), ({ nonce }) => nonce)];
   const plans: Restored[] = [];
   let free = nextNonce;
@@ -55,7 +56,12 @@ export async function restoreAttempts(
     const what = `is signed for transfer ${first.attempts[0]?.transferId}${more}`;
     throw refusal(first.nonce, `${what}: resume with --adopt to have it in the books again; it is not paid again`);
   }
-  for (const plan of plans) await restore(client, walletId, plan);
+  const remade: RemadeTransfer[] = [];
+  for (const plan of plans) {
+    const made = plan.payout === null ? await remakeLost(client, plan.attempts) : null;
+    if (made !== null) remade.push(made);
+    await restore(client, walletId, plan);
+  }
   await resolveLost(client, walletId);
   const finalNonce = await readFinalNonce(client, walletId);
   if (finalNonce !== null && finalNonce >= free)
@@ -63,7 +69,7 @@ export async function restoreAttempts(
       finalNonce,
       "was final by a journal, and the chain's node does not have it: wait until the node has all blocks",
     );
-  return { taken: free - nextNonce, restored: plans.length };
+  return { taken: free - nextNonce, restored: plans.length, remade };
 }
 
 /** Null: there is nothing to restore. */
@@ -97,7 +103,7 @@ async function planOf(
       nonce,
       `is signed for transfer ${first.transferId}, and no journal has nonce ${free}: start every node that pays`,
     );
-  await requireOpen(client, nonce, first.transferId);
+  if (!(await isLostTransfer(client, attempts))) await requireOpen(client, nonce, first.transferId);
   return { nonce, attempts, payout: null };
 }
 

@@ -8,7 +8,9 @@ import { invariant } from "../../kernel/invariant.ts";
 import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { adoptPayment, findAdoptions, listDisplaced, refuseToPayAgain, type UnknownPayment } from "./adopt-payments.ts";
-import { forgetUncompared, hasPaid } from "./journal-store.ts";
+import { addForeignPayment, lockForeignPayments } from "./foreign-payments.ts";
+import { forgetUncompared, hasPaid, type LostAttempt, readLost } from "./journal-store.ts";
+import { findLostTransfers, type RemadeTransfer, remakeTransfer, type UncoveredTransfer } from "./lost-transfers.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
 import { restoreAttempts } from "./restore-attempts.ts";
 import {
@@ -43,6 +45,10 @@ export type ResumedWallet = {
   readonly foreignNonces: number;
   readonly adoptedPayments: number;
   readonly isNew: boolean;
+  /** The transfers that the books had lost and have again. Absent: none. */
+  readonly remadeTransfers?: readonly string[];
+  /** Those of them whose funds did not have the total, with what we bear. Absent: none. */
+  readonly uncovered?: readonly UncoveredTransfer[];
   /** Why the wallet has stopped again at once. Not there: it signs. */
   readonly nextStopReason?: string;
 };
@@ -105,19 +111,23 @@ export async function resumeSigning(
   const nextNonce = await firstNonceOf(client, wallet, { firstNonce, used: usedByChain });
   // Nothing takes a nonce of a stopped wallet. What is before its next one was written down already.
   const own = foreign.filter(({ nonce, displaced }) => nonce >= nextNonce || displaced !== null);
-  const adoptions = await findAdoptions(client, own);
+  await lockForeignPayments(client);
+  const lost = await readLost(client, walletId);
+  const remade = await remakePaid(client, { unknown: own, lost, adopts });
+  const adoptions = await findAdoptions(client, own, new Map(lost.map(({ hash, transferId }) => [hash, transferId])));
   if (!adopts) refuseToPayAgain(adoptions);
   const adopted = new Set(adoptions.map(({ unknown }) => unknown));
   const strangers = own.filter((each) => each.displaced === null && !adopted.has(each));
   for (const adoption of adoptions) await adoptPayment(client, walletId, adoption);
   for (const { nonce, hash } of strangers) await insertForeign(client, { walletId, nonce, hash });
+  for (const each of own) if (!adopted.has(each)) await addForeignPayment(client, walletId, each);
   const wrong = await findWronglyForeign(client, walletId);
   if (wrong !== null) {
     const message = `nonce ${wrong} was used by a transaction that we have signed ourselves; what it pays must not be paid again`;
     throw new ValidationError([{ field: "chain", rule: "wallet.foreign_own", message }]);
   }
   const used = nextNonce + own.filter(({ displaced }) => displaced === null).length;
-  const { taken, restored } = await restoreAttempts(client, { walletId, nextNonce: used, adopts });
+  const { taken, restored, remade: more } = await restoreAttempts(client, { walletId, nextNonce: used, adopts });
   const end = used + taken;
   // They may be payments of open transfers. Where there is no room for all of them at once, the wallet stays stopped for the rest.
   if (usedByChain <= end && usedByChain + waiting > end) throw stillWaiting(end);
@@ -127,12 +137,40 @@ export async function resumeSigning(
   await forgetUncompared(client, walletId, history);
   await followHistory(client, walletId, history);
   invariant(await resumeWallet(client, walletId), "a stopped wallet that is locked can be resumed");
-  const resumed = { foreignNonces: strangers.length, adoptedPayments: adoptions.length + restored, isNew: true };
+  const adoptedPayments = adoptions.length + restored;
+  const resumed = { foreignNonces: strangers.length, adoptedPayments, isNew: true, ...remadeOf([...remade, ...more]) };
   if (usedByChain <= end) return resumed;
   // No engine sees the wallet sign in between: it would choose a nonce that the chain has used.
   const nextStopReason = readOn(wallet, { end, used: usedByChain });
   await haltWallet(client, walletId, nextStopReason);
   return { ...resumed, nextStopReason };
+}
+
+/**
+ * Makes the transfers again that these transactions have paid and the books lack. Errors: ValidationError, where there is one and it is not
+ * adopted: its merchant's repeated order would be paid again.
+ */
+async function remakePaid(
+  client: PoolClient,
+  { adopts, ...found }: { unknown: readonly UnknownPayment[]; lost: readonly LostAttempt[]; adopts: boolean },
+): Promise<RemadeTransfer[]> {
+  const remade: RemadeTransfer[] = [];
+  for (const { unknown, lost } of await findLostTransfers(client, found)) {
+    if (!adopts) {
+      const message = `nonce ${unknown.nonce} was used by ${unknown.hash}, which pays transfer ${lost.transferId}, which the books have lost: resume with --adopt to have it again`;
+      throw new ValidationError([{ field: "chain", rule: "wallet.lost_transfer", message }]);
+    }
+    const made = await remakeTransfer(client, lost);
+    if (made !== null) remade.push(made);
+  }
+  return remade;
+}
+
+function remadeOf(remade: readonly RemadeTransfer[]): Pick<ResumedWallet, "remadeTransfers" | "uncovered"> {
+  if (remade.length === 0) return {};
+  const uncovered = remade.flatMap((each) => each.uncovered ?? []);
+  const remadeTransfers = remade.map(({ transferId }) => transferId);
+  return uncovered.length === 0 ? { remadeTransfers } : { remadeTransfers, uncovered };
 }
 
 /** The next nonce of a wallet. Errors: ValidationError, where it does not begin at the nonce that the operator named. */

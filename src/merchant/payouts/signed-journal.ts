@@ -7,7 +7,7 @@ import { constants, link, open, readdir, readFile, rename, rm, truncate } from "
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ignoreIfThere, makeFolder, nullIfGone, putWhole, syncFolder } from "../../database/durable-files.ts";
-import type { AttemptKind } from "./payout.ts";
+import type { AttemptKind, JournaledTransfer } from "./payout.ts";
 
 /** A signed transaction, with all that the books need to have it again. */
 export type SignedEntry = {
@@ -20,6 +20,8 @@ export type SignedEntry = {
   readonly hash: string;
   readonly feeMost: string;
   readonly feePriority: string;
+  /** Absent: an earlier version wrote the entry. */
+  readonly transfer?: JournaledTransfer;
 };
 
 /** What files had that were removed: nonces from `lowest`, which were final in the books up to `finalNonce`. */

@@ -16,8 +16,10 @@ import { guardOrder } from "./order-guards.ts";
 import { type CheckAddress, type Destination, differingFields, isImplied, type TransferOrder } from "./order.ts";
 import { type Quote, type QuoteRequest, type QuoteSources, quoteTransfer } from "./quote.ts";
 import { holdInFund, lockFund } from "../../ledger/funds.ts";
+import { findForeignPayment } from "../payouts/foreign-payments.ts";
 import { isOwnerFrozen } from "../merchants/store.ts";
-import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
+import { type OrderedTransfer, type Transfer, mayBePaid, WAITS_FOR_APPROVAL } from "./transfer.ts";
+import { slugOf } from "./slug.ts";
 import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
 
 /** The dependencies of ordering. */
@@ -112,17 +114,19 @@ async function priceOrder(sources: OrderSources, order: TransferOrder): Promise<
  */
 async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<Transfer | undefined> {
   const { merchantId, total } = order;
+  const paidBy = await findForeignPayment(client, order);
   const fund = await lockFund(client, { merchantId, asset: total.asset });
   if ((await readTransferOfExternalId(client, order)) !== undefined) return undefined;
   if (await isOwnerFrozen(client, merchantId)) throw new AccountFrozen();
-  const awaitsApproval = await countAgainstLimits(client, order);
+  const isLarge = await countAgainstLimits(client, order);
+  const awaitsApproval = isLarge || paidBy !== null;
   const available = { units: fund === undefined ? 0n : fund.posted - fund.held, asset: total.asset };
   if (fund === undefined || available.units < total.units) throw new InsufficientFunds({ available, needed: total });
   const transfer = await insertTransfer(client, {
     ...order,
     status: awaitsApproval ? "WAITING" : "PENDING",
     awaitsApproval,
-    reason: awaitsApproval ? WAITS_FOR_APPROVAL : null,
+    reason: reasonToWait(awaitsApproval, paidBy),
   });
   // Taken by an order in another currency, which holds another fund's lock. The limits keep this order's count: their
   // row belongs to the transaction, which ends without an error.
@@ -132,16 +136,7 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
   return transfer;
 }
 
-const SLUG_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
-const SLUG_LENGTH = 12;
-
-/** A short name of a transfer, from the random end of its id: 60 bits in unambiguous characters. */
-function slugOf(transferId: string): string {
-  let bits = BigInt(`0x${transferId.replaceAll("-", "").slice(-15)}`);
-  let slug = "";
-  for (let i = 0; i < SLUG_LENGTH; i += 1) {
-    slug += SLUG_DIGITS.charAt(Number(bits % 32n));
-    bits /= 32n;
-  }
-  return `t-${slug}`;
+function reasonToWait(awaitsApproval: boolean, paidBy: string | null): string | null {
+  if (paidBy !== null) return mayBePaid(paidBy);
+  return awaitsApproval ? WAITS_FOR_APPROVAL : null;
 }

@@ -28,7 +28,7 @@ const INSERT = `
 INSERT INTO transfer (id, merchant_id, environment, external_id, slug, currency_code, network, implied_network, asset,
   address, ordered_address, received, fee, total, fee_id, status, awaits_approval, reason, created_at, updated_at)
 SELECT $1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::boolean, $9::text, $10::text, $11::text,
-  $12::numeric, $13::numeric, $14::numeric, $15::uuid, $16::text, $17::boolean, $18::text, now, now
+  $12::numeric, $13::numeric, $14::numeric, $15::uuid, $16::text, $17::boolean, $18::text, coalesce($19::timestamptz, now), now
 FROM clock_timestamp() AS now
 ON CONFLICT ON CONSTRAINT transfer_external_id DO NOTHING RETURNING ${COLUMNS}`;
 const BY_EXTERNAL_ID = `
@@ -92,8 +92,9 @@ export type TransferColumns = StandingColumns & {
   confirmed_at: Date | null;
 };
 
-/** The data of a new transfer. */
-export type NewTransfer = OrderedTransfer & Pick<Transfer, "status" | "awaitsApproval" | "reason">;
+/** The data of a new transfer. `createdAt` null: now. */
+export type NewTransfer = OrderedTransfer &
+  Pick<Transfer, "status" | "awaitsApproval" | "reason"> & { readonly createdAt?: Date | null };
 
 /** Adds a transfer; undefined when its merchant has used the externalId. */
 export async function insertTransfer(client: PoolClient, transfer: NewTransfer): Promise<Transfer | undefined> {
@@ -117,6 +118,7 @@ export async function insertTransfer(client: PoolClient, transfer: NewTransfer):
     transfer.status,
     transfer.awaitsApproval,
     transfer.reason,
+    transfer.createdAt ?? null,
   ]);
   return rows[0] && fromTransferColumns(rows[0]);
 }

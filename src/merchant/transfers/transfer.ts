@@ -14,6 +14,11 @@ export const OPEN_STATUSES = ["PENDING", "WAITING", "SUBMITTED"] as const satisf
 /** The text, for its merchant, of a transfer that waits for an operator. */
 export const WAITS_FOR_APPROVAL = "The transfer waits for approval.";
 
+/** The same, of one that waits because a payment without an order has paid the same already. */
+export function mayBePaid(hash: string): string {
+  return `The transfer may be paid by ${hash} already. It waits for approval.`;
+}
+
 /** The order, which never changes. `total` = `received` + `fee`. */
 export type OrderedTransfer = {
   /** A UUIDv7. */

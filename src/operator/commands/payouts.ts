@@ -1,13 +1,14 @@
 // What operators do to the wallets that pay transfers out.
 
-import type { Pool } from "pg";
-import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
+import type { Pool, PoolClient } from "pg";
+import { recordAction, withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { forgetJournals } from "../../merchant/payouts/forget-journals.ts";
 import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
 import { readWallet } from "../../merchant/payouts/wallet-store.ts";
 import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
+import type { UncoveredTransfer } from "../../merchant/payouts/lost-transfers.ts";
 import { findForeignNonces, type ResumedWallet, resumeSigning } from "../../merchant/payouts/resume-wallet.ts";
 
 /** A stop of a wallet: since when, and why. */
@@ -46,17 +47,35 @@ export async function resumeWallet(
   const found = await findForeignNonces(by.database.pool, chain, { firstNonce });
   return withAuditLog(
     by,
-    (client) => resumeSigning(client, found, { stoppedAt, adopts }),
-    ({ foreignNonces, adoptedPayments, isNew }) =>
+    async (client) => {
+      const resumed = await resumeSigning(client, found, { stoppedAt, adopts });
+      for (const each of resumed.uncovered ?? []) await recordCover(client, { operator: by.operator, reason }, each);
+      return resumed;
+    },
+    ({ foreignNonces, adoptedPayments, isNew, remadeTransfers }) =>
       isNew
         ? {
             action: "payout resume",
             subject: `${name} ${found.address}`,
             reason,
-            facts: { foreignNonces, adoptedPayments, ...(firstNonce === null ? {} : { firstNonce }) },
+            facts: {
+              foreignNonces,
+              adoptedPayments,
+              ...(firstNonce === null ? {} : { firstNonce }),
+              ...(remadeTransfers === undefined ? {} : { remadeTransfers: remadeTransfers.join(" ") }),
+            },
           }
         : null,
   );
+}
+
+/** Money that we bear has a line of its own in the log of operators. */
+function recordCover(
+  client: PoolClient,
+  by: { readonly operator: string; readonly reason: string },
+  { accountId, ...facts }: UncoveredTransfer,
+): Promise<void> {
+  return recordAction(client, { ...by, action: "payout cover", subject: accountId, facts });
 }
 
 /** Stops payouts of all wallets, a chain's, or one wallet's. A stop that is there already stays as it was. */

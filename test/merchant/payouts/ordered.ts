@@ -17,18 +17,24 @@ import { readEvents, readTransfer } from "../../../src/merchant/transfers/transf
 import { SOUND } from "../../money/money-setup.ts";
 import { newMerchant } from "../merchant-accounts.ts";
 
-export type Order = { readonly currencyCode: string; readonly amount: string; readonly to: string };
+export type Order = {
+  readonly currencyCode: string;
+  readonly amount: string;
+  readonly to: string;
+  /** Absent: another name for each. */
+  readonly externalId?: string;
+};
 
 /** A merchant of an environment and its transfers. */
 export class OrderingMerchant {
   readonly #database: Database;
   readonly #environment: Environment;
-  readonly #merchantId: string;
+  readonly merchantId: string;
 
   private constructor(database: Database, environment: Environment, merchantId: string) {
     this.#database = database;
     this.#environment = environment;
-    this.#merchantId = merchantId;
+    this.merchantId = merchantId;
   }
 
   /** With so many coins. */
@@ -47,19 +53,22 @@ export class OrderingMerchant {
     return new OrderingMerchant(database, environment, merchantId);
   }
 
-  /** Orders a transfer to an address that was checked elsewhere. */
-  async order({ currencyCode, amount, to }: Order): Promise<string> {
+  /** Orders a transfer to an address that was checked elsewhere, in these books or others. */
+  async order(
+    { currencyCode, amount, to, externalId = `order-${uuidv7()}` }: Order,
+    database = this.#database,
+  ): Promise<string> {
     const { network } = findCoin(currencyCode);
     const { transfer } = await createTransfer(
       {
-        database: this.#database,
+        database,
         checkAddress: () => ({ network, normalized: to }),
         isServed: () => true,
       },
       {
-        merchantId: this.#merchantId,
+        merchantId: this.merchantId,
         environment: this.#environment,
-        externalId: `order-${uuidv7()}`,
+        externalId,
         currencyCode,
         amountText: amount,
         network: "",
@@ -73,7 +82,7 @@ export class OrderingMerchant {
   async accountId(): Promise<string> {
     const { rows } = await this.#database.pool.query<{ account_id: string }>(
       "SELECT account_id FROM merchant WHERE id = $1",
-      [this.#merchantId],
+      [this.merchantId],
     );
     return rows[0]?.account_id ?? "";
   }
@@ -95,7 +104,7 @@ export class OrderingMerchant {
 
   /** What the merchant has of a currency, and what is held of it. */
   async balance(currencyCode: string): Promise<{ available: string; held: string }> {
-    const found = (await listBalances(this.#database, this.#merchantId)).find(
+    const found = (await listBalances(this.#database, this.merchantId)).find(
       (each) => each.currencyCode === currencyCode,
     );
     return { available: found?.available ?? "0", held: found?.held ?? "0" };

@@ -72,6 +72,59 @@ export const PAYOUT_BOOKS: readonly PlantedBug[] = [
     noticedBy: test("books-guard", "and no wallet let it begin at the first nonce"),
   },
   {
+    name: "a transfer that the books have lost is not made again with its payment",
+    edits: [
+      payouts(
+        "resume-wallet.ts",
+        "if (made !== null) remade.push(made);\n  }\n  return remade;",
+        "if (made !== null) remade.push(made);\n  }\n  return [];",
+      ),
+    ],
+    noticedBy: test("lost-orders", "is made again with its payment, and its merchant's repeated order returns it"),
+  },
+  {
+    name: "a resume leaves the payment of a lost transfer to strangers",
+    edits: [
+      payouts(
+        "resume-wallet.ts",
+        "    if (!adopts) {\n      const message = `nonce ${unknown.nonce} was",
+        "    if (!adopts) continue;\n    if (!adopts) {\n      const message = `nonce ${unknown.nonce} was",
+      ),
+    ],
+    noticedBy: test("lost-orders", "is made again with its payment, and its merchant's repeated order returns it"),
+  },
+  {
+    name: "a lost transfer's payment becomes that of another transfer",
+    edits: [payouts("adopt-payments.ts", "own ?? transferOf.get(each.hash) ?? null", "own")],
+    noticedBy: test("lost-orders", "takes no other transfer's place"),
+  },
+  {
+    name: "what a fund lacks of a lost transfer is not borne",
+    edits: [payouts("lost-transfers.ts", "if (lacking <= 0n) return null;", "if (lacking < 1n << 90n) return null;")],
+    noticedBy: test("lost-orders", "is ours to bear where the fund does not have its total"),
+  },
+  {
+    name: "a journal's transfer is made again although the chain has paid another",
+    edits: [payouts("lost-transfers.ts", "known !== null && pays(each, known) &&", "known !== null &&")],
+    noticedBy: test("lost-orders", "lets the same order wait for an operator, where it"),
+  },
+  {
+    name: "an order that a foreign transaction may have paid is signed",
+    edits: [
+      {
+        file: "src/merchant/transfers/create-transfer.ts",
+        find: "const awaitsApproval = isLarge || paidBy !== null;",
+        replace: "const awaitsApproval = isLarge && paidBy !== null;",
+      },
+      {
+        file: "src/merchant/transfers/create-transfer.ts",
+        find: "if (paidBy !== null) return mayBePaid(paidBy);",
+        replace: "",
+      },
+    ],
+    noticedBy: test("lost-orders", "lets the same order wait for an operator, where it"),
+  },
+  {
     name: "a broken line of a journal is passed over",
     edits: [
       payouts(
