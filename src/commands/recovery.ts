@@ -1,3 +1,4 @@
+import { listUnknownPayments, type UnknownPayment } from "../billing/top-ups/find-top-ups.ts";
 import { readHistory } from "../database/history.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type DamagedOwed, listUnsettled, owedFolder } from "../ledger/group-commit/owed-spool.ts";
@@ -5,6 +6,10 @@ import { listForeignPayments, type ReportedForeign } from "../merchant/payouts/f
 import { listLost, type ReportedLost } from "../merchant/payouts/journal-store.ts";
 import type { Command } from "./command.ts";
 import { column, numbers, type Table, tableOf } from "./table.ts";
+import { unknownPaymentColumns } from "./top-ups.ts";
+
+/** Notifications of unknown payments that a report lists at most; `saldo top-up unknown` lists more. */
+const MOST_UNKNOWN = 100;
 
 export const recoveryCommands: readonly Command[] = [
   {
@@ -26,15 +31,17 @@ export const recoveryCommands: readonly Command[] = [
       }));
       const payouts = await listLost(pool);
       const foreignPayments = await listForeignPayments(pool);
+      const unknownPayments = await listUnknownPayments(pool, MOST_UNKNOWN);
       const books = `The books: system ${history.system}, timeline ${history.timeline}.`;
       return {
-        json: { history, owed, damaged, payouts, foreignPayments },
+        json: { history, owed, damaged, payouts, foreignPayments, unknownPayments },
         text: [
           books,
           ...owedText(owed, sumOf(entries.map(({ settlement }) => settlement.cost))),
           ...damagedText(damaged),
           ...lostText(payouts),
           ...foreignText(foreignPayments),
+          ...unknownText(unknownPayments),
         ],
       };
     },
@@ -105,4 +112,9 @@ function foreignText(payments: readonly ReportedForeign[]): (string | Table)[] {
     "Payments without a transfer in the books; an order of the same payment waits for approval:",
     tableOf(payments, columns, ""),
   ];
+}
+
+function unknownText(payments: readonly UnknownPayment[]): (string | Table)[] {
+  if (payments.length === 0) return [];
+  return ["Payments of top-ups that the books do not have:", tableOf(payments, unknownPaymentColumns, "")];
 }

@@ -1,7 +1,7 @@
 import { createTopUpParts, type TopUpParts } from "../app/compose/top-ups.ts";
 import { baseUrlOf } from "../app/compose/announcement.ts";
 import { troubleOf } from "../billing/top-ups/disputes.ts";
-import { findTopUps } from "../billing/top-ups/find-top-ups.ts";
+import { findTopUps, listUnknownPayments, type UnknownPayment } from "../billing/top-ups/find-top-ups.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { postProviderFee, returnSandboxPayment, verifyTopUp } from "../operator/commands/top-ups.ts";
@@ -12,6 +12,15 @@ import { type Column, column, numbers, tableOf } from "./table.ts";
 
 const DEFAULT_LIMIT = 50;
 const topUpOption = { required: true, value: "ID", about: "the top-up" };
+
+/** The columns of a table of such notifications. */
+export const unknownPaymentColumns: readonly Column<UnknownPayment>[] = [
+  column<UnknownPayment>("received", ({ receivedAt }) => receivedAt.toISOString()),
+  column<UnknownPayment>("provider", ({ provider }) => provider),
+  column<UnknownPayment>("order", ({ orderId }) => orderId),
+  column<UnknownPayment>("status", ({ status }) => status),
+  numbers<UnknownPayment>("amount", ({ amount }) => amount),
+];
 
 export const topUpCommands: readonly Command[] = [
   {
@@ -40,6 +49,17 @@ export const topUpCommands: readonly Command[] = [
       });
       const total = totalOf(topUps);
       return { json: { topUps: topUps.map(toJson), total }, text: tableOf(topUps, columnsOf(total), "No top-ups.") };
+    },
+  },
+  {
+    name: "top-up unknown",
+    about:
+      "Lists notifications of payments whose orders the books do not have, newest first. After a restore they may be paid.",
+    options: { limit: { required: false, value: "N", about: `how many at most; default ${DEFAULT_LIMIT}` } },
+    async run(values, { database }) {
+      const limit = integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: 1_000 });
+      const payments = await listUnknownPayments((await database()).pool, limit);
+      return { json: { payments }, text: tableOf(payments, unknownPaymentColumns, "No unknown payments.") };
     },
   },
   {

@@ -2,6 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countUnknownPayments } from "../../src/billing/top-ups/find-top-ups.ts";
 import { readSealedAge } from "../../src/billing/proof/seal-store.ts";
 import { sealDays } from "../../src/billing/proof/seal.ts";
 import { proofKey } from "../../src/billing/proof/signing.ts";
@@ -17,7 +18,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
   let watch: DatabaseWatch;
   beforeAll(async () => {
     setup = await MoneySetup.create(backend);
-    watch = watchDatabase(setup.pool, { dataDir: tmpdir(), readSealedAge });
+    watch = watchDatabase(setup.pool, { dataDir: tmpdir(), readSealedAge, countUnknownPayments });
   });
   afterAll(() => setup.close());
 

@@ -206,6 +206,7 @@ const DATABASE: readonly AlertCase[] = [
     bad: "97201x9",
     good: "97200x9",
   }),
+  ...pair("SaldoPaymentsUnknown", {}, "5m", { series: ofProcess("unknown_payments"), bad: "1x9", good: "0x9" }),
   ...pair("SaldoDatabaseUnwatched", {}, "5m", {
     series: ofProcess("database_watch_age_seconds"),
     bad: "61x9",

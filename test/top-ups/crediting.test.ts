@@ -1,6 +1,8 @@
 // A payment is credited once, with the order's own amount, for all reports, however many and in any order.
 
 import { describe, expect, it } from "vitest";
+import { countUnknownPayments } from "../../src/billing/top-ups/find-top-ups.ts";
+import { saldoJson } from "../setup/saldo-command.ts";
 import { one, other, stateOf, useTwoProcesses, setup } from "./two-processes.ts";
 import { RUPIAH } from "./top-up-setup.ts";
 
@@ -243,5 +245,19 @@ describe("a payment", () => {
     expect(await setup.findingsOf("another-shop-77")).toEqual(["unknown_order"]);
     expect(await setup.isDue(topUpId)).toBe(false);
     expect(await setup.creditsOf(topUpId)).toBe(0);
+  });
+
+  it("of an order that the books do not have is listed for operators, and counted", async () => {
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    const { pool, opened } = setup.money;
+    const before = await countUnknownPayments(pool);
+    setup.fake.set(topUpId, { status: "paid", toldOrderId: "lost-order-1" });
+    await one.topUps.takeNotification("midtrans", setup.fake.midtransNotification(topUpId));
+    const found = expect.objectContaining({ provider: "midtrans", orderId: "lost-order-1" });
+    expect(await countUnknownPayments(pool)).toBe(before + 1);
+    const here = { DATABASE_URL: opened.url };
+    expect(await saldoJson(["top-up", "unknown"], here)).toMatchObject({ payments: expect.arrayContaining([found]) });
+    expect((await saldoJson(["recover", "report"], here))["unknownPayments"]).toContainEqual(found);
   });
 });

@@ -21,6 +21,7 @@ import { createAutoTopUpService } from "../../billing/auto-top-up-service.ts";
 import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
 import { watchUpstreams } from "./upstreams.ts";
 import { readSealedAge } from "../../billing/proof/seal-store.ts";
+import { countUnknownPayments } from "../../billing/top-ups/find-top-ups.ts";
 import { createBillingService } from "../../billing/service.ts";
 import type { Config } from "../config/config.ts";
 import { type Database, forRequests } from "../../database/database.ts";
@@ -90,7 +91,8 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
   await standby.watch.look();
   const events = createGatewayEvents(logger);
   const watched = watchUpstreams(ledger, events.report);
-  const watch = options.worksForNode ? watchDatabase(database.pool, { dataDir: config.dataDir, readSealedAge }) : null;
+  const seen = { dataDir: config.dataDir, readSealedAge, countUnknownPayments };
+  const watch = options.worksForNode ? watchDatabase(database.pool, seen) : null;
   const people = createAppPeople({ config, database, logger, baseUrl });
   stack.defer(() => people.securityLog.close());
   stack.defer(() => people.breachedPasswords.close());

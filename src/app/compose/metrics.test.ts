@@ -98,6 +98,7 @@ describe("the metrics of a process", () => {
       oldestSnapshotSeconds: 13,
       defaultPartitionRows: 14,
       sealedAgeSeconds: 25,
+      unknownPayments: 26,
       audits,
       room: {
         bytes: 15,

@@ -23,6 +23,8 @@ export type DatabaseFacts = {
   readonly defaultPartitionRows: number;
   /** Age of the last moment that a signed root covers; null before the first one. */
   readonly sealedAgeSeconds: number | null;
+  /** Notifications of payments within a week whose orders the books do not have, counted up to a thousand. */
+  readonly unknownPayments: number;
   readonly audits: Readonly<Record<AuditKind, AuditState>>;
   /** Room, connections and ids. */
   readonly room: DatabaseRoom;
@@ -35,6 +37,8 @@ SELECT
   oldest_snapshot_seconds() AS "oldestSnapshotSeconds",
   (SELECT count(*)::int FROM (SELECT FROM usage_record_default LIMIT ${MOST_DEFAULT_ROWS}) strays) AS "defaultPartitionRows"`;
 
+type NotInFacts = "seenAtMs" | "sealedAgeSeconds" | "unknownPayments" | "audits" | "room";
+
 export type DatabaseWatch = {
   readonly tick: Tick;
   /** Null until it was seen for the first time. While the database is away, what was seen last. */
@@ -45,18 +49,31 @@ export type WatchOptions = {
   readonly dataDir: string;
   /** Reads the age of the last moment that a signed root covers; null before the first one. */
   readonly readSealedAge: (pool: Pool) => Promise<number | null>;
+  /** Counts notifications of payments whose orders the books do not have. */
+  readonly countUnknownPayments: (pool: Pool) => Promise<number>;
 };
 
 /** Makes the watch; its tick does the reading. */
-export function watchDatabase(pool: Pool, { dataDir, readSealedAge }: WatchOptions): DatabaseWatch {
+export function watchDatabase(
+  pool: Pool,
+  { dataDir, readSealedAge, countUnknownPayments }: WatchOptions,
+): DatabaseWatch {
   const room = watchRoom(pool, dataDir);
   let facts: DatabaseFacts | null = null;
   const look = async (): Promise<void> => {
-    const { rows } = await pool.query<Omit<DatabaseFacts, "seenAtMs" | "sealedAgeSeconds" | "audits" | "room">>(FACTS);
+    const { rows } = await pool.query<Omit<DatabaseFacts, NotInFacts>>(FACTS);
     const audits = await readAuditStates(pool);
     const sealedAgeSeconds = await readSealedAge(pool);
+    const unknownPayments = await countUnknownPayments(pool);
     if (rows[0] !== undefined)
-      facts = { ...rows[0], sealedAgeSeconds, audits, room: await room(), seenAtMs: performance.now() };
+      facts = {
+        ...rows[0],
+        sealedAgeSeconds,
+        unknownPayments,
+        audits,
+        room: await room(),
+        seenAtMs: performance.now(),
+      };
   };
   return { tick: { name: "watch the database", everyMs: WATCH_MS, run: look }, facts: () => facts };
 }

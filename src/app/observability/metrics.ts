@@ -78,6 +78,10 @@ const DATABASE_GAUGES: Series<DatabaseFacts> = {
     "Age of the transaction that keeps the oldest dead rows",
     (now) => now.oldestSnapshotSeconds,
   ],
+  unknown_payments: [
+    "Notifications of payments within a week whose orders the books do not have",
+    (now) => now.unknownPayments,
+  ],
   default_partition_rows: ["Usage records outside every month's partition", (now) => now.defaultPartitionRows],
 };
 

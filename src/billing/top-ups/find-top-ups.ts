@@ -5,9 +5,18 @@ import { readWithin } from "../../database/bounded-read.ts";
 import { entitiesOn } from "../../database/orm.ts";
 import { BY_KEY } from "../../database/throttled-reader.ts";
 import { type ListOrder, MOST_SORTED, type OrderedPlace, requireSortable } from "../../kernel/list-order.ts";
+import { uuidv7Floor } from "../../kernel/ids.ts";
 import { PROVIDER_NAMES } from "../payments/payment-provider.ts";
 import { COLUMNS, fromRow, type PaymentEvent, type Row } from "./store.ts";
 import { type TopUp, TOP_UP_STATES, type TopUpState } from "./top-up.ts";
+
+const UNKNOWN_MS = 7 * 24 * 3_600_000;
+const IS_UNKNOWN = "top_up_id IS NULL AND finding = 'unknown_order'";
+const UNKNOWN = `
+SELECT id AS "eventId", provider, order_id AS "orderId", status, amount, received_at AS "receivedAt" FROM payment_event
+WHERE ${IS_UNKNOWN} ORDER BY id DESC LIMIT $1`;
+const COUNT_UNKNOWN = `
+SELECT count(*)::int AS events FROM (SELECT FROM payment_event WHERE id >= $1::uuid AND ${IS_UNKNOWN} LIMIT 1000) counted`;
 
 /** Which top-ups are meant; all that is not null must fit. */
 export type TopUpFilter = {
@@ -134,4 +143,20 @@ export async function readEvents(
     finding: finding as PaymentEvent["finding"],
     receivedAt,
   }));
+}
+
+/** A notification about an order that the books do not have. */
+export type UnknownPayment = Pick<PaymentEvent, "eventId" | "provider" | "orderId" | "status" | "amount"> & {
+  readonly receivedAt: Date;
+};
+
+/** The last notifications about orders that the books do not have, newest first. After a restore such an order may have been paid. */
+export async function listUnknownPayments(pool: Pool, limit: number): Promise<UnknownPayment[]> {
+  return (await pool.query<UnknownPayment>(UNKNOWN, [limit])).rows;
+}
+
+/** How many such notifications came within a week, counted up to a thousand. */
+export async function countUnknownPayments(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ events: number }>(COUNT_UNKNOWN, [uuidv7Floor(Date.now() - UNKNOWN_MS)]);
+  return rows[0]?.events ?? 0;
 }
