@@ -57,13 +57,13 @@ export async function findLostTransfers(
 
 /** Whether the books lack a transfer that can be made again. */
 export async function isLostTransfer(client: PoolClient, attempts: readonly LostAttempt[]): Promise<boolean> {
-  const known = lostTransferOf(attempts[0]);
+  const known = lostTransferOf(described(attempts));
   return known !== null && (await ownerOf(client, known)) !== null;
 }
 
 /** Makes the transfer of these attempts again, where the books lack it. Null: they have it, or cannot have it. */
 export async function remakeLost(client: PoolClient, attempts: readonly LostAttempt[]): Promise<RemadeTransfer | null> {
-  const known = lostTransferOf(attempts[0]);
+  const known = lostTransferOf(described(attempts));
   return known === null ? null : remakeTransfer(client, known);
 }
 
@@ -121,6 +121,11 @@ function pays({ transaction }: UnknownPayment, { transfer }: LostTransfer): bool
   const { coin, to, units } = payment;
   const isCoin = coin.network === transfer.network && coin.currencyCode === transfer.currencyCode;
   return isCoin && to.toLowerCase() === transfer.address.toLowerCase() && units === BigInt(transfer.received);
+}
+
+/** An earlier version may have written the first attempts of a nonce. */
+function described(attempts: readonly LostAttempt[]): LostAttempt | undefined {
+  return attempts.find(({ transfer }) => transfer !== null);
 }
 
 function lostTransferOf(attempt: LostAttempt | undefined): LostTransfer | null {
