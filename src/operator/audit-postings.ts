@@ -24,7 +24,7 @@ export const operatorPostingAudit: AuditPlugin = {
       AND NOT EXISTS (
         SELECT FROM operator_action o
         WHERE o.subject = l.subject AND o.action = l.action AND o.facts ->> 'postingId' = p.id::text
-          AND CASE p.reason WHEN 'transfer_uncovered' THEN (o.facts ->> 'units')::numeric
-                ELSE (o.facts ->> 'amount')::numeric * 1000000 END = l.amount)`,
+          AND (p.reason = 'transfer_uncovered' AND (o.facts ->> 'units')::numeric = l.amount
+            OR (o.facts ->> 'amount')::numeric * 1000000 = l.amount))`,
   },
 };

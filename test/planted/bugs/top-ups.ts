@@ -19,6 +19,20 @@ const givingBack = (test: string) => ({ file: "test/top-ups/giving-back.test.ts"
 /** Each with the test that must notice it. */
 export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
+    name: "a payment of an order that the books do not have is not counted",
+    edits: [
+      {
+        file: "src/billing/top-ups/find-top-ups.ts",
+        find: "top_up_id IS NULL AND finding = 'unknown_order'",
+        replace: "top_up_id IS NOT NULL AND finding = 'unknown_order'",
+      },
+    ],
+    noticedBy: {
+      file: "test/top-ups/crediting.test.ts",
+      test: "of an order that the books do not have is listed for operators, and counted",
+    },
+  },
+  {
     name: "the amount of a payment is not compared",
     edits: [topUps("apply-payment.ts", "if (facts.amount === null || facts.amount < paid) {", "if (false) {")],
     noticedBy: crediting("for an order of more is not credited"),
