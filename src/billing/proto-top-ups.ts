@@ -78,5 +78,6 @@ export function toProtoTopUp(topUp: TopUp) {
     total: formatMoney(idr(paidAmountOf(topUp))),
     receiptId: topUp.receipt?.receiptId ?? "",
     receiptNumber: topUp.receipt?.number ?? "",
+    automatic: topUp.methodId !== null,
   };
 }

@@ -125,7 +125,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     await setup.use(theirs, await setup.money.key(theirs), setup.midnightMs);
     const pieces = await Array.fromAsync(client.exportLedger({ timeZone: "Asia/Kathmandu" }), ({ csv }) => csv);
     const file = Buffer.concat(pieces).toString();
-    expect(file).toMatch(/^id,posted_at,reason,amount_idr,running_balance_idr,request_id,top_up_id\r\n/);
+    expect(file).toMatch(/^id,posted_at,reason,amount_idr,running_balance_idr,request_id,top_up_id,automatic\r\n/);
     const lines = readCsv(file);
     const listed = await setup.ledgerOf(client);
     expect(lines.map((line) => ({ ...line, posted_at: Date.parse(line["posted_at"] ?? "") }))).toEqual(
@@ -137,6 +137,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
         running_balance_idr: runningBalance,
         request_id: requestId,
         top_up_id: topUpId,
+        automatic: "",
       })),
     );
     for (const line of lines) expect(line["posted_at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+05:45$/);

@@ -4,7 +4,7 @@
 import type { Pool } from "pg";
 import { createLook } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
-import { MAKE_ALERTS } from "./make-alerts.ts";
+import { MAKE_ALERTS, makeAlerts } from "./make-alerts.ts";
 
 /** The part of its time that the database works for it beside requests. */
 const SHARE = 0.2;
@@ -79,16 +79,17 @@ day AS MATERIALIZED (
 ), ${MAKE_ALERTS}
 ${LAST}`;
 
+// An automatic top-up has a mail of its own (auto-top-ups/notices.ts), so its alert is posted alone.
 const TOP_UPS = `
 WITH found AS MATERIALIZED (
   SELECT t.account_id, 'top_up.succeeded' AS type, 'top_up.succeeded:' || t.id AS crossing, 0 AS percent,
-    jsonb_build_object('topUpId', t.id, 'amount', t.amount::text, 'paidAt', t.paid_at) AS data
+    t.method_id IS NULL AS mails, jsonb_build_object('topUpId', t.id, 'amount', t.amount::text, 'paidAt', t.paid_at) AS data
   FROM (SELECT * FROM top_up WHERE changed_at > clock_timestamp() - interval '${TOP_UPS_OF}' AND paid_at IS NOT NULL) t
     JOIN alert_settings s ON s.account_id = t.account_id AND t.paid_at >= s.since
-  WHERE 'top_up.succeeded' = ANY (s.mail_types || s.webhook_types)
+  WHERE 'top_up.succeeded' = ANY (CASE WHEN t.method_id IS NULL THEN s.mail_types || s.webhook_types ELSE s.webhook_types END)
     AND NOT EXISTS (SELECT FROM alert_event e WHERE e.account_id = t.account_id AND e.crossing = 'top_up.succeeded:' || t.id)
   LIMIT ${TOP_UPS_PER_ROUND}
-), ${MAKE_ALERTS}
+), ${makeAlerts("f.mails")}
 SELECT count(*)::int AS seen FROM found`;
 
 /** Makes the alerts that are due. The same alert is made once, whichever processes look for it. */

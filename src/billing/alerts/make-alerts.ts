@@ -4,12 +4,12 @@
 import { GIVE_UP_AFTER } from "../../callbacks/delivery-reasons.ts";
 
 /**
- * Makes an alert of each row of the part `found` (account_id, type, crossing, percent, data), if its account wants it anywhere. The same
- * percent of a crossing is made once for ever, and none below one that was made.
+ * Makes an alert of each row f of the part `found` (account_id, type, crossing, percent, data), if its account wants it anywhere. The same
+ * percent of a crossing is made once for ever, and none below one that was made. `mails`: whether a row is mailed where that is wanted.
  */
-export const MAKE_ALERTS = `
+export const makeAlerts = (mails: string): string => `
 wanted AS (
-  SELECT f.*, f.type = ANY (s.mail_types) AS by_mail, f.type = ANY (s.webhook_types) AS by_webhook
+  SELECT f.*, ${mails} AND f.type = ANY (s.mail_types) AS by_mail, f.type = ANY (s.webhook_types) AS by_webhook
   FROM found f JOIN alert_settings s ON s.account_id = f.account_id
   WHERE NOT EXISTS (SELECT FROM alert_event e
     WHERE e.account_id = f.account_id AND e.crossing = f.crossing AND e.percent >= f.percent)
@@ -25,3 +25,6 @@ wanted AS (
   FROM made m JOIN alert_settings s ON s.account_id = m.account_id AND m.type = ANY (s.webhook_types)
     JOIN webhook_settings w ON w.account_id = m.account_id AND w.url IS NOT NULL AND w.stopped_at IS NULL
 )`;
+
+/** The same, with a mail for each row that is wanted by mail. */
+export const MAKE_ALERTS = makeAlerts("true");

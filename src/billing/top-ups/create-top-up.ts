@@ -73,17 +73,20 @@ export async function createTopUp(
   if (savesMethod && provider.charge === null) throw new NotFound("No payment method can be saved here.");
   const order = { accountId, ordered: amount, idempotencyKey, provider: provider.name, savesMethod };
   const topUp = await writeDown(creation, order);
-  if (topUp.methodId !== null) {
-    const message = "is that of an automatic top-up";
-    throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
-  }
-  if (orderedAmountOf(topUp) !== amount || topUp.savesMethod !== savesMethod) {
-    const message = `was used for a top-up of ${rupiahText(idr(orderedAmountOf(topUp)))}`;
-    throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
-  }
+  const former = formerUse(topUp, { amount, savesMethod });
+  if (former !== null)
+    throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message: former }]);
   // An order stays with its provider. One that was never opened there runs out by itself.
   if (topUp.provider === provider.name) await openOrder(creation, provider, topUp);
   return read(creation, topUp.topUpId);
+}
+
+/** What a key was used for before, where that was another order. */
+function formerUse(topUp: TopUp, { amount, savesMethod }: { amount: bigint; savesMethod: boolean }): string | null {
+  if (topUp.methodId !== null) return "is that of an automatic top-up";
+  if (orderedAmountOf(topUp) !== amount) return `was used for a top-up of ${rupiahText(idr(orderedAmountOf(topUp)))}`;
+  if (topUp.savesMethod === savesMethod) return null;
+  return `was used for a top-up that saves ${topUp.savesMethod ? "its" : "no"} payment method`;
 }
 
 function requireAmount(amount: bigint): void {

@@ -3,12 +3,23 @@
 
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { ReadSource } from "../../database/lagging-reads.ts";
-import { readOneSnapshot } from "../../database/throttled-reader.ts";
+import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
 import { type LedgerEntry, selectOldestLines } from "./ledger-entries.ts";
 import { DEFAULT_TIME_ZONE, isoWriter, requireTimeZone } from "./time-zone.ts";
 
-const COLUMNS = ["id", "posted_at", "reason", "amount_idr", "running_balance_idr", "request_id", "top_up_id"] as const;
+const COLUMNS = [
+  "id",
+  "posted_at",
+  "reason",
+  "amount_idr",
+  "running_balance_idr",
+  "request_id",
+  "top_up_id",
+  "automatic",
+] as const;
+
+const AUTOMATIC = `SELECT id FROM top_up WHERE id = ANY ($1::uuid[]) AND method_id IS NOT NULL`;
 
 /**
  * Returns an account's ledger as the pieces of one CSV file, oldest line first. Every line that was committed before the
@@ -23,7 +34,7 @@ export function exportLedger(
   const iso = isoWriter(timeZone);
   return csvFile({
     columns: COLUMNS,
-    fieldsOf: ({ id, postedAt, reason, amount, runningBalance, requestId, topUpId }: LedgerEntry) => [
+    fieldsOf: ({ id, postedAt, reason, amount, runningBalance, requestId, topUpId, isAutomatic }: FileLine) => [
       id,
       iso(postedAt.getTime()),
       reason,
@@ -31,8 +42,20 @@ export function exportLedger(
       formatMoney(idr(runningBalance)),
       requestId ?? "",
       topUpId ?? "",
+      topUpId === null ? "" : String(isAutomatic),
     ],
-    readAfter: (last) => readOneSnapshot(source, (look) => selectOldestLines(look, accountId, last, RECORDS_PER_PIECE)),
+    readAfter: (last) => readOneSnapshot(source, (look) => readLines(look, accountId, last)),
     signal,
   });
+}
+
+/** A line, and whether its top-up charged a saved method by itself. */
+type FileLine = LedgerEntry & { readonly isAutomatic: boolean };
+
+async function readLines(look: Look, accountId: string, last: FileLine | undefined): Promise<FileLine[]> {
+  const lines = await selectOldestLines(look, accountId, last, RECORDS_PER_PIECE);
+  const topUpIds = new Set(lines.flatMap(({ topUpId }) => topUpId ?? []));
+  const rows = topUpIds.size === 0 ? [] : await look<{ id: string }>(AUTOMATIC, [[...topUpIds]]);
+  const automatic = new Set(rows.map(({ id }) => id));
+  return lines.map((line) => ({ ...line, isAutomatic: line.topUpId !== null && automatic.has(line.topUpId) }));
 }

@@ -203,6 +203,17 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: saving("saves no method of a payment that was given back"),
   },
   {
+    name: "the page computes one automatic charge without its tax",
+    edits: [
+      {
+        file: "src/dashboard/pages/billing/taxed-amount.ts",
+        find: "total: String(net + tax)",
+        replace: "total: String(net)",
+      },
+    ],
+    noticedBy: { file: "test/dashboard/taxed-amount.test.ts", test: "added and included" },
+  },
+  {
     name: "an order that was never made counts as a refusal of the card",
     edits: [auto("store.ts", "FROM ended WHERE is_refused", "FROM ended")],
     noticedBy: outcomes("is no refusal of the card"),

@@ -5,6 +5,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { AutoTopUp } from "#gen/saldo/billing/v1/auto_top_up_pb.ts";
 import { AutoTopUpService } from "#gen/saldo/billing/v1/auto_top_up_service_pb.ts";
+import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
+import { factsOf } from "../../api/transport.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -15,6 +17,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { amountOf, asTyped, WHOLE_RUPIAH } from "../../i18n/read-amount.ts";
 import { NotSaved } from "../settings/not-saved.tsx";
 import { AUTO_TOP_UP_MESSAGES } from "./auto-top-up-messages.ts";
+import { type TaxedAmount, taxedAmount } from "./taxed-amount.ts";
 
 /** The bounds of the service, in rupiah. */
 const LEAST = 50_000n;
@@ -67,11 +70,14 @@ function Method({ known }: { readonly known: AutoTopUp }) {
     },
   });
   const isSaved = known.method !== undefined;
+  const { net, tax, total } = useTaxed().taxed(SAVES_WITH);
+  const [price, parts] = [formats.rupiah(total), [formats.rupiah(net), formats.rupiah(tax)] as const];
+  const paid = tax === "0" ? price : messages.withTax(price, ...parts);
   return (
     <section className="flex flex-col gap-2">
       <h3 className="text-[0.8125rem] font-medium">{messages.method}</h3>
       <p>{known.method?.label ?? messages.none}</p>
-      {known.canSave ? <p className="text-xs text-muted">{messages.saveAbout(formats.rupiah(SAVES_WITH))}</p> : null}
+      {known.canSave ? <p className="text-xs text-muted">{messages.saveAbout(paid)}</p> : null}
       <NotSaved error={saving.error ?? removing.error} />
       <div className="flex flex-wrap gap-2">
         {known.canSave ? (
@@ -100,19 +106,25 @@ function SettingsForm({ known }: { readonly known: AutoTopUp }) {
   const [amount, setAmount] = useState(asTyped(saved.amount));
   const [cap, setCap] = useState(asTyped(saved.monthlyCap));
   const [isTried, setTried] = useState(false);
+  const { taxed, refetch } = useTaxed();
   const { mutate, error, isPending } = useMutation(AutoTopUpService.method.updateAutoTopUp, {
     onSuccess: () => {
       notify(messages.saved);
       refresh();
     },
+    // The tax is another one than this page knows: with the new one the field itself shows what is wrong.
+    onError: (refused) => (isBelowOneCharge(refused) ? refetch() : undefined),
   });
   const bounds = (least: bigint) => (text: string) => {
     if (BigInt(text) < least) return messages.atLeast(formats.rupiah(String(least)));
     return BigInt(text) > MOST ? messages.atMost(formats.rupiah(String(MOST))) : null;
   };
   const ordered = amountOf(amount, WHOLE_RUPIAH);
+  const each = ordered === null ? null : taxed(ordered);
   const capLimit = (text: string) =>
-    ordered !== null && BigInt(text) < BigInt(ordered) ? messages.belowAmount : bounds(LEAST)(text);
+    each !== null && BigInt(text) < BigInt(each.total)
+      ? messages.belowAmount(formats.rupiah(each.total))
+      : bounds(LEAST)(text);
   const save = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -137,7 +149,11 @@ function SettingsForm({ known }: { readonly known: AutoTopUp }) {
         <AmountField
           {...fields}
           label={messages.amount}
-          hint={messages.amountHint}
+          hint={
+            each === null || each.tax === "0"
+              ? undefined
+              : messages.amountHint(formats.rupiah(each.total), formats.rupiah(each.net))
+          }
           limit={bounds(LEAST)}
           value={amount}
           onChange={setAmount}
@@ -162,12 +178,23 @@ function SettingsForm({ known }: { readonly known: AutoTopUp }) {
         {messages.isOn}
       </label>
       {hasMethod ? null : <p className="text-xs text-muted">{messages.needsMethod}</p>}
-      <NotSaved error={error} />
+      <NotSaved error={isBelowOneCharge(error) ? null : error} />
       <Button type="submit" busy={isPending} className="self-start">
         {messages.save}
       </Button>
     </form>
   );
+}
+
+/** Whether the service refused a cap that is below one charge. */
+function isBelowOneCharge(error: unknown): boolean {
+  return error !== null && (factsOf(error)?.details.some(({ rule }) => rule === "auto_top_up.monthlyCap") ?? false);
+}
+
+/** What an order of whole rupiah is charged by the tax of today. */
+function useTaxed(): { taxed: (ordered: string) => TaxedAmount; refetch: () => void } {
+  const { data, refetch } = useQuery(ReceiptService.method.getTaxTerms, {});
+  return { taxed: (ordered) => taxedAmount(ordered, data ?? null), refetch: () => void refetch() };
 }
 
 function useRefresh(): () => void {

@@ -87,9 +87,10 @@ function History() {
     {
       key: "when",
       head: messages.when,
-      cell: ({ createdAt, state }) => (
+      cell: ({ createdAt, state, automatic }) => (
         <>
           <When at={createdAt} />
+          {automatic ? <span className="block text-xs text-muted">{messages.automatic}</span> : null}
           <span className="mt-1 block md:hidden">
             <TopUpBadge state={state} />
           </span>

@@ -152,6 +152,7 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
       {topUp.tax === "0" || topUp.tax === "" ? null : (
         <p className="text-muted">{taxed.withTax(formats.rupiah(topUp.total), formats.rupiah(topUp.tax))}</p>
       )}
+      {topUp.automatic ? <p className="text-muted">{messages.automaticAbout}</p> : null}
       <StateAbout topUp={topUp} />
       <div className="flex flex-wrap gap-2">
         {isPayable(topUp.state) && topUp.paymentUrl !== "" ? (
