@@ -131,6 +131,11 @@ describe("an order that was never made", () => {
     expect(await setup.orders(one, accountId)).toEqual([]);
     const waits = "SELECT not_before > clock_timestamp() AS waits FROM auto_top_up WHERE account_id = $1";
     expect((await run(waits, [accountId])).rows).toEqual([{ waits: true }]);
+    // Another card is charged at once.
+    await setup.saveCard(one, accountId);
+    await setup.tick(one);
+    await setup.ask(one, accountId);
+    expect(await setup.orders(one, accountId)).toMatchObject([{ state: "paid" }]);
   });
 });
 

@@ -8,6 +8,7 @@ import { withTransaction } from "../../database/transactions.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { BEFORE_ALL_IDS, uuidv7 } from "../../kernel/ids.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
+import { SecretUnreadable } from "../../kernel/sealed-text.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
 import { PaymentProviderError } from "../payments/payment-provider.ts";
 import type { PaymentProviders } from "../payments/payment-providers.ts";
@@ -104,10 +105,12 @@ async function openMethod(
     const token = methodId === undefined ? null : await openMethodToken(database.pool, methodId);
     return methodId === undefined || token === null ? null : { methodId, token };
   } catch (error) {
-    await withTransaction(database, async (client) => {
-      await lockAccount(client, accountId);
-      await putOff(client, accountId, null);
-    });
+    if (error instanceof SecretUnreadable) {
+      await withTransaction(database, async (client) => {
+        await lockAccount(client, accountId);
+        await putOff(client, accountId, null);
+      });
+    }
     throw error;
   }
 }

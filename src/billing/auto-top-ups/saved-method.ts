@@ -22,6 +22,8 @@ UPDATE payment_method SET token = NULL, removed_at = clock_timestamp() WHERE acc
 const TAKE_DUE = `
 UPDATE top_up SET method_due_at = NULL WHERE id = $1::uuid AND method_due_at IS NOT NULL AND state = 'paid' RETURNING created_at AS "orderedAt"`;
 const REMOVED_SINCE = `SELECT FROM payment_method WHERE account_id = $1::uuid AND removed_at > $2::timestamptz LIMIT 1`;
+// An account that waits is looked at again: the method may be what it waited for.
+const LOOK_AGAIN = `UPDATE auto_top_up SET not_before = NULL WHERE account_id = $1::uuid`;
 const INSERT = `
 INSERT INTO payment_method (id, account_id, provider, token, label) VALUES ($1::uuid, $2::uuid, $3, $4, $5)`;
 
@@ -86,6 +88,7 @@ async function saveMethod(
   const methodId = uuidv7();
   const token = sealText(METHOD_SECRETS.nameOf("token", methodId), method.token, await readSecretForm(client));
   await client.query(INSERT, [methodId, accountId, provider, token, method.label]);
+  await client.query(LOOK_AGAIN, [accountId]);
 }
 
 /** Removes the method of an account and erases its token. The account is locked. Returns its label; null: there was none. */

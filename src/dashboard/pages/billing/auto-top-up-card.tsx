@@ -125,6 +125,8 @@ function SettingsForm({ known }: { readonly known: AutoTopUp }) {
     each !== null && BigInt(text) < BigInt(each.total)
       ? messages.belowAmount(formats.rupiah(each.total))
       : bounds(LEAST)(text);
+  const limited = amountOf(cap, WHOLE_RUPIAH);
+  const isCapShown = isTried && limited !== null && capLimit(limited) !== null;
   const save = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -178,7 +180,7 @@ function SettingsForm({ known }: { readonly known: AutoTopUp }) {
         {messages.isOn}
       </label>
       {hasMethod ? null : <p className="text-xs text-muted">{messages.needsMethod}</p>}
-      <NotSaved error={isBelowOneCharge(error) ? null : error} />
+      <NotSaved error={isCapShown ? null : error} />
       <Button type="submit" busy={isPending} className="self-start">
         {messages.save}
       </Button>
