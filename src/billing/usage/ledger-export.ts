@@ -6,6 +6,7 @@ import type { ReadSource } from "../../database/lagging-reads.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
 import { type LedgerEntry, selectOldestLines } from "./ledger-entries.ts";
+import { AUTOMATIC } from "./line-statements.ts";
 import { DEFAULT_TIME_ZONE, isoWriter, requireTimeZone } from "./time-zone.ts";
 
 const COLUMNS = [
@@ -18,8 +19,6 @@ const COLUMNS = [
   "top_up_id",
   "automatic",
 ] as const;
-
-const AUTOMATIC = `SELECT id FROM top_up WHERE id = ANY ($1::uuid[]) AND method_id IS NOT NULL`;
 
 /**
  * Returns an account's ledger as the pieces of one CSV file, oldest line first. Every line that was committed before the

@@ -127,3 +127,6 @@ export const LATE_FROM = (accountId: string, place: LinePlace, fromId: string): 
   text: LATE,
   values: [...valuesOf(accountId, place), fromId],
 });
+
+/** The top-ups among these that charged a saved method by themselves. */
+export const AUTOMATIC = `SELECT id FROM top_up WHERE id = ANY ($1::uuid[]) AND method_id IS NOT NULL`;
