@@ -8,7 +8,8 @@ import { LimitsOfOwners } from "../kernel/key-limit-errors.ts";
 import type { CallingMember } from "./calling-member.ts";
 import { DEFAULT_RATE_LIMIT, issueKey } from "./issue-key.ts";
 import { listKeys, revokeKey, updateKey } from "./issued-keys.ts";
-import { fromProtoLimits, toProtoKey } from "./proto-key.ts";
+import { readMemberBudget } from "./member-budgets.ts";
+import { fromProtoLimits, toProtoKey, toProtoMemberBudget } from "./proto-key.ts";
 import { readRetrySettings, setRetrySettings } from "./retry-settings.ts";
 
 export type KeysServiceDependencies = {
@@ -45,7 +46,13 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
 
     async listKeys({ pageSize, pageToken }, context) {
       const { items, nextPageToken } = await listKeys(database, { ...whose(context), pageSize, pageToken });
-      return { keys: items.map((key) => toProtoKey(key)), nextPageToken };
+      const member = memberOf(context);
+      const budget = member === null ? null : await readMemberBudget(database.pool, member);
+      return {
+        keys: items.map((key) => toProtoKey(key)),
+        nextPageToken,
+        ...(budget === null ? {} : { ownBudget: toProtoMemberBudget(budget) }),
+      };
     },
 
     async updateKey({ keyId, name, limits, rateLimit }, context) {

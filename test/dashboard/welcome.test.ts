@@ -108,6 +108,26 @@ describe("a stranger", () => {
     await context.close();
   });
 
+  it("is found by search engines, with what is public and a description", async () => {
+    const robots = await (await fetch(`${dashboard.saldo.httpUrl}/robots.txt`)).text();
+    for (const path of ["/$", "/assets/", "/models", "/status", "/docs", "/llms.txt"])
+      expect(robots).toContain(`\nAllow: ${path}\n`);
+    expect(robots.trimEnd()).toMatch(/\nDisallow: \/$/);
+    const html = await (await fetch(dashboard.saldo.httpUrl)).text();
+    expect(html).toMatch(/<title>Saldo: .*rupiah<\/title>/);
+    expect(html).toMatch(/<meta\s+name="description"\s+content="[^"]{80,}"/);
+  });
+
+  it.each([
+    ["id-ID", "rupiah per 1 juta token"],
+    ["en-GB", "rupiah per 1M tokens"],
+  ])("sees the unit of prices on the page of a model: %s", async (locale, unit) => {
+    const { page, context } = await dashboard.visit("/models/demo/large", { locale });
+    await page.getByText("Rp 80.000").or(page.getByText("Rp 80,000")).first().waitFor();
+    expect(await page.getByRole("definition").filter({ hasText: unit }).count()).toBe(1);
+    await context.close();
+  });
+
   it("is led to signing in by the address of a page that needs a session, and back to it", async () => {
     const { page, context } = await dashboard.visit("/usage?days=7");
     await page.getByRole("button", { name: /demo/i }).click();

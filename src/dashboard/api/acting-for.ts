@@ -1,7 +1,9 @@
 // The account that this page shows. Each call names it, so that a tab from before a switch in another tab changes nothing in the wrong
-// account: the server refuses the call. Other tabs reload when one switches.
+// account: the server refuses the call. Other tabs show a banner when one switches, and are reloaded by the person: they may hold a secret
+// that is shown once, or a half-filled form.
 
 import type { Interceptor } from "@connectrpc/connect";
+import { useSyncExternalStore } from "react";
 
 const ACCOUNT_HEADER = "x-saldo-account";
 /** Methods about the person, which work in whichever account the session acts for. */
@@ -17,11 +19,17 @@ const ABOUT_THE_PERSON: ReadonlySet<string> = new Set([
 ]);
 
 let shown: string | null = null;
+let chosenElsewhere: string | null = null;
+const listeners = new Set<() => void>();
 const tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("saldo-account");
 
-/** Sets the account that the page shows. Null: not known, or an operator's page, whose calls name other accounts. */
+/**
+ * Sets the account that the page shows. Null: not known, or an operator's page, whose calls name other accounts. A page shows one account
+ * until it is loaded again: another one is that of a switch in another tab.
+ */
 export function showAccount(accountId: string | null): void {
-  shown = accountId;
+  if (shown !== null && accountId !== null && accountId !== shown) noticeSwitch(accountId);
+  else shown = accountId;
 }
 
 /** Names the account that the page shows. */
@@ -40,12 +48,27 @@ export function reloadForAccount(accountId: string): void {
   window.location.assign("/");
 }
 
-/** Reloads this tab when another one has switched to another account than it shows. */
+/** Notices when another tab switches. Returns a function that stops it. */
 export function followOtherTabs(): () => void {
   tabs?.addEventListener("message", follow);
   return () => tabs?.removeEventListener("message", follow);
 }
 
 function follow({ data }: MessageEvent<unknown>): void {
-  if (shown !== null && data !== shown) window.location.assign("/");
+  if (typeof data === "string") noticeSwitch(data);
+}
+
+function noticeSwitch(accountId: string): void {
+  chosenElsewhere = accountId;
+  for (const listener of listeners) listener();
+}
+
+/** Whether another tab has switched to another account than this one shows. */
+export function useSwitchedElsewhere(): boolean {
+  return useSyncExternalStore(listen, () => shown !== null && chosenElsewhere !== null && chosenElsewhere !== shown);
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -7,6 +7,7 @@ import { Menu, Wallet } from "lucide-react";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { AccountRole } from "#gen/saldo/options/v1/options_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { useSwitchedElsewhere } from "../api/acting-for.ts";
 import { useFormats } from "../i18n/format.ts";
 import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Badge } from "../components/badge.tsx";
@@ -18,7 +19,9 @@ import { Choices } from "./choices.tsx";
 import { isDemo } from "./is-demo.ts";
 import { GROUPS, PLACE_MESSAGES } from "./navigation.ts";
 import { NotAMember } from "./not-a-member.tsx";
+import { NotForRole } from "./not-for-role.tsx";
 import { isAllowed, useMay } from "./role.ts";
+import { SwitchedBanner } from "./switched-banner.tsx";
 import { SignOut } from "./sign-out.tsx";
 
 const MESSAGES = {
@@ -55,6 +58,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
   const messages = useMessages(MESSAGES);
   const { pathname } = useLocation();
   const { isOpen, setOpen, button } = useNarrowNavigation(pathname);
+  const isSwitched = useSwitchedElsewhere();
   return (
     <div className="lg:grid lg:min-h-dvh lg:grid-cols-[14rem_minmax(0,1fr)]">
       <a
@@ -106,14 +110,32 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
           ) : null}
         </header>
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+          <SwitchedBanner />
           {notice === undefined ? null : (
             <div className="mx-auto w-full max-w-6xl p-4 pb-0 sm:p-6 sm:pb-0">{notice}</div>
           )}
-          {reader.role === AccountRole.UNSPECIFIED ? <NotAMember /> : <Outlet />}
+          {/* After a switch in another tab the role may be that of the other account; the page stays, with what it shows. */}
+          {isSwitched ? (
+            <Outlet />
+          ) : reader.role === AccountRole.UNSPECIFIED ? (
+            <NotAMember />
+          ) : isClosed(pathname, reader.role) ? (
+            <NotForRole role={reader.role} />
+          ) : (
+            <Outlet />
+          )}
         </main>
       </div>
     </div>
   );
+}
+
+/** Whether a role may not read the page of a path. The first page leads each role on by itself. */
+function isClosed(pathname: string, role: AccountRole | undefined): role is AccountRole {
+  const place = GROUPS.flatMap(({ places }) => places).find(
+    ({ to }) => to !== "/" && (pathname === to || pathname.startsWith(`${to}/`)),
+  );
+  return role !== undefined && place?.needs !== undefined && !isAllowed(role, place.needs);
 }
 
 /** The navigation of a narrow page, which covers it until a page is chosen, or Escape is pressed. */

@@ -7,6 +7,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { IconButton } from "../../components/button.tsx";
 import type { Column } from "../../components/table.tsx";
+import { useMakers } from "../members/members-seen.ts";
 import type { KeyTask, SpentByKey } from "./key-task.ts";
 import { KeyLimitLines } from "./key-limit-lines.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
@@ -15,6 +16,9 @@ import { KEYS_MESSAGES } from "./keys-messages.ts";
 export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void): readonly Column<ApiKey>[] {
   const messages = useMessages(KEYS_MESSAGES);
   const formats = useFormats();
+  const makers = useMakers();
+  const makerOf = ({ personId }: ApiKey): string =>
+    personId === "" ? "" : (makers.get(personId) ?? messages.formerMember);
   const date = (at: Timestamp | undefined): string =>
     at === undefined ? messages.never : formats.date(timestampDate(at));
   return [
@@ -22,8 +26,21 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
       key: "name",
       head: messages.name,
       value: ({ name }) => name,
-      cell: (key) => <NameCell apiKey={key} spent={formats.cost(spent.get(key.id))} />,
+      cell: (key) => (
+        <NameCell apiKey={key} spent={formats.cost(spent.get(key.id))} maker={makers.size === 0 ? "" : makerOf(key)} />
+      ),
     },
+    ...(makers.size === 0
+      ? []
+      : [
+          {
+            key: "maker",
+            head: messages.madeBy,
+            value: makerOf,
+            wide: true,
+            cell: (key: ApiKey) => <span className="wrap-anywhere text-muted">{makerOf(key)}</span>,
+          },
+        ]),
     {
       key: "created",
       head: messages.created,
@@ -89,7 +106,9 @@ export function maskedKey({ prefix, lastFour }: Pick<ApiKey, "prefix" | "lastFou
   return `${prefix}…${lastFour}`;
 }
 
-function NameCell({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: string }) {
+type NameCellProps = { readonly apiKey: ApiKey; readonly spent: string; readonly maker: string };
+
+function NameCell({ apiKey, spent, maker }: NameCellProps) {
   const messages = useMessages(KEYS_MESSAGES);
   const isRevoked = apiKey.revokedAt !== undefined;
   return (
@@ -103,6 +122,11 @@ function NameCell({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: 
       <code className="font-mono text-xs whitespace-nowrap text-muted">{maskedKey(apiKey)}</code>
       <span className="block text-xs text-muted md:hidden">
         {messages.spent}: {spent}
+        {maker === "" ? null : (
+          <span className="block max-w-44 wrap-anywhere">
+            {messages.madeBy} {maker}
+          </span>
+        )}
         <KeyLimitLines apiKey={apiKey} />
       </span>
     </>

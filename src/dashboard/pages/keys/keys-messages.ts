@@ -53,7 +53,13 @@ export const KEYS_MESSAGES = {
     playground: "Playground",
     playgroundAbout:
       "Permintaan dari Playground tercatat pada kunci ini. Tidak ada rahasianya, jadi tidak perlu dicabut.",
+    playgroundOf: "Playground milik",
+    madeBy: "Dibuat oleh",
+    formerMember: "anggota sebelumnya",
     openPlayground: "Lihat pemakaiannya",
+    ownBudget: "Anggaran Anda",
+    ownBudgetAbout:
+      "Berlaku untuk semua kunci Anda di akun ini bersama-sama, termasuk playground. Pemilik atau admin akun dapat mengubahnya.",
   },
   en: {
     title: "API keys",
@@ -105,6 +111,12 @@ export const KEYS_MESSAGES = {
     playground: "Playground",
     playgroundAbout:
       "Requests from the playground are recorded under this key. It has no secret, so there is nothing to revoke.",
+    playgroundOf: "Playground of",
+    madeBy: "Made by",
+    formerMember: "former member",
     openPlayground: "See its usage",
+    ownBudget: "Your budget",
+    ownBudgetAbout:
+      "It counts all of your keys in this account together, with the playground. An owner or admin of the account can change it.",
   },
 } satisfies Messages<Record<string, string>>;

@@ -22,6 +22,8 @@ import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { useKeyColumns } from "./key-columns.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { EditKeyDialog } from "./edit-key-dialog.tsx";
+import { useMakers } from "../members/members-seen.ts";
+import { OwnBudget } from "./own-budget.tsx";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 import type { KeyTask, SpentByKey } from "./key-task.ts";
 
@@ -48,6 +50,7 @@ export function KeysPage() {
         ) : undefined
       }
     >
+      <OwnBudget />
       <Keys onTask={setTask} onCreate={openCreate} />
       {create === undefined || !mayMake ? null : (
         <CreateKeyDialog
@@ -121,9 +124,18 @@ function useSort(): Sort {
 function PlaygroundKey({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: SpentByKey }) {
   const messages = useMessages(KEYS_MESSAGES);
   const formats = useFormats();
+  const maker = useMakers().get(apiKey.personId);
   return (
     <Card
-      title={messages.playground}
+      title={
+        maker === undefined ? (
+          messages.playground
+        ) : (
+          <span className="wrap-anywhere">
+            {messages.playgroundOf} {maker}
+          </span>
+        )
+      }
       aside={
         <LinkButton to="/usage" search={{ key: apiKey.id, tab: "requests" }}>
           {messages.openPlayground}

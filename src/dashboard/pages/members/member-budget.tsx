@@ -6,7 +6,7 @@ import { useMessages } from "../../i18n/language.tsx";
 import { MEMBERS_MESSAGES } from "./members-messages.ts";
 
 /** What the keys of a member may cost, and what they have cost in the present period. */
-export function MemberBudget({ member: { budget } }: { readonly member: Member }) {
+export function MemberBudget({ member: { budget } }: { readonly member: Pick<Member, "budget"> }) {
   const messages = useMessages(MEMBERS_MESSAGES);
   const formats = useFormats();
   if (budget?.state === undefined) return <span className="text-muted">{messages.noBudget}</span>;
@@ -24,7 +24,7 @@ export function MemberBudget({ member: { budget } }: { readonly member: Member }
         {periods[budget.budgetPeriod]}
       </span>
       <span className="text-xs text-muted">
-        {messages.spent} {formats.rupiah(spentIdr)}
+        {messages.spent} {formats.headlineCost(spentIdr)}
         {isHeld ? ` · ${messages.held} ${formats.rupiah(heldIdr)}` : ""} · {messages.left} {formats.rupiah(leftIdr)}
       </span>
       {resetsAt === undefined ? null : (

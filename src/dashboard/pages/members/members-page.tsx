@@ -112,6 +112,7 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
             {member.personId === me ? <Badge sign={false}>{messages.you}</Badge> : null}
             {member.isHolder ? <Badge sign={false}>{messages.holder}</Badge> : null}
           </span>
+          <span className="mt-1 block text-sm text-muted md:hidden">{roles[roleName(member.role)]}</span>
           {member.budget === undefined ? null : (
             <span className="mt-1 block text-sm md:hidden">
               <MemberBudget member={member} />
@@ -120,7 +121,7 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
         </>
       ),
     },
-    { key: "role", head: messages.role, cell: ({ role }) => roles[roleName(role)] },
+    { key: "role", head: messages.role, wide: true, cell: ({ role }) => roles[roleName(role)] },
     {
       key: "keys",
       head: messages.keys,
@@ -191,9 +192,14 @@ function useInviteColumns(): readonly Column<Invite>[] {
     {
       key: "email",
       head: messages.email,
-      cell: ({ email }) => <span className="wrap-anywhere">{email}</span>,
+      cell: ({ email, role }) => (
+        <>
+          <span className="wrap-anywhere">{email}</span>
+          <span className="mt-1 block text-sm text-muted md:hidden">{roles[roleName(role)]}</span>
+        </>
+      ),
     },
-    { key: "role", head: messages.role, cell: ({ role }) => roles[roleName(role)] },
+    { key: "role", head: messages.role, wide: true, cell: ({ role }) => roles[roleName(role)] },
     {
       key: "expires",
       head: messages.expires,

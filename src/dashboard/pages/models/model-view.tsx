@@ -92,6 +92,9 @@ export function ModelFacts({ model }: { readonly model: Model }) {
           </Fact>
         )}
         {makesVectors ? null : <Formats model={model} />}
+      </dl>
+      <dl className="digits flex flex-col gap-2">
+        <Fact name={messages.price}>{messages.perMillion}</Fact>
         <Fact name={messages.input}>{formats.exactRupiah(model.pricing?.input)}</Fact>
         {makesVectors ? null : (
           <>

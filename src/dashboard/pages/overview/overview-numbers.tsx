@@ -5,6 +5,7 @@ import type { Day } from "../../i18n/days.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Stat } from "../../components/card.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { inputOf } from "../usage/token-totals.ts";
 import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
 import { runwayOf, spentSince } from "./runway.ts";
@@ -21,7 +22,7 @@ export function OverviewNumbers({ usage, today }: NumbersProps) {
   const requestsOfToday = usage?.rows.filter(({ day }) => day === today).reduce((sum, row) => sum + row.requests, 0);
   const input = totals === undefined ? 0n : inputOf(totals);
   return (
-    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+    <div className="grid gap-3 min-[26.25rem]:grid-cols-2 lg:grid-cols-4">
       <BalanceNumber usage={usage} today={today} />
       <Stat
         label={messages.today}
@@ -57,6 +58,7 @@ function BalanceNumber({ usage, today }: NumbersProps) {
   const messages = useMessages(OVERVIEW_MESSAGES);
   const formats = useFormats();
   const { data, error, refetch } = useQuery(BillingService.method.getBalance, {});
+  const seesAll = useMay("readMoney");
   const available = data?.balance?.available;
   if (data === undefined && error !== null)
     return (
@@ -76,7 +78,8 @@ function BalanceNumber({ usage, today }: NumbersProps) {
     );
   const days = usage === undefined || available === undefined ? undefined : runwayOf(available, usage.rows, today);
   const owed = data?.balance?.owed ?? "0";
-  const runway = days === undefined ? UNKNOWN : <Runway days={days} />;
+  // A developer sees the balance of all and the own usage alone: how long it lasts is unknown.
+  const runway = !seesAll ? messages.shared : days === undefined ? UNKNOWN : <Runway days={days} />;
   return (
     <Stat label={messages.balance} hint={owed === "0" ? runway : `${formats.rupiah(owed)} ${messages.owed}`}>
       {formats.rupiah(available)}

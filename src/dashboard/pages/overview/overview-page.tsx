@@ -21,6 +21,7 @@ import { Legend } from "../usage/usage-chart.tsx";
 import { useRequestColumns } from "../usage/request-columns.tsx";
 import { filterOf } from "../usage/usage-search.ts";
 import { USAGE_MESSAGES } from "../usage/usage-messages.ts";
+import { OwnBudget } from "../keys/own-budget.tsx";
 import { Checklist } from "./checklist.tsx";
 import { OverviewNumbers } from "./overview-numbers.tsx";
 import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
@@ -67,6 +68,7 @@ function Overview() {
         <>
           {steps === null || steps.isDone || !mayPay || !mayMakeKeys ? null : <Checklist steps={steps} />}
           <OverviewNumbers usage={usage.data} today={today} />
+          <OwnBudget />
           {/* An account without requests has that list instead of an empty chart. */}
           {steps !== null && steps.firstRequest === null ? null : (
             <>

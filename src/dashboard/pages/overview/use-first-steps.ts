@@ -6,6 +6,7 @@ import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { useNotify } from "../../components/notices.tsx";
+import { isAllowed, useActingFor } from "../../layouts/role.ts";
 import { isSettled } from "../billing/top-up-stages.ts";
 import { isUsable, useAllKeys } from "../keys/all-keys.ts";
 import { ANSWERED } from "../usage/usage-search.ts";
@@ -35,11 +36,17 @@ export function useFirstSteps(): FirstSteps | "asking" | null {
     { refetchInterval: ({ state }) => ((state.data?.records.length ?? 0) > 0 ? false : POLL_MS) },
   );
   const balance = useQuery(BillingService.method.getBalance, {});
-  const topUps = useQuery(BillingService.method.listTopUps, { pageSize: MOST_TOP_UPS });
-  useNoticeOfArrival(answered.data?.records.length);
   const isEmpty = balance.data?.balance?.available === "0";
-  // An account with a spent balance had one before: its top-ups show that.
-  const asked = [keys, answered, balance, ...(isEmpty ? [topUps] : [])];
+  const role = useActingFor()?.role;
+  // An account with a spent balance had one before: its top-ups show that, to those who may read them.
+  const needsTopUps = isEmpty && isAllowed(role, "readMoney");
+  const topUps = useQuery(
+    BillingService.method.listTopUps,
+    { pageSize: MOST_TOP_UPS },
+    { enabled: needsTopUps && role !== undefined },
+  );
+  useNoticeOfArrival(answered.data?.records.length);
+  const asked = [keys, answered, balance, ...(needsTopUps ? [topUps] : [])];
   if (keys.data === undefined || answered.data === undefined || asked.some(({ data }) => data === undefined)) {
     // Retries may take long: after the first failure the rest of the page is shown, and stays in place.
     const hasFailed = asked.some(

@@ -9,6 +9,7 @@ import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
+import { OwnBudget } from "../keys/own-budget.tsx";
 import { firstModelOf, isEmbeddings } from "../models/first-model.ts";
 import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { CodeDialog } from "./code-dialog.tsx";
@@ -95,6 +96,7 @@ function Playground({ models, model, other }: PlaygroundProps) {
         </>
       }
     >
+      <OwnBudget />
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <Card className="flex flex-col gap-5 lg:min-h-[70dvh]">
           <div role="log" aria-label={messages.conversation} aria-busy={pair.isRunning} className="flex-1">

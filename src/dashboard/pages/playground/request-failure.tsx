@@ -1,11 +1,16 @@
 // A request that failed: the reason in words, and a remedy.
 
+import { createConnectQueryKey } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { CircleAlert, Wallet } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { factsOf } from "../../api/transport.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
+import { useMay } from "../../layouts/role.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { BrokenOff } from "./piece.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
@@ -27,7 +32,11 @@ export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   const title = brokenOff?.isRefused === true ? "invalid" : titleOf(facts?.code);
   const again = retry === null ? null : <Button onClick={retry}>{messages.retry}</Button>;
   if (facts?.code === "insufficient_balance") return <TooLittle facts={facts} again={again} />;
-  if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
+  if (facts?.code === "key_budget_exceeded" || facts?.code === "member_budget_exceeded")
+    return <BudgetSpent facts={facts} again={again} />;
+  if (facts?.code === "rate_limit" || facts?.code === "token_limit_exceeded")
+    return <TooMany facts={facts} retry={retry} />;
+  if (facts?.code === "permission_denied") return <NotAllowed facts={facts} />;
   return (
     <FailureCard title={isBusy ? messages.busy : messages[title]} facts={facts} actions={again}>
       {isBusy ? <p>{isPartial ? messages.busyAbout : messages.busyFree}</p> : null}
@@ -77,13 +86,52 @@ function TooLittle({ facts, again }: { readonly facts: ErrorFacts; readonly agai
   );
 }
 
+/** The budget of the member, or that of the playground's key. */
+function BudgetSpent({ facts, again }: { readonly facts: ErrorFacts; readonly again: ReactNode }) {
+  const messages = useMessages(PLAYGROUND_MESSAGES);
+  const formats = useFormats();
+  const { code, budgetLeftIdr, neededIdr, budgetResetsAt } = facts;
+  const isMembers = code === "member_budget_exceeded";
+  return (
+    <FailureCard title={isMembers ? messages.memberBudget : messages.keyBudget} facts={facts} actions={again}>
+      <p className="digits">
+        {messages.left} <strong>{formats.exactRupiah(budgetLeftIdr)}</strong> · {messages.needed}{" "}
+        <strong>{formats.exactRupiah(neededIdr)}</strong>
+      </p>
+      {budgetResetsAt === undefined ? null : (
+        <p>
+          {messages.beginsAgain} <strong>{formats.time(timestampDate(budgetResetsAt))} WIB</strong>
+        </p>
+      )}
+      <p>{messages.budgetHint}</p>
+    </FailureCard>
+  );
+}
+
+/** The role in the account may not ask models, or the operator has frozen the account. */
+function NotAllowed({ facts }: { readonly facts: ErrorFacts }) {
+  const messages = useMessages(PLAYGROUND_MESSAGES);
+  const mayAsk = useMay("askModels");
+  const queries = useQueryClient();
+  // The role may have changed just now. Then the frame shows that in place of the page.
+  useEffect(() => {
+    const queryKey = createConnectQueryKey({ schema: AccountsService.method.getMe, cardinality: "finite" });
+    void queries.invalidateQueries({ queryKey });
+  }, [queries]);
+  return (
+    <FailureCard title={messages.notAllowed} facts={facts} actions={null}>
+      <p>{mayAsk ? messages.frozen : messages.roleMayNot}</p>
+    </FailureCard>
+  );
+}
+
 function TooMany({ facts, retry }: { readonly facts: ErrorFacts; readonly retry: (() => void) | null }) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
   const left = useSecondsLeft(facts.retryAfterSeconds);
   return (
     <FailureCard
-      title={messages.rateLimit}
+      title={facts.code === "rate_limit" ? messages.rateLimit : messages.tokenLimit}
       facts={facts}
       actions={
         retry === null ? null : (
@@ -96,6 +144,7 @@ function TooMany({ facts, retry }: { readonly facts: ErrorFacts; readonly retry:
       <p className="digits">
         {left > 0 ? `${messages.wait} ${formats.count(left)} ${messages.seconds}.` : messages.waitOver}
       </p>
+      {facts.code === "rate_limit" ? null : <p>{messages.tokenLimitHint}</p>}
     </FailureCard>
   );
 }

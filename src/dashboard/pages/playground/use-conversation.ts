@@ -4,6 +4,7 @@ import { createConnectQueryKey } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { beginExchange, type Exchange, type PlaygroundSettings, requestOf, withPiece } from "./conversation.ts";
 import { sendIn } from "./send.ts";
 
@@ -62,10 +63,12 @@ export function useConversation(): Conversation {
       end(id, startedAt, leaving.signal.aborted ? { state: "stopped" } : { state: "failed", error });
     }
     if (running.current === leaving) running.current = null;
-    // Balance and usage have changed.
-    await queries.invalidateQueries({
-      queryKey: createConnectQueryKey({ schema: BillingService, cardinality: undefined }),
-    });
+    // Balance, usage and budgets have changed.
+    await Promise.all(
+      [BillingService, KeysService].map((schema) =>
+        queries.invalidateQueries({ queryKey: createConnectQueryKey({ schema, cardinality: undefined }) }),
+      ),
+    );
   };
 
   return {

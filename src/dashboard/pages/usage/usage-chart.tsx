@@ -12,7 +12,8 @@ import { Failed, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { barsOf, type Share, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./change-search.ts";
-import { useKeyNames, useMembersSeen } from "./usage-filters.tsx";
+import { useMembersSeen } from "../members/members-seen.ts";
+import { useKeyNames } from "./usage-filters.tsx";
 import type { filterOf, rangeOf, UsageStack, UsageUnit } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 

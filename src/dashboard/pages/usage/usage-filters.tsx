@@ -3,14 +3,13 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { Member } from "#gen/saldo/identity/v1/member_pb.ts";
-import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
+import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
 import type { Day } from "../../i18n/days.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
-import { useMay } from "../../layouts/role.ts";
 import { useAllKeys } from "../keys/all-keys.ts";
+import { useMembersSeen } from "../members/members-seen.ts";
 import { useChangeSearch } from "./change-search.ts";
 import { RangeFilter } from "./usage-range.tsx";
 import { filterOf, isFiltered, type UsageSearch, type UsageStatus } from "./usage-search.ts";
@@ -130,19 +129,20 @@ function MemberFilter({ chosen }: { readonly chosen: string | undefined }) {
   );
 }
 
-/** The members of the account, where the person may see them. */
-export function useMembersSeen(): readonly Member[] {
-  const isShown = useMay("read");
-  const { data } = useQuery(MembersService.method.listMembers, {}, { enabled: isShown });
-  return data?.members ?? [];
-}
-
-/** The names of the account's keys by their ids; equal names are followed by the start of the key. */
+/**
+ * The names of the account's keys by their ids. The playground of a member is followed by the member; other equal names by the start of the
+ * key.
+ */
 export function useKeyNames(): ReadonlyMap<string, string> {
-  const { data } = useAllKeys();
-  const keys = data?.keys ?? [];
+  const messages = useMessages(USAGE_MESSAGES);
+  const emails = new Map(useMembersSeen().map(({ personId, email }) => [personId, email]));
+  const keys = useAllKeys().data?.keys ?? [];
   const sameName = Map.groupBy(keys, ({ name }) => name);
-  return new Map(
-    keys.map(({ id, name, prefix }) => [id, sameName.get(name)?.length === 1 ? name : `${name} (${prefix}…)`]),
-  );
+  const nameOf = ({ id, name, prefix, isPlayground, personId }: ApiKey): string => {
+    if (sameName.get(name)?.length === 1) return name;
+    if (!isPlayground) return `${name} (${prefix}…)`;
+    if (personId === "") return `${name} (${id.slice(-6)})`;
+    return `${name} (${emails.get(personId) ?? `${messages.formerMember} ${id.slice(-6)}`})`;
+  };
+  return new Map(keys.map((key) => [key.id, nameOf(key)]));
 }
