@@ -36,7 +36,7 @@ export function ReceivedInvites() {
       <ul className="flex flex-col divide-y divide-line">
         {invites.map(({ id, accountName, role, expiresAt }) => (
           <li key={id} className="flex flex-wrap items-center justify-between gap-3 py-3 first:pt-0 last:pb-0">
-            <p className="min-w-0">
+            <p className="min-w-0 flex-1 basis-72">
               {messages.invitedTo} <strong className="wrap-anywhere">{accountName}</strong> {messages.invitedAs}{" "}
               <strong>{roles[roleName(role)]}</strong>.
               {expiresAt === undefined ? null : (
