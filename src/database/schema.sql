@@ -181,8 +181,10 @@ CREATE TABLE audit_checkpoint (
   usage_through uuid NOT NULL,
   looked_through uuid NOT NULL,
   postings_before uuid NOT NULL,
+  open_since bigint DEFAULT 0,
   CONSTRAINT audit_checkpoint_pkey PRIMARY KEY (account_id)
 ) WITH (fillfactor=70);
+CREATE INDEX audit_checkpoint_open ON public.audit_checkpoint USING btree (account_id) WHERE (open_since IS NOT NULL);
 GRANT INSERT, SELECT, UPDATE ON audit_checkpoint TO saldo_serve;
 
 CREATE TABLE audit_run (
@@ -193,6 +195,7 @@ CREATE TABLE audit_run (
   violations integer NOT NULL DEFAULT 0,
   postings_before uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
   found jsonb NOT NULL DEFAULT '[]'::jsonb,
+  trace text,
   CONSTRAINT audit_run_kind_check CHECK ((kind = ANY (ARRAY['incremental'::text, 'full'::text]))),
   CONSTRAINT audit_run_pkey PRIMARY KEY (kind)
 ) WITH (fillfactor=50);
@@ -435,6 +438,14 @@ CREATE TABLE fee_schedule (
 );
 CREATE UNIQUE INDEX fee_schedule_version ON public.fee_schedule USING btree (COALESCE(merchant_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(currency_code, ''::text), version);
 GRANT INSERT (id, merchant_id, currency_code, version, flat, rate, min, max), SELECT ON fee_schedule TO saldo_serve;
+
+CREATE TABLE fund_checkpoint (
+  fund_id uuid NOT NULL,
+  posted numeric(38,0) NOT NULL,
+  folded_through uuid NOT NULL,
+  CONSTRAINT fund_checkpoint_pkey PRIMARY KEY (fund_id)
+) WITH (fillfactor=70);
+GRANT INSERT, SELECT, UPDATE ON fund_checkpoint TO saldo_serve;
 
 CREATE TABLE hold (
   account_id uuid NOT NULL,

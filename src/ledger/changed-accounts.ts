@@ -22,6 +22,11 @@ const NOW = `
 SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system,
        pg_snapshot_xmax(pg_current_snapshot())::text AS number, ${TRACE} AS trace`;
 
+/** The number of a trace's transaction: a later one of the same server has no lower number. */
+export function numberOf(trace: Trace): string {
+  return trace.split(":")[1] ?? "0";
+}
+
 export async function readTrace(look: Look): Promise<Trace> {
   return (await look<{ trace: Trace }>(NOW))[0]?.trace ?? "";
 }

@@ -70,6 +70,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "ledger/audit/receivables.ts",
       "ledger/audit/late-usage.ts",
       "ledger/audit/findings.ts",
+      "ledger/audit/funds.ts",
       "ledger/audit/checks.ts",
       "ledger/audit/accounts.ts",
       "ledger/credit-note.ts",

@@ -15,6 +15,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "process",
     "admission_switch",
     "audit_checkpoint",
+    "fund_checkpoint",
     "audit_run",
   ],
   keys: ["api_key", "caller_window", "member_budget"],

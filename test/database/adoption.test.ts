@@ -35,6 +35,8 @@ WHERE p.reason IN ('operator_credit', 'credit_note') AND NOT EXISTS (SELECT FROM
 /** Columns of rows that both have. Of other tables, all. */
 const COLUMNS: Readonly<Record<string, string>> = {
   account: "id, posted, held, created_at, frozen_at, open_holds, max_open_holds, owed, keeps_answers",
+  audit_checkpoint: "account_id, posted, usage_through, looked_through, postings_before",
+  audit_run: "kind, started_at, covered_at, finished_at, violations, postings_before, found",
   posting: "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at",
   merchant_fund: "merchant_id, asset, id, posted, held",
   customer: "account_id, email, created_at, language, time_zone",
@@ -108,6 +110,7 @@ describe("a database of the last former migration", () => {
       "alert_settings",
       "auto_top_up",
       "auto_top_up_notice",
+      "fund_checkpoint",
       "house_seal",
       "member_budget",
       "payment_method",

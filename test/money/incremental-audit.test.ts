@@ -1,16 +1,17 @@
 // The audit between its checkpoints: which rows it reads again, which not, and that a running system never causes a false alarm.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withTransaction } from "../../src/database/transactions.ts";
+import { createLook } from "../../src/database/throttled-reader.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
+import { changedAccounts } from "../../src/ledger/changed-accounts.ts";
 import { beginAudit, claimAudit, readAuditStates, recordAudit } from "../../src/ledger/audit/run.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { BY_KEY } from "../../src/database/throttled-reader.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { nodesOf, type PlanNode, rowsTouched } from "./plan-nodes.ts";
+import { recordingPool, rowsRead } from "./rows-read.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const MINUTE_MS = 60_000;
@@ -136,41 +137,194 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
       await grown.asOwner(`
         INSERT INTO account (id) SELECT gen_random_uuid() FROM generate_series(1, 500);
         ${insertRecords({ account, key: account }, RECORDS)}; ANALYZE`);
-      const looks: { text: string; values: unknown[] }[] = [];
-      const connect = async () => {
-        const client = await grown.pool.connect();
-        const query = (statement: string | { text: string; values: unknown[] }) => {
-          if (typeof statement !== "string" && !statement.text.startsWith("\nINSERT")) looks.push(statement);
-          return client.query(statement as string);
-        };
-        return { query, release: (broken?: Error) => client.release(broken) };
-      };
-      const recording = { connect, query: (...query: [string]) => grown.pool.query(...query) } as unknown as Pool;
-      expect(await audit(recording)).toEqual(SOUND);
-      expect(looks.length).toBeGreaterThan(10);
-
-      const touched = new Map<string, number>();
-      for (const { text, values } of looks) {
-        await withTransaction(grown.opened.database, async (client) => {
-          await client.query(BY_KEY);
-          const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
-            `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-            values,
-          );
-          for (const node of rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan))) {
-            const name = node["Relation Name"]?.replace(/_\d{4}_\d\d$/, "") ?? "no table";
-            touched.set(name, (touched.get(name) ?? 0) + rowsTouched(node));
-          }
-        });
-      }
+      const { pool, statements } = recordingPool(grown.pool);
+      expect(await audit(pool)).toEqual(SOUND);
+      expect(statements.length).toBeGreaterThan(10);
+      const touched = await rowsRead(grown.opened.database, statements);
       // Folded, and checked; the rest is steps and pages.
-      expect(touched.get("usage_record")).toBeGreaterThanOrEqual(2 * RECORDS);
-      expect(touched.get("usage_record")).toBeLessThan(2.5 * RECORDS);
-      expect(touched.get("account")).toBeLessThan(5_000);
-      expect(touched.get("posting") ?? 0).toBeLessThan(5_000);
+      expect(touched["usage_record"]).toBeGreaterThanOrEqual(2 * RECORDS);
+      expect(touched["usage_record"]).toBeLessThan(2.5 * RECORDS);
+      expect(touched["account"]).toBeLessThan(5_000);
+      expect(touched["posting"] ?? 0).toBeLessThan(5_000);
     } finally {
       await grown.close();
     }
+  });
+
+  it("reads as many rows of a few active accounts among many idle ones as among few", async () => {
+    const grown = await MoneySetup.create(backend);
+    try {
+      const own = await grown.process();
+      const account = await grown.account(1_000_000_000n);
+      const key = await grown.key(account);
+      const run = async () => {
+        for (let count = 0; count < 3; count += 1) {
+          const requestId = uuidv7();
+          await own.ledger.admit({ ...admission(account, key, 100_000n), requestId });
+          await own.ledger.settle(settlement(account, requestId, 3));
+        }
+        const { pool, statements } = recordingPool(grown.pool);
+        expect(await audit(pool, { ...INCREMENTAL, topics: topicAudits() })).toEqual(SOUND);
+        return rowsRead(grown.opened.database, statements);
+      };
+      const idle = (count: number) =>
+        grown.asOwner(`INSERT INTO account (id) SELECT gen_random_uuid() FROM generate_series(1, ${count});
+          INSERT INTO usage_rolled_up (account_id) SELECT id FROM account ON CONFLICT DO NOTHING;
+          UPDATE usage_rolled_up SET rolled_at = rolled_at - interval '1 hour'`);
+      await idle(10);
+      await run();
+      const few = await run();
+      await idle(1_990);
+      // It looks at the new ones once, and at none of them again.
+      expect((await run())["audit_checkpoint"]).toBeGreaterThan(1_900);
+      const many = await run();
+      // One pass over each table that has a row of an account, and no look at the months.
+      expect(many["account"]).toBeLessThan(2 * 2_001 + 100);
+      expect(many["usage_rolled_up"]).toBeLessThan(2 * 2_001 + 100);
+      for (const table of ["usage_record", "posting", "audit_checkpoint", "hold"])
+        expect(many[table] ?? 0, table).toBeLessThanOrEqual((few[table] ?? 0) * 2 + 30);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  /** Forgeries behind a checkpoint of an account that nobody uses, and whether the incremental audit finds them at once. */
+  const forgeries: readonly [name: string, isSeenAtOnce: boolean, forge: (account: string, old: string) => string][] = [
+    ["a balance that was raised", true, (account) => `UPDATE account SET posted = posted + 1 WHERE id = '${account}'`],
+    [
+      "a credit without its balance",
+      true,
+      (account) => `INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+        VALUES ('${account}', new_uuidv7(), new_uuidv7(), 'IDR/6', '${systemAccounts.promotions}', '${account}', 5, 'demo_credit')`,
+    ],
+    [
+      "a hold without its account",
+      true,
+      (account) => `INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
+        SELECT '${account}', new_uuidv7(), id, 1, new_uuidv7(), 'm', 1, 1 FROM process LIMIT 1`,
+    ],
+    [
+      "a record that was deleted",
+      false,
+      (account, old) => `DELETE FROM usage_record WHERE account_id = '${account}' AND request_id = '${old}'`,
+    ],
+    [
+      "a record that was added",
+      false,
+      (
+        account,
+        old,
+      ) => `INSERT INTO usage_record SELECT (jsonb_populate_record(u, jsonb_build_object('request_id', new_uuidv7(), 'billing_day',
+          (clock_timestamp() AT TIME ZONE 'Asia/Jakarta')::date))).* FROM usage_record u WHERE account_id = '${account}' AND request_id = '${old}'`,
+    ],
+    [
+      "a record that was made dearer",
+      false,
+      (account, old) =>
+        `UPDATE usage_record SET cost = cost + 1, charge = charge + 1 WHERE account_id = '${account}' AND request_id = '${old}'`,
+    ],
+  ];
+  it.each(forgeries)("behind a checkpoint: %s", async (_, isSeenAtOnce, forge) => {
+    const forged = await MoneySetup.create(backend);
+    try {
+      const own = await forged.process();
+      const account = await forged.account(10_000_000n);
+      const key = await forged.key(account);
+      const request = async (requestId: string) => {
+        await own.ledger.admit({ ...admission(account, key, 100_000n), requestId });
+        await own.ledger.settle(settlement(account, requestId, 3));
+      };
+      const old = minutesAgo(30);
+      await request(old);
+      // Its credit is folded, too: nothing is left to do.
+      await forged.asOwner(`ALTER TABLE posting DISABLE TRIGGER USER; ALTER TABLE usage_record DISABLE TRIGGER USER;
+        UPDATE posting SET id = '${minutesAgo(40)}'; ALTER TABLE posting ENABLE ALWAYS TRIGGER append_only;
+        ALTER TABLE posting ENABLE ALWAYS TRIGGER append_only_truncate`);
+      const about = async (kind: "incremental" | "full") =>
+        (await audit(forged.pool, { kind })).violations.filter(
+          ({ check }) => check !== "nothing posted can be changed",
+        );
+      expect(await about("incremental")).toEqual([]);
+      expect(await about("incremental")).toEqual([]);
+      expect(await forged.asOwner("SELECT account_id FROM audit_checkpoint WHERE open_since IS NOT NULL")).toEqual([]);
+      await forged.asOwner(forge(account, old));
+      const found = await about("incremental");
+      expect(found.length > 0).toBe(isSeenAtOnce);
+      // What was found is found again, though nothing has changed since.
+      expect((await about("incremental")).length > 0).toBe(isSeenAtOnce);
+      expect((await about("full")).length).toBeGreaterThan(0);
+    } finally {
+      await forged.close();
+    }
+  });
+
+  it("finds a record that was added with the account's next request", async () => {
+    const who = await customer();
+    const old = minutesAgo(30);
+    await use(who, old);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
+    const added = uuidv7();
+    await setup.asOwner(`INSERT INTO usage_record SELECT (jsonb_populate_record(u, jsonb_build_object('request_id', '${added}', 'billing_day',
+      (clock_timestamp() AT TIME ZONE 'Asia/Jakarta')::date))).* FROM usage_record u WHERE account_id = '${who.account}' AND request_id = '${old}'`);
+    await use(who, uuidv7());
+    expect((await setup.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([who.account]);
+    await setup.asOwner(`UPDATE account SET posted = posted - (SELECT charge FROM usage_record WHERE account_id = '${who.account}' AND request_id = '${added}')
+      WHERE id = '${who.account}'`);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
+  });
+
+  it("folds a merchant's fund, and finds one that is not the sum of its postings", async () => {
+    const merchants = await MoneySetup.create(backend);
+    try {
+      const account = await merchants.account(0n);
+      const fund = uuidv7();
+      const clearing = systemAccounts.merchantClearing;
+      const paid = (id: string, amount: number) => `
+        INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+          VALUES ('${account}', '${id}', '${id}', 'BTC/8', '${clearing}', '${fund}', ${amount}, 'merchant_credit');
+        UPDATE merchant_fund SET posted = posted + ${amount} WHERE id = '${fund}'`;
+      const old = minutesAgo(30);
+      await merchants.asOwner(`INSERT INTO merchant (id, account_id, environment) VALUES ('${account}', '${account}', 'sandbox');
+        INSERT INTO merchant_fund (merchant_id, account_id, asset, id) VALUES ('${account}', '${account}', 'BTC/8', '${fund}');
+        ${paid(old, 70)}; ${paid(uuidv7(), 5)}`);
+      const run = async (kind: "incremental" | "full" = "incremental") =>
+        (await audit(merchants.pool, { kind })).violations;
+      const wrong = [{ check: "a merchant's fund is the sum of its postings", subject: fund }];
+      expect(await run()).toEqual([]);
+      const folds = () => merchants.asOwner("SELECT posted::text, folded_through FROM fund_checkpoint");
+      expect(await folds()).toEqual([{ posted: "70", folded_through: old }]);
+      expect(await run()).toEqual([]);
+      await merchants.asOwner(`UPDATE merchant_fund SET posted = posted + 1 WHERE id = '${fund}'`);
+      expect(await run()).toMatchObject(wrong);
+      expect(await run()).toMatchObject(wrong);
+      expect(await run("full")).toMatchObject(wrong);
+      await merchants.asOwner(`UPDATE merchant_fund SET posted = posted - 1 WHERE id = '${fund}'`);
+      // Later than any should, behind what is folded.
+      await merchants.asOwner(paid(minutesAgo(40), 3));
+      expect(await run()).toEqual([]);
+      expect(await run()).toEqual([]);
+      expect(await folds()).toEqual([{ posted: "73", folded_through: old }]);
+    } finally {
+      await merchants.close();
+    }
+  });
+
+  it("looks at every account where the last run was on another server", async () => {
+    const who = await customer();
+    await setup.audit(INCREMENTAL);
+    const [{ trace = "" } = {}] = (await setup.asOwner("SELECT trace FROM audit_run WHERE kind = 'incremental'")) as {
+      trace?: string;
+    }[];
+    expect(trace).toMatch(/^\d+:\d+$/);
+    const look = createLook(setup.pool, { share: 1 });
+    const [system = "", number = "0"] = trace.split(":");
+    expect(await changedAccounts(look, trace)).not.toContain(who.account);
+    expect(await changedAccounts(look, `1${system}:${number}`)).toBeNull();
+    // Of another database of the server, whose transactions went further.
+    expect(await changedAccounts(look, `${system}:${BigInt(number) + 1_000_000n}`)).toBeNull();
+    expect(await changedAccounts(look, null)).toBeNull();
+    await setup.asOwner(`UPDATE account SET frozen_at = now() WHERE id = '${who.account}'`);
+    expect(await changedAccounts(look, trace)).toEqual([who.account]);
   });
 
   it("finds nothing in a running system, however often it runs", async () => {
@@ -271,7 +425,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     const [, incremental] = await runs();
     expect(incremental).toMatchObject({ kind: "incremental", violations: 1 });
     const postingsBefore = minutesAgo(60);
-    await recordAudit(setup.pool, { kind: "full", beganAt, violations: [], postingsBefore });
+    await recordAudit(setup.pool, { kind: "full", beganAt, violations: [], postingsBefore, trace: null });
     const [full, ...others] = await runs();
     expect(full).toMatchObject({ kind: "full", violations: 0 });
     expect(others).toEqual([incremental]);

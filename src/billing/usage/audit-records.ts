@@ -11,11 +11,12 @@ import type { PriceSnapshot } from "../../kernel/token-prices.ts";
 import { USED_ACCOUNTS } from "../../ledger/audit/checks.ts";
 import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import type { AuditCheck, AuditPlugin } from "../../ledger/audit/plugin.ts";
+import { recentMarks } from "./recent-marks.ts";
 import { otherPricesColumn, readOtherPrices } from "../../ledger/group-commit/token-columns.ts";
 
-const ACCOUNTS_PER_PAGE = 200;
 const RECORDS_PER_STRETCH = 20_000;
 const QUARTERS_OF_AN_HOUR = 4;
+const QUARTER_MS = 15 * 60_000;
 /**
  * How long before its model had a price, and how long after, a request may have it: it is named when it arrives, its body may
  * take five minutes, it reads a catalog that is up to a minute old, and the clocks of gateway and database differ.
@@ -23,11 +24,6 @@ const QUARTERS_OF_AN_HOUR = 4;
 const SLACK_MS = 10 * 60_000;
 const PRICE_CHECK = "a record has prices that its model had in the catalog";
 const KEY_CHECK = "a record is of a key of its account";
-
-const RECENT_ACCOUNTS = `
-SELECT account_id AS id, quarter_floor(before_quarter - ${QUARTERS_OF_AN_HOUR}) AS "from" FROM usage_rolled_up
-WHERE account_id > $1::uuid AND rolled_at > (SELECT coalesce(covered_at, '-infinity') FROM audit_run WHERE kind = 'incremental')
-ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
 
 // $1 account, $2 the first id of the stretch; below also $3, the first id behind it.
 const NEXT = `
@@ -104,19 +100,30 @@ export function recordAudit(presets: readonly CatalogModel[]): AuditPlugin {
 }
 
 async function* stretches(look: Look, full: boolean): AsyncGenerator<Stretch> {
-  for (let after = BEFORE_ALL_IDS; ;) {
-    const accounts = await look<{ id: string; from?: string }>(full ? USED_ACCOUNTS : RECENT_ACCOUNTS, [after]);
-    const last = accounts.at(-1);
-    if (last === undefined) return;
-    for (const { id, from = BEFORE_ALL_IDS } of accounts) {
-      for (let first: string | undefined = from; first !== undefined;) {
-        const [next]: { id: string }[] = await look<{ id: string }>(NEXT, [id, first]);
-        yield [id, first, next?.id ?? AFTER_ALL_IDS];
-        first = next?.id;
-      }
+  for await (const { id, from } of full ? usedAccounts(look) : await recentAccounts(look)) {
+    for (let first: string | undefined = from; first !== undefined;) {
+      const [next]: { id: string }[] = await look<{ id: string }>(NEXT, [id, first]);
+      yield [id, first, next?.id ?? AFTER_ALL_IDS];
+      first = next?.id;
     }
-    after = last.id;
   }
+}
+
+/** Accounts, and the first id from which their records are read. */
+async function* usedAccounts(look: Look): AsyncGenerator<{ id: string; from: string }> {
+  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
+    const accounts: { id: string }[] = await look(USED_ACCOUNTS, [after]);
+    for (const { id } of accounts) yield { id, from: BEFORE_ALL_IDS };
+    after = accounts.at(-1)?.id;
+  }
+}
+
+async function recentAccounts(look: Look): Promise<{ id: string; from: string }[]> {
+  const marks = await recentMarks(look);
+  return marks.map(({ id, before }) => ({
+    id,
+    from: uuidv7Floor(Math.max(0, before - QUARTERS_OF_AN_HOUR) * QUARTER_MS),
+  }));
 }
 
 type Span = { readonly fromMs: number; readonly untilMs: number };

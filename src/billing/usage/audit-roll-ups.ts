@@ -1,10 +1,12 @@
 // The audit of roll-ups: usage per account, model and time equals the sum of the ledger's records. A full run compares every
 // quarter of an hour, an incremental one the last hour of each account that was rolled up since the run before.
 
+import type { Look } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import type { AuditCheck, AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
+import { recentMarks, type RollUpMark } from "./recent-marks.ts";
 import { OTHER_TOKENS_OF_RECORD, SAVED_OF_RECORD } from "./store.ts";
 
 const ACCOUNTS_PER_PAGE = 200;
@@ -25,9 +27,7 @@ const COMPARED = [
 
 const MARKS = `
 SELECT account_id AS id, before_quarter AS before FROM usage_rolled_up
-WHERE account_id > $1::uuid
-  AND ($2::boolean OR rolled_at > (SELECT coalesce(covered_at, '-infinity') FROM audit_run WHERE kind = 'incremental'))
-ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
+WHERE account_id > $1::uuid ORDER BY account_id LIMIT ${ACCOUNTS_PER_PAGE}`;
 
 const NEXT = `
 SELECT quarter_of(request_id) AS quarter FROM usage_record
@@ -61,10 +61,7 @@ WHERE m.account_id = ANY ($1::uuid[]) AND m.charge <> r.charge`;
 
 /** Compares roll-ups with records. What it finds is mended by `saldo usage recount`. */
 const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
-  for (let after = BEFORE_ALL_IDS; ;) {
-    const marks = await look<{ id: string; before: number }>(MARKS, [after, full]);
-    const last = marks.at(-1);
-    if (last === undefined) return;
+  for await (const marks of full ? allMarks(look) : [await recentMarks(look)]) {
     for (const { id, before } of marks) {
       for (let from = full ? 0 : before - QUARTERS_OF_AN_HOUR; from < before;) {
         const [next] = await look<{ quarter: number }>(NEXT, [id, from]);
@@ -74,9 +71,16 @@ const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
       }
     }
     if (full) findings.add(await look<Violation>(TOTALS, [marks.map(({ id }) => id)]));
-    after = last.id;
   }
 };
+
+async function* allMarks(look: Look): AsyncGenerator<RollUpMark[], void> {
+  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
+    const marks: RollUpMark[] = await look(MARKS, [after]);
+    if (marks.length > 0) yield marks;
+    after = marks.at(-1)?.id;
+  }
+}
 
 /** The part of roll-ups in the ledger's audit. */
 export const rollUpAudit: AuditPlugin = { pages: auditRollUps };

@@ -39,6 +39,17 @@ export const AuditCheckpoint = defineEntity({
     usageThrough: p.uuid(),
     lookedThrough: p.uuid(),
     postingsBefore: p.uuid(),
+    openSince: p.bigint("bigint").nullable().defaultRaw("0"),
+  },
+});
+
+export const FundCheckpoint = defineEntity({
+  name: "FundCheckpoint",
+  tableName: "fund_checkpoint",
+  properties: {
+    fundId: p.uuid().primary(),
+    posted: assetUnits(),
+    foldedThrough: p.uuid(),
   },
 });
 
@@ -53,6 +64,7 @@ export const AuditRun = defineEntity({
     violations: p.integer().default(0),
     postingsBefore: p.uuid().defaultRaw("'00000000-0000-0000-0000-000000000000'::uuid"),
     found: p.json().defaultRaw("'[]'::jsonb"),
+    trace: p.text().nullable(),
   },
 });
 

@@ -58,6 +58,8 @@ export const schemaCode: SchemaCode = {
     { number: 34, name: "automatic-review", oldestCode: 1 },
     { number: 35, name: "received-invites", oldestCode: 1, concurrent: true },
     { number: 36, name: "lost-transfers", oldestCode: 1 },
+    { number: 37, name: "open-folds", oldestCode: 1 },
+    { number: 38, name: "open-accounts", oldestCode: 1, concurrent: true },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

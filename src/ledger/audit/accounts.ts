@@ -5,6 +5,9 @@
 // statement and so one snapshot. That comparison is exact on a running system, and short for an account with millions of records.
 // A full run begins at the first row and trusts no checkpoint.
 //
+// An incremental run looks at accounts that have changed since the last one (`changed-accounts.ts`), and at those that the last ones left
+// open: rows above the horizon are still to be folded, or something is wrong. All others have nothing that a run has not summed.
+//
 // Why a folded range stays complete: ids begin with the time of their making, but rows appear with their commit, which may be
 // late. A usage record appears when its hold is deleted, so no record of an admitted request can appear behind the oldest open
 // hold of the same snapshot. A request with an id and no hold is receiving its body (at most five minutes) or waiting for a lane
@@ -15,6 +18,7 @@
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
 import type { Look } from "../../database/throttled-reader.ts";
+import { changedAccounts, numberOf, type Trace } from "../changed-accounts.ts";
 import { systemAccounts } from "../system-accounts.ts";
 
 const ACCOUNTS_PER_CHUNK = 200;
@@ -31,16 +35,27 @@ type Checkpoint = {
   readonly lookedThrough: string;
   /** Postings before this id are folded. */
   readonly postingsBefore: string;
+  /** Whether the next run looks at the account though it has not changed. */
+  readonly isOpen: boolean;
 };
 /** Usage records of an account with ids above `after` and up to `through`. */
 type Range = { readonly accountId: string; readonly after: string; readonly through: string };
 
 const HORIZON = `SELECT uuid_floor(clock_timestamp() - interval '10 minutes') AS horizon`;
 
+const CHECKPOINT =
+  "a.id, c.posted, c.usage_through, c.looked_through, c.postings_before, c.open_since IS NOT NULL AS is_open";
 const NEXT_ACCOUNTS = `
-SELECT a.id, c.posted, c.usage_through, c.looked_through, c.postings_before
-FROM account a LEFT JOIN audit_checkpoint c ON c.account_id = a.id
+SELECT ${CHECKPOINT} FROM account a LEFT JOIN audit_checkpoint c ON c.account_id = a.id
 WHERE a.id > $1::uuid ORDER BY a.id LIMIT ${ACCOUNTS_PER_CHUNK}`;
+const THESE_ACCOUNTS = `
+SELECT ${CHECKPOINT} FROM unnest($1::uuid[]) AS these(id) JOIN account a ON a.id = these.id
+LEFT JOIN audit_checkpoint c ON c.account_id = a.id ORDER BY a.id`;
+// $1: postings from this id on were looked at by no run.
+const OPEN_ACCOUNTS = `
+SELECT account_id AS id FROM audit_checkpoint WHERE open_since IS NOT NULL
+UNION SELECT account_id FROM hold
+UNION SELECT account_id FROM posting WHERE id >= $1::uuid`;
 
 const postingsOf = (range: string): string => `
   (SELECT coalesce(sum(CASE r.account_id WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
@@ -49,7 +64,8 @@ const postingsOf = (range: string): string => `
 // $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: it contains a request's hold or its record.
 const FOLD = `
 SELECT r.account_id AS id, page.records, page.last, page.charge,
-       ${postingsOf("id >= r.postings_before AND id < $4::uuid")} AS moved
+       ${postingsOf("id >= r.postings_before AND id < $4::uuid")} AS moved,
+       EXISTS (SELECT FROM posting WHERE account_id = r.account_id AND id >= $4::uuid) AS is_posting
 FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r(account_id, usage_through, postings_before)
 CROSS JOIN LATERAL (
   SELECT count(*)::int AS records, coalesce(sum(charge), 0) AS charge, max(request_id::text COLLATE "C")::uuid AS last
@@ -127,12 +143,21 @@ WHERE h.account_id = ANY ($1::uuid[]) AND h.placed_at < clock_timestamp() - inte
   AND (SELECT count(*) FROM usage_record u WHERE u.account_id = h.account_id AND u.request_id = h.id) > 0
 LIMIT ${VIOLATIONS_TO_READ}`;
 
+// An older run does not close what a newer one left open. $6 the accounts that are left open, $7 the number of this run.
 const SAVE = `
-INSERT INTO audit_checkpoint (account_id, usage_through, postings_before, posted, looked_through)
-SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[], $5::uuid[])
+INSERT INTO audit_checkpoint AS c (account_id, usage_through, postings_before, posted, looked_through, open_since)
+SELECT f.*, CASE WHEN f.account_id = ANY ($6::uuid[]) THEN $7::bigint END
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[], $5::uuid[]) AS f(account_id, usage_through, postings_before, posted, looked_through)
 ON CONFLICT (account_id) DO UPDATE
 SET posted = excluded.posted, usage_through = excluded.usage_through, postings_before = excluded.postings_before,
-    looked_through = excluded.looked_through`;
+    looked_through = excluded.looked_through, open_since = CASE
+      WHEN excluded.open_since IS NOT NULL THEN greatest(c.open_since, excluded.open_since)
+      WHEN c.open_since > $7::bigint THEN c.open_since END`;
+// Accounts with a violation: their checkpoints stay as they are.
+const LEAVE_OPEN = `
+INSERT INTO audit_checkpoint AS c (account_id, usage_through, postings_before, posted, looked_through, open_since)
+SELECT id, $2::uuid, $2::uuid, 0, $2::uuid, $3::bigint FROM unnest($1::uuid[]) AS a(id)
+ON CONFLICT (account_id) DO UPDATE SET open_since = greatest(c.open_since, excluded.open_since)`;
 
 type AccountRow = {
   id: string;
@@ -140,9 +165,10 @@ type AccountRow = {
   usage_through: string | null;
   looked_through: string | null;
   postings_before: string | null;
+  is_open: boolean;
 };
 type PageRow = { id: string; records: number; last: string | null };
-type FoldRow = PageRow & { charge: string; moved: string };
+type FoldRow = PageRow & { charge: string; moved: string; is_posting: boolean };
 
 /** The id below which no row can still appear, at this moment. */
 export async function readHorizon(look: Look): Promise<string> {
@@ -155,21 +181,44 @@ type AccountsAudit = {
   readonly findings: AuditFindings;
   readonly full: boolean;
   readonly horizon: string;
+  /** The moment at which this run began. */
+  readonly trace: Trace;
 };
 
-/** Audits every account: from its checkpoint on, or (`full`) from its beginning. */
-export async function auditAccounts(audit: AccountsAudit): Promise<void> {
-  const { look, full } = audit;
-  for (let after = BEFORE_ALL_IDS; ;) {
-    const accounts = await look<AccountRow>(NEXT_ACCOUNTS, [after]);
-    const last = accounts.at(-1);
-    if (last === undefined) return;
+/** Where the last run ended: its moment (null: any account may have changed since), and the first posting that it did not look at. */
+type Since = { readonly trace: Trace | null; readonly postings: string };
+
+/**
+ * Audits accounts: all of them from their beginning (`full`), or from their checkpoints those that have changed, that have holds or new
+ * postings, or that were left open.
+ */
+export async function auditAccounts(audit: AccountsAudit & { readonly since: Since }): Promise<void> {
+  const { look, full, since } = audit;
+  for await (const accounts of full ? allAccounts(look) : openAccounts(look, since))
     await auditChunk(
       audit,
       accounts.map((row) => (full ? beginningOf(row.id) : fromRow(row))),
     );
-    after = last.id;
+}
+
+async function* allAccounts(look: Look): AsyncGenerator<AccountRow[], void> {
+  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined;) {
+    const accounts: AccountRow[] = await look(NEXT_ACCOUNTS, [after]);
+    if (accounts.length > 0) yield accounts;
+    after = accounts.at(-1)?.id;
   }
+}
+
+async function* openAccounts(look: Look, since: Since): AsyncGenerator<AccountRow[], void> {
+  const changed = await changedAccounts(look, since.trace);
+  if (changed === null) {
+    yield* allAccounts(look);
+    return;
+  }
+  const open = await look<{ id: string }>(OPEN_ACCOUNTS, [since.postings]);
+  const ids = [...new Set([...changed, ...open.map(({ id }) => id)])].toSorted();
+  for (let at = 0; at < ids.length; at += ACCOUNTS_PER_CHUNK)
+    yield await look<AccountRow>(THESE_ACCOUNTS, [ids.slice(at, at + ACCOUNTS_PER_CHUNK)]);
 }
 
 async function auditChunk(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise<void> {
@@ -188,9 +237,12 @@ async function auditChunk(audit: AccountsAudit, begun: readonly Checkpoint[]): P
   const looked = await lookAtRest(audit, full ? folded : certain);
   findings.add(await look<Violation>(RESOLVED_HOLDS, [looked.map(({ accountId }) => accountId)]));
   // A violation is found in every run until it is corrected, so none may be behind a checkpoint.
-  if (findings.seen > seenBefore) return;
+  if (findings.seen > seenBefore) {
+    await look(LEAVE_OPEN, [begun.map(({ accountId }) => accountId), BEFORE_ALL_IDS, numberOf(audit.trace)]);
+    return;
+  }
   await save(
-    look,
+    audit,
     begun,
     looked.filter(({ accountId }) => !suspects.has(accountId)),
   );
@@ -201,15 +253,23 @@ async function lookAtBalances(look: Look, checkpoints: readonly Checkpoint[]): P
   return rows.map((row) => ({ check: BALANCE_CHECK, ...row }));
 }
 
-/** Stores the checkpoints that have moved. */
-async function save(look: Look, begun: readonly Checkpoint[], folded: readonly Checkpoint[]): Promise<void> {
+/** Stores the checkpoints that have moved, that were open or that are. */
+async function save(
+  { look, trace }: AccountsAudit,
+  begun: readonly Checkpoint[],
+  folded: readonly Checkpoint[],
+): Promise<void> {
   const before = new Map(begun.map((checkpoint) => [checkpoint.accountId, checkpoint]));
-  const moved = folded.filter(({ accountId, posted, lookedThrough, usageThrough }) => {
+  const moved = folded.filter(({ accountId, posted, lookedThrough, usageThrough, isOpen }) => {
     const then = before.get(accountId);
-    return posted !== then?.posted || usageThrough !== then.usageThrough || lookedThrough !== then.lookedThrough;
+    const isThere =
+      posted === then?.posted && usageThrough === then.usageThrough && lookedThrough === then.lookedThrough;
+    return !isThere || isOpen || then.isOpen;
   });
   if (moved.length === 0) return;
-  await look(SAVE, [...columnsOfCheckpoints(moved), moved.map(({ lookedThrough }) => lookedThrough)]);
+  const open = moved.flatMap(({ accountId, isOpen }) => (isOpen ? [accountId] : []));
+  const looked = moved.map(({ lookedThrough }) => lookedThrough);
+  await look(SAVE, [...columnsOfCheckpoints(moved), looked, open, numberOf(trace)]);
 }
 
 /** Folds pages up to the horizon, and checks each record on the way. */
@@ -221,7 +281,7 @@ async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise
     const pages = await look<FoldRow>(FOLD, [accounts, usage, postings, horizon]);
     const ranges: Range[] = [];
     open = [];
-    for (const { id, records, last, charge, moved } of pages) {
+    for (const { id, records, last, charge, moved, is_posting: isPosting } of pages) {
       const before = folded.get(id);
       if (before === undefined) continue;
       const after = {
@@ -230,6 +290,7 @@ async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise
         usageThrough: last ?? before.usageThrough,
         // The run before may have had a later horizon: a folded range stays folded.
         postingsBefore: later(horizon, before.postingsBefore),
+        isOpen: isPosting,
       };
       folded.set(id, after);
       if (last !== null) ranges.push({ accountId: id, after: before.usageThrough, through: last });
@@ -252,7 +313,10 @@ async function lookAtRest(audit: AccountsAudit, folded: readonly Checkpoint[]): 
     for (const { accountId, through } of ranges) marks.set(accountId, through);
     open = pages.filter(({ records }) => records === RECORDS_PER_PAGE).map(({ id }) => id);
   }
-  return folded.map((each) => ({ ...each, lookedThrough: marks.get(each.accountId) ?? each.lookedThrough }));
+  return folded.map((each) => {
+    const lookedThrough = marks.get(each.accountId) ?? each.lookedThrough;
+    return { ...each, lookedThrough, isOpen: each.isOpen || lookedThrough > each.usageThrough };
+  });
 }
 
 async function auditRecords({ look, findings }: AccountsAudit, ranges: readonly Range[]): Promise<void> {
@@ -272,13 +336,13 @@ function later(a: string, b: string): string {
 
 function beginningOf(accountId: string): Checkpoint {
   const none = BEFORE_ALL_IDS;
-  return { accountId, posted: 0n, usageThrough: none, lookedThrough: none, postingsBefore: none };
+  return { accountId, posted: 0n, usageThrough: none, lookedThrough: none, postingsBefore: none, isOpen: true };
 }
 
-function fromRow({ id, posted, ...row }: AccountRow): Checkpoint {
+function fromRow({ id, posted, is_open: isOpen, ...row }: AccountRow): Checkpoint {
   if (posted === null) return beginningOf(id);
   const { usage_through: usageThrough, looked_through: lookedThrough, postings_before: postingsBefore } = row;
-  return { accountId: id, posted: BigInt(posted), usageThrough, lookedThrough, postingsBefore } as Checkpoint;
+  return { accountId: id, posted: BigInt(posted), usageThrough, lookedThrough, postingsBefore, isOpen } as Checkpoint;
 }
 
 /** Accounts, folded usage, folded postings, posted. */

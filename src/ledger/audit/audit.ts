@@ -9,7 +9,9 @@ import { LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHEC
 import { AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
 import type { AuditPlugin, Checks } from "./plugin.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
-import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./run.ts";
+import { readTrace } from "../changed-accounts.ts";
+import { auditFunds } from "./funds.ts";
+import { type AuditKind, beginAudit, readLastTrace, readPostingsBefore, recordAudit } from "./run.ts";
 
 export type { Violation } from "./findings.ts";
 
@@ -41,22 +43,26 @@ export async function audit(
   signal?.throwIfAborted();
   const beganAt = await beginAudit(pool, kind);
   const look = createLook(pool, { share, ...(signal === undefined ? {} : { signal }) });
+  const trace = await readTrace(look);
   const horizon = await readHorizon(look);
   const full = kind === "full";
+  const postings = full ? BEFORE_ALL_IDS : await readPostingsBefore(pool);
+  const since = { trace: full ? null : await readLastTrace(pool), postings };
   const findings = new AuditFindings();
   for (const { whole } of [OWN, ...topics]) {
     if (whole !== undefined) findings.add(await look<Violation>(inOneStatement(whole)));
   }
-  await auditUsedAccounts(look, findings);
-  await auditAccounts({ look, findings, full, horizon });
+  if (full) await auditUsedAccounts(look, findings);
+  await auditAccounts({ look, findings, full, horizon, trace, since });
+  await auditFunds({ look, findings, full, horizon });
   const seenBefore = findings.seen;
   const checks = Object.assign({}, ...[OWN, ...topics].map(({ postings }) => postings)) as Checks;
-  await auditPostings({ look, findings, checks, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
+  await auditPostings({ look, findings, checks, from: postings });
   const postingsBefore = findings.seen === seenBefore ? horizon : null;
   const missed: string[] = [];
   for (const { pages } of topics) await pages?.({ look, findings, full, notCompared: (what) => missed.push(what) });
   const { violations, hasMore } = findings;
-  await recordAudit(pool, { kind, beganAt, violations, postingsBefore });
+  await recordAudit(pool, { kind, beganAt, violations, postingsBefore, trace });
   return { ok: violations.length === 0, violations, hasMore, ...(missed.length > 0 && { notCompared: missed }) };
 }
 

@@ -4,6 +4,7 @@
 import type { Pool } from "pg";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import type { Trace } from "../changed-accounts.ts";
 import type { Violation } from "./findings.ts";
 
 /** Incremental: rows since each account's checkpoint. Full: all rows. */
@@ -32,8 +33,9 @@ const RECORD = `
 UPDATE audit_run SET covered_at = greatest(covered_at, $2::timestamptz), finished_at = clock_timestamp(),
   violations = CASE WHEN covered_at > $2::timestamptz THEN violations ELSE $3 END,
   found = CASE WHEN covered_at > $2::timestamptz THEN found ELSE $5::jsonb END,
-  postings_before = greatest(postings_before, $4::uuid)
+  postings_before = greatest(postings_before, $4::uuid), trace = CASE WHEN covered_at > $2::timestamptz THEN trace ELSE $6 END
 WHERE kind = $1 OR (kind = 'incremental' AND $1 = 'full')`;
+const LAST_TRACE = `SELECT trace FROM audit_run WHERE kind = 'incremental'`;
 const RUNS = `
 SELECT kind, started_at AS "startedAt", finished_at AS "finishedAt", covered_at AS "coveredAt", violations, found
 FROM audit_run ORDER BY kind DESC`;
@@ -63,15 +65,26 @@ export async function readPostingsBefore(pool: Pool): Promise<string> {
   return rows[0]?.postings_before ?? BEFORE_ALL_IDS;
 }
 
+/** The moment of the last run that ended. Null: not known. */
+export async function readLastTrace(pool: Pool): Promise<Trace | null> {
+  return (await pool.query<{ trace: Trace | null }>(LAST_TRACE)).rows[0]?.trace ?? null;
+}
+
 /**
  * Stores the findings of a run; a full run is also an incremental one. `postingsBefore` null: the first unchecked posting stays.
  */
 export async function recordAudit(
   pool: Pool,
-  run: { kind: AuditKind; beganAt: string; violations: readonly Violation[]; postingsBefore: string | null },
+  run: {
+    kind: AuditKind;
+    beganAt: string;
+    violations: readonly Violation[];
+    postingsBefore: string | null;
+    trace: Trace | null;
+  },
 ): Promise<void> {
   const found = JSON.stringify(run.violations.slice(0, MAX_KEPT));
-  await pool.query(RECORD, [run.kind, run.beganAt, run.violations.length, run.postingsBefore, found]);
+  await pool.query(RECORD, [run.kind, run.beganAt, run.violations.length, run.postingsBefore, found, run.trace]);
 }
 
 /** The stored state of the last runs of a kind. */

@@ -3,6 +3,8 @@
 import type { PlantedBug } from "../planted-bug.ts";
 
 const forgeries = (test: string) => ({ file: "test/money/forgeries.test.ts", test });
+const incremental = (test: string) => ({ file: "test/money/incremental-audit.test.ts", test });
+const ACCOUNTS = "src/ledger/audit/accounts.ts";
 const POSTINGS = "src/operator/audit-postings.ts";
 const RECORDS = "src/billing/usage/audit-records.ts";
 const GIFTS = "src/billing/audit-gifts.ts";
@@ -78,5 +80,44 @@ export const FORGERY_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: forgeries("counts every price of a demo at any time"),
+  },
+  {
+    name: "the incremental audit forgets an account whose rows are still to be folded",
+    edits: [
+      { file: ACCOUNTS, find: "isOpen: each.isOpen || lookedThrough > each.usageThrough", replace: "isOpen: false" },
+    ],
+    noticedBy: incremental("stores an account's sums up to ten minutes ago"),
+  },
+  {
+    name: "the incremental audit forgets an account in which it found something",
+    edits: [
+      {
+        file: ACCOUNTS,
+        find: "await look(LEAVE_OPEN, [begun.map(({ accountId }) => accountId), BEFORE_ALL_IDS, numberOf(audit.trace)]);",
+        replace: "",
+      },
+    ],
+    noticedBy: incremental("behind a checkpoint: "),
+  },
+  {
+    name: "the incremental audit looks at no account that has changed",
+    edits: [{ file: "src/ledger/changed-accounts.ts", find: "<= now.number - $1::bigint ORDER", replace: "< 0 ORDER" }],
+    noticedBy: incremental("sees money that moved behind a checkpoint"),
+  },
+  {
+    name: "the audit takes the transactions of another server for its own",
+    edits: [{ file: "src/ledger/changed-accounts.ts", find: "now?.system !== system || ", replace: "" }],
+    noticedBy: incremental("looks at every account where the last run was on another server"),
+  },
+  {
+    name: "the audit compares no fund with its postings",
+    edits: [
+      {
+        file: "src/ledger/audit/audit.ts",
+        find: "await auditFunds({ look, findings, full, horizon });",
+        replace: "",
+      },
+    ],
+    noticedBy: incremental("folds a merchant's fund, and finds one"),
   },
 ];
