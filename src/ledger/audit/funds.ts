@@ -25,7 +25,7 @@ FROM (
 ) page`;
 // $1 account, $2 fund, $3 asset, $4 the sum of what is folded, $5 folded through.
 const WRONG = `
-SELECT '${CHECK}' AS "check", f.id AS subject, format('posted %s, postings %s', f.posted, e.total) AS detail
+SELECT $$${CHECK}$$ AS "check", f.id AS subject, format('posted %s, postings %s', f.posted, e.total) AS detail
 FROM merchant_fund f
 CROSS JOIN LATERAL (
   SELECT $4::numeric + ${sumOf("$2::uuid", "$3")} AS total FROM posting WHERE account_id = $1::uuid AND id > $5::uuid
