@@ -130,6 +130,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/transfers/transfer-search-store.ts",
     "billing/usage/line-statements.ts",
     "billing/usage/margin.ts",
+    "billing/usage/recent-marks.ts",
     "billing/usage/summary.ts",
     "billing/top-ups/find-top-ups.ts",
     "billing/top-ups/provider-answers.ts",

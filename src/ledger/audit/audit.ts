@@ -5,7 +5,7 @@
 import type { Pool } from "pg";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { auditAccounts, readHorizon } from "./accounts.ts";
-import { LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./checks.ts";
+import { LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, UNKNOWN_NAMED, USED_ACCOUNTS, WHOLE_CHECKS } from "./checks.ts";
 import { AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
 import type { AuditPlugin, Checks } from "./plugin.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
@@ -46,18 +46,18 @@ export async function audit(
   const trace = await readTrace(look);
   const horizon = await readHorizon(look);
   const full = kind === "full";
-  const postings = full ? BEFORE_ALL_IDS : await readPostingsBefore(pool);
-  const since = { trace: full ? null : await readLastTrace(pool), postings };
+  const from = full ? BEFORE_ALL_IDS : await readPostingsBefore(pool);
+  const since = { trace: full ? null : await readLastTrace(pool), postings: from };
   const findings = new AuditFindings();
   for (const { whole } of [OWN, ...topics]) {
     if (whole !== undefined) findings.add(await look<Violation>(inOneStatement(whole)));
   }
-  if (full) await auditUsedAccounts(look, findings);
+  await (full ? auditUsedAccounts(look, findings) : auditNamedAccounts(look, findings, from));
   await auditAccounts({ look, findings, full, horizon, trace, since });
   await auditFunds({ look, findings, full, horizon });
   const seenBefore = findings.seen;
   const checks = Object.assign({}, ...[OWN, ...topics].map(({ postings }) => postings)) as Checks;
-  await auditPostings({ look, findings, checks, from: postings });
+  await auditPostings({ look, findings, checks, from });
   const postingsBefore = findings.seen === seenBefore ? horizon : null;
   const missed: string[] = [];
   for (const { pages } of topics) await pages?.({ look, findings, full, notCompared: (what) => missed.push(what) });
@@ -68,12 +68,19 @@ export async function audit(
 
 const OWN: AuditPlugin = { whole: WHOLE_CHECKS, postings: POSTING_CHECKS };
 
+const USED_CHECK = "every usage record is on an account that exists";
+
+/** The accounts of open holds and new postings: an incremental run steps through no others. */
+async function auditNamedAccounts(look: Look, findings: AuditFindings, from: string): Promise<void> {
+  const unknown = await look<{ id: string }>(UNKNOWN_NAMED, [from]);
+  findings.add(unknown.map(({ id }) => ({ check: USED_CHECK, subject: id, detail: "no such account" })));
+}
+
 async function auditUsedAccounts(look: Look, findings: AuditFindings): Promise<void> {
-  const check = "every usage record is on an account that exists";
   for (let after = BEFORE_ALL_IDS; ;) {
     const accounts = await look<{ id: string; is_known: boolean }>(USED_ACCOUNTS, [after]);
     const unknown = accounts.filter(({ is_known: isKnown }) => !isKnown);
-    findings.add(unknown.map(({ id }) => ({ check, subject: id, detail: "no such account" })));
+    findings.add(unknown.map(({ id }) => ({ check: USED_CHECK, subject: id, detail: "no such account" })));
     const last = accounts.at(-1);
     if (last === undefined || accounts.length < STEPS_PER_PAGE) return;
     after = last.id;

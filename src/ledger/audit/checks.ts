@@ -81,6 +81,12 @@ WITH RECURSIVE used(account_id, step) AS (
 SELECT account_id AS id, (SELECT count(*) FROM account a WHERE a.id = used.account_id) = 1 AS is_known
 FROM used WHERE account_id IS NOT NULL`;
 
+/** Accounts with usage that do not exist, of those that open holds and postings from $1 on name. */
+export const UNKNOWN_NAMED = `
+SELECT n.account_id AS id FROM (SELECT account_id FROM hold UNION SELECT account_id FROM posting WHERE id >= $1::uuid) n
+WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = n.account_id)
+  AND EXISTS (SELECT FROM usage_record u WHERE u.account_id = n.account_id)`;
+
 /** The last posting of a page that begins with the id $1. */
 export const LAST_OF_PAGE = `
 SELECT id FROM (SELECT id FROM posting WHERE id >= $1::uuid ORDER BY id LIMIT ${POSTINGS_PER_PAGE}) page
