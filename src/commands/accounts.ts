@@ -21,7 +21,13 @@ export const accountCommands: readonly Command[] = [
       const { accountId } = await withAuditLog(
         await operatorHere(database),
         (client) => createCustomer(client, { email, openAccount }),
-        (made) => ({ action: "account create", subject: made.accountId, reason: null, facts: { email } }),
+        ({ accountId: made }) => ({
+          action: "account create",
+          subject: made,
+          reason: null,
+          facts: { email },
+          inAccount: { accountId: made, action: "account.opened", subject: null },
+        }),
       );
       return { json: { accountId } };
     },

@@ -83,7 +83,7 @@ export const approvalCommands: readonly Command[] = [
         await withAuditLog(
           by,
           (client) => setDefaultLimits(client, order),
-          () => ({ action: "merchant default-limit", subject: null, reason: null, facts: order }),
+          () => ({ action: "merchant default-limit", subject: null, reason: null, facts: order, inAccount: null }),
         );
       }
       const { pool } = await database();

@@ -1,7 +1,6 @@
 // Members of accounts, for operators: whom an account has, and how it gets an owner again whose people are gone.
 
 import type { PoolClient } from "pg";
-import { recordActivity } from "../identity/members/activity.ts";
 import { budgetFacts } from "../identity/members/member-budgets.ts";
 import { type Member, readMembers, readPersonOfEmail, readRole } from "../identity/members/member-store.ts";
 import { endMembership, MAX_MEMBERS, revokedFacts, setMember } from "../identity/members/members.ts";
@@ -80,11 +79,15 @@ export const memberCommands: readonly Command[] = [
           await lockAccount(client, accountId);
           const person = await requirePerson(client, facts.email);
           await setMember(ports, client, { accountId, personId: person, role });
-          const line = { accountId, personId: null, actor: "operator", action: "member.set", subject: person, facts };
-          await recordActivity(client, line);
           return person;
         },
-        () => ({ action: "member add", subject: accountId, reason: values.get("reason") ?? null, facts }),
+        (person) => ({
+          action: "member add",
+          subject: accountId,
+          reason: values.get("reason") ?? null,
+          facts,
+          inAccount: { accountId, action: "member.set", subject: person, facts },
+        }),
       );
       return { json: { personId, role } };
     },
@@ -112,10 +115,14 @@ export const memberCommands: readonly Command[] = [
           await lockAccount(client, accountId);
           requireMember(await readMembers(client, accountId, MAX_MEMBERS), address);
           await setMemberBudget(client, { ...which, budget: chosen });
-          const line = { accountId, personId: null, actor: "operator", action: "member.budget_set", subject: personId };
-          await recordActivity(client, { ...line, facts });
         },
-        () => ({ action: "member budget", subject: accountId, reason: values.get("reason") ?? null, facts }),
+        () => ({
+          action: "member budget",
+          subject: accountId,
+          reason: values.get("reason") ?? null,
+          facts,
+          inAccount: { accountId, action: "member.budget_set", subject: personId, facts },
+        }),
       );
       const set = await readMemberBudget(pool, which);
       return { json: { personId, ...budgetColumns(set ?? undefined) } };
@@ -136,16 +143,19 @@ export const memberCommands: readonly Command[] = [
           const members = await readMembers(client, accountId, MAX_MEMBERS);
           const member = members.find((each) => each.personId === personId);
           if (member === undefined || (await readRole(client, { accountId, personId })) === null) throw noMember();
-          const taken = await endMembership(ports, client, { accountId, member });
-          const line = { accountId, personId: null, actor: "operator", action: "member.removed", subject: personId };
-          await recordActivity(client, { ...line, facts: { ...facts, ...revokedFacts(taken) } });
-          return taken;
+          return { personId, ...(await endMembership(ports, client, { accountId, member })) };
         },
-        (taken) => ({
+        ({ personId, ...taken }) => ({
           action: "member remove",
           subject: accountId,
           reason: values.get("reason") ?? null,
           facts: { ...facts, ...taken },
+          inAccount: {
+            accountId,
+            action: "member.removed",
+            subject: personId,
+            facts: { ...facts, ...revokedFacts(taken) },
+          },
         }),
       );
       return { json: { revokedKeys: revoked.keys, revokedPairs: revoked.pairs } };

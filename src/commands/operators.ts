@@ -24,7 +24,7 @@ export const operatorCommands: readonly Command[] = [
       const link = await withAuditLog(
         await operatorHere(database),
         (client) => inviteOperator(client, baseUrlOf(config, config.httpPort)),
-        () => ({ action: "operator link", subject: null, reason: null }),
+        () => ({ action: "operator link", subject: null, reason: null, inAccount: null }),
       );
       return { json: { link }, text: link };
     },
@@ -48,7 +48,7 @@ export const operatorCommands: readonly Command[] = [
       const personId = await withAuditLog(
         await operatorHere(database),
         (client) => removeOperator(client, email),
-        (id) => ({ action: "operator remove", subject: id, reason: null }),
+        (id) => ({ action: "operator remove", subject: id, reason: null, inAccount: null }),
       );
       return { json: { personId } };
     },

@@ -1,4 +1,5 @@
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
+import { ofOwnAccount } from "../identity/end-sessions.ts";
 import { resetSecondFactor } from "../identity/second-factor/reset-second-factor.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
@@ -18,7 +19,12 @@ export const secondFactorCommands: readonly Command[] = [
       const personId = await withAuditLog(
         await operatorHere(database),
         (client) => resetSecondFactor(client, email),
-        (id) => ({ action: "person reset-second-factor", subject: id, reason }),
+        async (id, client) => ({
+          action: "person reset-second-factor",
+          subject: id,
+          reason,
+          inAccount: await ofOwnAccount(client, id, "person.second_factor_reset"),
+        }),
       );
       return { json: { personId } };
     },

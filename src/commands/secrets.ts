@@ -44,6 +44,7 @@ async function rotate(values: CommandValues, { database }: CommandContext): Prom
       subject: null,
       reason: null,
       facts: { form, ...counts, unreadable: unreadable.length },
+      inAccount: null,
     }),
   );
   return { json, ok: unreadable.length === 0 && counts.left === 0 };

@@ -102,7 +102,7 @@ async function seedInTurn({ config, database, seed }: SeedOptions): Promise<Seed
   await withAuditLog(
     by,
     () => Promise.resolve(),
-    () => ({ action: ACTION, subject: accountId, reason: null, facts: { ...done, seed } }),
+    () => ({ action: ACTION, subject: accountId, reason: null, facts: { ...done, seed }, inAccount: null }),
   );
   return { ...nothing, ...done, seeded: true };
 }

@@ -4,7 +4,8 @@
 import type { PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
 import { withAuditLog, type OperatorContext } from "../operator/audit-log/operator-actions.ts";
-import { personOfEmail } from "./people-store.ts";
+import type { AccountChange } from "../operator/audit-log/account-changes.ts";
+import { personOfEmail, readPerson } from "./people-store.ts";
 
 const OF_PERSON = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
 const OF_ACCOUNT = `
@@ -34,6 +35,23 @@ export function signOutPerson(
       if (personId === null) throw new NotFound("There is no person with this e-mail address.");
       return { personId, sessions: await endSessionsOfPerson(client, personId) };
     },
-    ({ personId, sessions }) => ({ action: "person sign-out", subject: personId, reason, facts: { sessions } }),
+    async ({ personId, sessions }, client) => ({
+      action: "person sign-out",
+      subject: personId,
+      reason,
+      facts: { sessions },
+      inAccount: await ofOwnAccount(client, personId, "person.signed_out"),
+    }),
   );
+}
+
+/** A change of a person, in the person's own account. Null: the person has none yet. */
+export async function ofOwnAccount(
+  client: PoolClient,
+  personId: string,
+  action: string,
+): Promise<AccountChange | null> {
+  const person = await readPerson(client, personId);
+  if (person?.accountId == null) return null;
+  return { accountId: person.accountId, action, subject: personId, facts: { email: person.email } };
 }

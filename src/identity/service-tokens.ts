@@ -8,7 +8,8 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { createSecretLookup, type SecretLookup } from "../kernel/credential-cache.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import type { TokenScope } from "./principal.ts";
-import { withAuditLog, type OperatorAction, type OperatorContext } from "../operator/audit-log/operator-actions.ts";
+import type { AccountChange } from "../operator/audit-log/account-changes.ts";
+import { type CommandLine, withAuditLog, type OperatorContext } from "../operator/audit-log/operator-actions.ts";
 import {
   insertServiceToken,
   markServiceTokenRevoked,
@@ -73,10 +74,12 @@ function problem(field: string, rule: string, message: string): ValidationError 
 }
 
 /** The line of a new token in the operators' log. */
-export function lineOfNewToken({ token }: IssuedServiceToken): Omit<OperatorAction, "operator"> {
+export function lineOfNewToken({ token }: IssuedServiceToken): CommandLine {
   const { tokenId, name, accountId, scopes, expiresAt } = token;
   const facts = { name, account: accountId, scopes: scopes.join(" "), expires: expiresAt.toISOString() };
-  return { action: "service-token create", subject: tokenId, reason: null, facts };
+  const shown = { name, scopes: scopes.join(" "), expires: expiresAt.toISOString() };
+  const inAccount = ofAccount(token, { action: "service_token.created", facts: shown });
+  return { action: "service-token create", subject: tokenId, reason: null, facts, inAccount };
 }
 
 /** Every token, newest first, revoked ones included. */
@@ -99,9 +102,21 @@ export async function revokeServiceToken(by: OperatorContext, tokenId: string): 
   const { token } = await withAuditLog(
     by,
     (client) => withdrawServiceToken(client, tokenId),
-    ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),
+    ({ token: revoked, isNew }) => {
+      if (!isNew) return null;
+      const inAccount = ofAccount(revoked, { action: "service_token.revoked", facts: { name: revoked.name } });
+      return { action: "service-token revoke", subject: tokenId, reason: null, inAccount };
+    },
   );
   return token;
+}
+
+/** A change of a token in its account. Null: the token is of all accounts. */
+function ofAccount(
+  { tokenId, accountId }: ServiceToken,
+  change: Pick<AccountChange, "action" | "facts">,
+): AccountChange | null {
+  return accountId === null ? null : { accountId, subject: tokenId, ...change };
 }
 
 /** The working token of a secret; null: there is none. */

@@ -156,6 +156,13 @@ export const grants: readonly Grant[] = [
     reason: "the serving role deletes none itself: a function of the owner does, for transfers that have ended",
   },
   {
+    files: "operator/audit-log/account-changes.ts",
+    tables: ["account_activity"],
+    access: "change",
+    reason:
+      "a command's line in the log of its account is written with the one in the operators' log; identity calls this room",
+  },
+  {
     files: "database/functions/webhook_log",
     tables: ["webhook_delivery", "webhook_attempt"],
     access: "change",

@@ -1,6 +1,7 @@
 // Members of an account in the browser: invited by mail, seeing what the role allows, switching accounts, and removed.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { limitAccount } from "../../src/operator/commands/accounts.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
 type Person = Awaited<ReturnType<Dashboard["signUp"]>>;
@@ -114,6 +115,29 @@ describe("members of an account", () => {
     await expect.poll(() => links(developer)).not.toContain("Anggota");
     await open(developer, "/keys");
     await page.getByText("kunci pengembang").first().waitFor();
+  });
+
+  it("see what an operator changed, in both languages and without the operator", async () => {
+    const { database } = dashboard.database;
+    const { rows } = await database.pool.query<{ id: string }>(
+      "SELECT account_id AS id FROM customer WHERE email = $1",
+      [owner.email],
+    );
+    const by = { database, operator: "ani@operators.example" };
+    await limitAccount(by, { accountId: rows[0]?.id ?? "", most: 7, reason: "a secret of operators" });
+    const { page } = owner;
+    await open(owner, "/members");
+    const line = (name: string) => page.getByRole("table", { name }).getByRole("row").nth(1);
+    await line("Catatan aktivitas").getByText("Operator Saldo").waitFor();
+    await line("Catatan aktivitas").getByText("Mengatur batas permintaan bersamaan").waitFor();
+    await page.evaluate(`localStorage.setItem("saldo.language", "en")`);
+    await page.reload();
+    await line("Activity log").getByText("Saldo operator").waitFor();
+    await line("Activity log").getByText("Set the limit of requests at once").waitFor();
+    expect(await page.getByText(/operators\.example|a secret of operators/).count()).toBe(0);
+    await page.evaluate(`localStorage.setItem("saldo.language", "id")`);
+    await page.reload();
+    await page.getByRole("table", { name: "Anggota akun ini" }).waitFor();
   });
 
   it("lose access when they are removed, and their keys are revoked", async () => {

@@ -149,6 +149,38 @@ const changing: Readonly<Record<string, () => Promise<object>>> = {
   refuseApproval: () => Promise.resolve({ approvalId: approvalIds[3] }),
 };
 
+/** Methods that the account reads of in its own log. */
+const IN_ACCOUNT: ReadonlySet<string> = new Set([
+  "creditAccount",
+  "adjustAccount",
+  "freezeAccount",
+  "unfreezeAccount",
+  "setAccountLimit",
+  "creditUsage",
+  "verifyTopUp",
+  "approveTransfer",
+  "rejectTransfer",
+  "grantApproval",
+  "setFee",
+  "setLimit",
+  "creditMerchant",
+]);
+/** Those that change something and are in no account's log, with the reason. */
+const IN_NO_ACCOUNT: Readonly<Record<string, string>> = {
+  publishCatalog: "of the whole service",
+  recountAccount: "a repaired count of ours",
+  resumePayoutWallet: "of the whole service",
+  stopPayouts: "of the whole service",
+  startPayouts: "of the whole service",
+  refuseApproval: "nothing is changed",
+  updateSettings: "of the whole service",
+  stopAdmission: "of the whole service",
+  startAdmission: "of the whole service",
+};
+const activity = async (): Promise<number> =>
+  (await served.database.pool.query<{ lines: number }>("SELECT count(*)::int AS lines FROM account_activity")).rows[0]
+    ?.lines ?? -1;
+
 type Call = (request: unknown) => Promise<unknown>;
 const callOf = (client: object, { localName }: DescMethod): Call => (client as Record<string, Call>)[localName] as Call;
 const requestOf = ({ localName }: DescMethod): unknown => {
@@ -165,8 +197,11 @@ describe("every method of operators", () => {
       if (name === "recountAccount") {
         await served.database.pool.query("UPDATE account SET open_holds = 3 WHERE id = $1", [accountId]);
       }
+      expect([isRead(method), IN_ACCOUNT.has(name), name in IN_NO_ACCOUNT].filter(Boolean)).toHaveLength(1);
+      const shownBefore = await activity();
       const before = await served.actions();
       await callOf(served.operator, method)(requestOf(method));
+      expect((await activity()) - shownBefore).toBe(IN_ACCOUNT.has(name) ? 1 : 0);
       const { count, newest } = await served.actions();
       // An approved command has a line of its own, with the operator who gave it.
       expect(count - before.count).toBe(isRead(method) ? 0 : name === "grantApproval" ? 2 : 1);

@@ -17,6 +17,14 @@ async function linesOf(topUpId: string): Promise<string[]> {
   return (await setup.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
 }
 
+/** What the account reads of it. */
+async function activityOf(topUpId: string): Promise<string[]> {
+  const text = "SELECT action FROM account_activity WHERE subject = $1 AND actor = 'operator' ORDER BY id";
+  return (await setup.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
+}
+
+const chargeBack = (topUpId: string) => ({ topUpId, how: "charge-back", amount: null }) as const;
+
 it("the line of a command is there when the provider is asked, and stays when it does not answer", async () => {
   const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const { topUpId } = await setup.open(process, await setup.money.account(0n));
@@ -33,6 +41,8 @@ it("the line of a command is there when the provider is asked, and stays when it
   const parts = { topUps: process.topUps, desk };
   await returnSandboxPayment(by, parts, { topUpId, how: "refund", amount: null });
   expect(seen).toEqual([["top-up verify"], ["top-up verify", "top-up refund"]]);
+  await returnSandboxPayment(by, { ...parts, desk: { ...desk, chargeBack: async () => {} } }, chargeBack(topUpId));
+  expect(await activityOf(topUpId)).toEqual(["top_up.checked", "top_up.refunded", "top_up.charged_back"]);
 });
 
 it("a command that names a top-up in capitals is about the same payment", async () => {

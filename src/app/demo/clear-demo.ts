@@ -29,7 +29,13 @@ export type ClearedDemo = {
  * service runs, or requests and production transfers are open.
  */
 export function clearDemo(by: OperatorContext): Promise<ClearedDemo> {
-  return withAuditLog(by, clear, (facts) => ({ action: "demo clear", subject: null, reason: null, facts }));
+  return withAuditLog(by, clear, (facts) => ({
+    action: "demo clear",
+    subject: null,
+    reason: null,
+    facts,
+    inAccount: null,
+  }));
 }
 
 async function clear(client: PoolClient): Promise<ClearedDemo> {

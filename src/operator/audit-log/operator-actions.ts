@@ -7,6 +7,7 @@ import { entitiesOn } from "../../database/orm.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { uuidv7, uuidv7Floor } from "../../kernel/ids.ts";
+import { type AccountChange, recordAccountChange } from "./account-changes.ts";
 
 export type OperatorAction = {
   /** Who ordered it: a person's e-mail address, or the login that ran a command, as `name@machine`. */
@@ -18,6 +19,12 @@ export type OperatorAction = {
   readonly reason: string | null;
   /** Further facts; amounts are decimal texts. */
   readonly facts?: Readonly<Record<string, string | number | null>>;
+};
+
+/** The line of a command, and of the change in the log that the customer reads. */
+export type CommandLine = Omit<OperatorAction, "operator"> & {
+  /** Null: the command changes nothing in one account. `test/operator/account-activity.test.ts` has the reasons. */
+  readonly inAccount: AccountChange | null;
 };
 
 export type DoneAction = Required<OperatorAction> & { readonly actionId: string; readonly doneAt: Date };
@@ -53,18 +60,21 @@ export async function recordAction(client: PoolClient, action: OperatorAction): 
 }
 
 /**
- * Carries an operator's command out and records the operator, in one transaction. `line` describes the change; null: nothing was
- * changed, so there is nothing to record.
+ * Carries an operator's command out and records it, in one transaction: with the operator in the operators' log, and without in the log
+ * of the account that it changes. `line` describes the change; null: nothing was changed, so there is nothing to record.
  */
 export function withAuditLog<Outcome>(
   { database, operator, within }: OperatorContext,
   work: (client: PoolClient) => Promise<Outcome>,
-  line: (outcome: Outcome) => Omit<OperatorAction, "operator"> | null,
+  line: (outcome: Outcome, client: PoolClient) => CommandLine | null | Promise<CommandLine | null>,
 ): Promise<Outcome> {
   const inOne = async (client: PoolClient): Promise<Outcome> => {
     const outcome = await work(client);
-    const action = line(outcome);
-    if (action !== null) await recordAction(client, { operator, ...action });
+    const described = await line(outcome, client);
+    if (described === null) return outcome;
+    const { inAccount, ...action } = described;
+    await recordAction(client, { operator, ...action });
+    if (inAccount !== null) await recordAccountChange(client, inAccount);
     return outcome;
   };
   return within === undefined ? withRetry(() => withTransaction(database, inOne)) : inOne(within);

@@ -3,6 +3,7 @@
 
 import type { PoolClient } from "pg";
 import { endSessionsOfAccount } from "../../identity/end-sessions.ts";
+import type { AccountChange } from "../audit-log/account-changes.ts";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
@@ -35,7 +36,7 @@ export type MoneyCommand = {
 export async function creditAccount(by: OperatorContext, command: MoneyCommand): Promise<PostedMove> {
   requireBounded(command.amount);
   const { accountId, amount, reason, reference } = command;
-  return recorded(by, { action: "account credit", command, reason }, (client) =>
+  return recorded(by, { action: "account credit", inAccount: "account.credited", command, reason }, (client) =>
     creditOnce(client, {
       accountId,
       amount,
@@ -55,7 +56,7 @@ export async function adjustAccount(by: OperatorContext, command: MoneyCommand):
   const { accountId, amount, reason } = command;
   const size = amount < 0n ? -amount : amount;
   requireBounded(size);
-  return recorded(by, { action: "account adjust", command, reason }, async (client) => {
+  return recorded(by, { action: "account adjust", inAccount: "account.adjusted", command, reason }, async (client) => {
     await lockAccount(client, accountId);
     const reference = await adjustmentReference(client, command.reference);
     const posting = { accountId, amount: size, reason: ADJUSTMENT, note: reason, reference };
@@ -79,14 +80,16 @@ async function adjustmentReference(client: PoolClient, name: string): Promise<st
 
 function recorded(
   by: OperatorContext,
-  { action, command, reason }: { action: string; command: MoneyCommand; reason: string },
+  { action, inAccount, command, reason }: { action: string; inAccount: string; command: MoneyCommand; reason: string },
   work: (client: PoolClient) => Promise<PostedMove>,
 ): Promise<PostedMove> {
-  return withAuditLog(by, work, ({ isNew, postingId }) =>
-    isNew
-      ? { action, subject: command.accountId, reason, facts: { postingId, amount: formatMoney(idr(command.amount)) } }
-      : null,
-  );
+  const { accountId } = command;
+  const amount = formatMoney(idr(command.amount));
+  return withAuditLog(by, work, ({ isNew, postingId }) => {
+    if (!isNew) return null;
+    const change = { accountId, action: inAccount, subject: postingId, facts: { amount, currencyCode: "IDR" } };
+    return { action, subject: accountId, reason, facts: { postingId, amount }, inAccount: change };
+  });
 }
 
 function requireBounded(amount: bigint): void {
@@ -100,15 +103,18 @@ export function creditUsage(by: OperatorContext, command: CreditNote): Promise<W
   return withAuditLog(
     by,
     (client) => creditNotes.creditUsage(client, command),
-    ({ isNew, postingId, amount }) =>
-      isNew
-        ? {
-            action: "usage credit",
-            subject: command.requestId,
-            reason: command.note,
-            facts: { postingId, amount: formatMoney(idr(amount)) },
-          }
-        : null,
+    ({ isNew, postingId, accountId, ...note }) => {
+      if (!isNew) return null;
+      const amount = formatMoney(idr(note.amount));
+      const facts = { amount, currencyCode: "IDR" };
+      return {
+        action: "usage credit",
+        subject: command.requestId,
+        reason: command.note,
+        facts: { postingId, amount },
+        inAccount: { accountId, action: "usage.credited", subject: command.requestId, facts },
+      };
+    },
   );
 }
 
@@ -117,7 +123,7 @@ type AccountCommand = { readonly accountId: string; readonly reason: string | nu
 
 /** Refuses an account's new requests, and ends the sessions of its person. Errors: NotFound. */
 export function freezeAccount(by: OperatorContext, command: AccountCommand): Promise<ChangedLimits> {
-  return changeLimits(by, { action: "account freeze", command }, async (client) => {
+  return changeLimits(by, { action: "account freeze", inAccount: "account.frozen", command }, async (client) => {
     const changed = await accountLimits.freezeAccount(client, command.accountId);
     if (changed.isChanged) await endSessionsOfAccount(client, command.accountId);
     return changed;
@@ -126,7 +132,7 @@ export function freezeAccount(by: OperatorContext, command: AccountCommand): Pro
 
 /** Admits the account's requests again. Errors: NotFound. */
 export function unfreezeAccount(by: OperatorContext, command: AccountCommand): Promise<ChangedLimits> {
-  return changeLimits(by, { action: "account unfreeze", command }, (client) =>
+  return changeLimits(by, { action: "account unfreeze", inAccount: "account.unfrozen", command }, (client) =>
     accountLimits.unfreezeAccount(client, command.accountId),
   );
 }
@@ -137,8 +143,10 @@ export function limitAccount(
   command: AccountCommand & { readonly most: number },
 ): Promise<ChangedLimits> {
   const { accountId, most } = command;
-  return changeLimits(by, { action: "account limit", command, facts: { maxOpenRequests: most } }, (client) =>
-    accountLimits.limitOpenRequests(client, { accountId, most }),
+  return changeLimits(
+    by,
+    { action: "account limit", inAccount: "account.limited", command, facts: { maxOpenRequests: most } },
+    (client) => accountLimits.limitOpenRequests(client, { accountId, most }),
   );
 }
 
@@ -146,14 +154,16 @@ function changeLimits(
   by: OperatorContext,
   {
     action,
+    inAccount,
     command,
     facts = {},
-  }: { action: string; command: AccountCommand; facts?: Readonly<Record<string, number>> },
+  }: { action: string; inAccount: string; command: AccountCommand; facts?: Readonly<Record<string, number>> },
   change: (client: PoolClient) => Promise<ChangedLimits>,
 ): Promise<ChangedLimits> {
   const { accountId, reason } = command;
+  const shown: AccountChange = { accountId, action: inAccount, subject: null, facts };
   return withAuditLog(by, change, ({ isChanged }) =>
-    isChanged ? { action, subject: accountId, reason, facts } : null,
+    isChanged ? { action, subject: accountId, reason, facts, inAccount: shown } : null,
   );
 }
 
@@ -166,6 +176,8 @@ export function recountAccount(
     by,
     (client) => accountLimits.recountOpenRequests(client, accountId),
     ({ isChanged, was, openRequests }) =>
-      isChanged ? { action: "account recount", subject: accountId, reason, facts: { was, is: openRequests } } : null,
+      isChanged
+        ? { action: "account recount", subject: accountId, reason, facts: { was, is: openRequests }, inAccount: null }
+        : null,
   );
 }

@@ -9,7 +9,7 @@ export async function stopAdmissions(by: OperatorContext, { reason }: { reason: 
   await withAuditLog(
     by,
     (client) => admissionSwitch.stopAdmissions(client, reason),
-    (isNew) => (isNew ? { action: "admission stop", subject: null, reason } : null),
+    (isNew) => (isNew ? { action: "admission stop", subject: null, reason, inAccount: null } : null),
   );
   return admissionSwitch.readAdmissionStop(by.database.pool);
 }
@@ -17,7 +17,7 @@ export async function stopAdmissions(by: OperatorContext, { reason }: { reason: 
 /** Admits chat requests again. */
 export async function startAdmissions(by: OperatorContext): Promise<AdmissionStop> {
   await withAuditLog(by, admissionSwitch.startAdmissions, (isNew) =>
-    isNew ? { action: "admission start", subject: null, reason: null } : null,
+    isNew ? { action: "admission start", subject: null, reason: null, inAccount: null } : null,
   );
   return admissionSwitch.readAdmissionStop(by.database.pool);
 }

@@ -20,6 +20,7 @@ export function publishCatalog(
         subject: String(version),
         reason: command.reason,
         facts: { version, added: count("added"), changed: count("changed"), retired: count("retired") },
+        inAccount: null,
       };
     },
   );

@@ -20,6 +20,7 @@ export function issueKey(
       subject: accountId,
       reason: null,
       facts: { keyId, name, rateLimit, ...factsOf(limits) },
+      inAccount: { accountId, action: "key.created", subject: keyId, facts: { name, rateLimit, ...factsOf(limits) } },
     }),
   );
 }
@@ -34,6 +35,7 @@ export function updateKey(by: OperatorContext, change: KeyChange): Promise<ApiKe
       subject: accountId,
       reason: null,
       facts: { keyId, name, rateLimit, ...factsOf(limits) },
+      inAccount: { accountId, action: "key.updated", subject: keyId, facts: { name, rateLimit, ...factsOf(limits) } },
     }),
   );
 }
@@ -55,6 +57,14 @@ export function revokeKey(by: OperatorContext, { keyId }: { keyId: string }): Pr
     by,
     (client) => withdrawKey(client, { keyId }),
     ({ isNew, accountId, name }) =>
-      isNew ? { action: "key revoke", subject: accountId, reason: null, facts: { keyId, name } } : null,
+      isNew
+        ? {
+            action: "key revoke",
+            subject: accountId,
+            reason: null,
+            facts: { keyId, name },
+            inAccount: { accountId, action: "key.revoked", subject: keyId, facts: { name } },
+          }
+        : null,
   );
 }

@@ -1,7 +1,9 @@
 // What operators do to merchants: creating one, crediting its funds, its callbacks, and the fees of transfers.
 
+import type { PoolClient } from "pg";
 import type { ChangedSettings } from "../../callbacks/callback-settings.ts";
 import type { CallbackPlaces } from "../../callbacks/callback-url.ts";
+import type { AccountChange } from "../audit-log/account-changes.ts";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
 import { changeCallbackSettings, type SettingsChange } from "../../merchant/callbacks/callback-settings.ts";
@@ -14,6 +16,7 @@ import {
   type MerchantCredit,
   type NewMerchant,
 } from "../../merchant/merchants/merchants.ts";
+import { readOwner } from "../../merchant/merchants/store.ts";
 import * as fees from "../../merchant/merchants/set-fee.ts";
 import type { FeeChange, SetFee } from "../../merchant/merchants/set-fee.ts";
 
@@ -30,6 +33,12 @@ export function createMerchant(
       subject: command.accountId,
       reason: null,
       facts: { merchantId, environment: command.environment },
+      inAccount: {
+        accountId: command.accountId,
+        action: "merchant.created",
+        subject: merchantId,
+        facts: { environment: command.environment },
+      },
     }),
   );
 }
@@ -43,13 +52,14 @@ export function creditMerchant(
   return withAuditLog(
     by,
     (client) => creditMerchantWithin(client, { ...command, reference: `operator:${reference}` }),
-    ({ isNew, postingId, amount }) =>
+    async ({ isNew, postingId, amount }, client) =>
       isNew
         ? {
             action: "merchant credit",
             subject: merchantId,
             reason,
             facts: { postingId, currencyCode, network, amount },
+            inAccount: await ofMerchant(client, merchantId, "merchant.credited", { amount, currencyCode, network }),
           }
         : null,
   );
@@ -64,11 +74,13 @@ export function updateCallbacks(
   return withAuditLog(
     by,
     (client) => changeCallbackSettings(client, places, change),
-    ({ settings, secret }) => ({
+    async ({ settings, secret }, client) => ({
       action: "merchant callback",
       subject: change.merchantId,
       reason: null,
       facts: { url: settings.url, newSecret: secret === "" ? null : settings.secretLastFour },
+      // Not the address: a log of all members shows none.
+      inAccount: await ofMerchant(client, change.merchantId, "merchant.callbacks_set"),
     }),
   );
 }
@@ -81,16 +93,34 @@ export function setFee(
   return withAuditLog(
     by,
     (client) => fees.setFee(client, command),
-    ({ row, isNew }) =>
-      isNew
-        ? {
-            action: "fee set",
-            subject: row.merchantId,
-            reason,
-            facts: { feeRowId: row.id, currencyCode: row.currencyCode, version: row.version, ...termTexts(row) },
-          }
-        : null,
+    async ({ row, isNew }, client) => {
+      if (!isNew) return null;
+      const { id: feeRowId, merchantId, currencyCode, version } = row;
+      const terms = termTexts(row);
+      return {
+        action: "fee set",
+        subject: merchantId,
+        reason,
+        facts: { feeRowId, currencyCode, version, ...terms },
+        // A fee of a currency, or of all others, is of no single account.
+        inAccount:
+          merchantId === null
+            ? null
+            : await ofMerchant(client, merchantId, "merchant.fee_set", { currencyCode, ...terms }),
+      };
+    },
   );
+}
+
+/** A change of a merchant, in its account. */
+export async function ofMerchant(
+  client: PoolClient,
+  merchantId: string,
+  action: string,
+  facts: AccountChange["facts"] = {},
+): Promise<AccountChange> {
+  const { accountId } = await readOwner(client, merchantId);
+  return { accountId, action, subject: merchantId, facts };
 }
 
 /** The terms of a row in plain digits. Null: no such bound. */

@@ -3,12 +3,15 @@
 import type { Pool, PoolClient } from "pg";
 import { recordAction, withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
 import { forgetJournals } from "../../merchant/payouts/forget-journals.ts";
 import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
 import { readWallet } from "../../merchant/payouts/wallet-store.ts";
 import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
 import type { UncoveredTransfer } from "../../merchant/payouts/lost-transfers.ts";
+import { readTransfer } from "../../merchant/transfers/transfer-store.ts";
+import { ofMerchant } from "./merchants.ts";
 import { findForeignNonces, type ResumedWallet, resumeSigning } from "../../merchant/payouts/resume-wallet.ts";
 
 /** A stop of a wallet: since when, and why. */
@@ -64,6 +67,7 @@ export async function resumeWallet(
               ...(firstNonce === null ? {} : { firstNonce }),
               ...(remadeTransfers === undefined ? {} : { remadeTransfers: remadeTransfers.join(" ") }),
             },
+            inAccount: null,
           }
         : null,
   );
@@ -83,7 +87,8 @@ export function stopPayouts(by: OperatorContext, command: StopScope & { readonly
   return withAuditLog(
     by,
     (client) => setStop(client, { ...command, operator: by.operator }),
-    (isNew) => (isNew ? { action: "payout stop", subject: subjectOf(command), reason: command.reason } : null),
+    (isNew) =>
+      isNew ? { action: "payout stop", subject: subjectOf(command), reason: command.reason, inAccount: null } : null,
   );
 }
 
@@ -92,7 +97,8 @@ export function startPayouts(by: OperatorContext, command: StopScope & { readonl
   return withAuditLog(
     by,
     (client) => clearStop(client, command),
-    (isNew) => (isNew ? { action: "payout start", subject: subjectOf(command), reason: command.reason } : null),
+    (isNew) =>
+      isNew ? { action: "payout start", subject: subjectOf(command), reason: command.reason, inAccount: null } : null,
   );
 }
 
@@ -111,7 +117,19 @@ export function acceptShortPayout(
   return withAuditLog(
     by,
     (client) => acceptShort(client, transferId),
-    (isNew) => (isNew ? { action: "payout accept-short", subject: transferId, reason } : null),
+    async (isNew, client) => {
+      if (!isNew) return null;
+      const transfer = await readTransfer(client, transferId);
+      invariant(transfer !== undefined, "a payout is of a transfer");
+      const { merchantId, externalId } = transfer;
+      const change = await ofMerchant(client, merchantId, "transfer.short_accepted", { externalId });
+      return {
+        action: "payout accept-short",
+        subject: transferId,
+        reason,
+        inAccount: { ...change, subject: transferId },
+      };
+    },
   );
 }
 
@@ -123,7 +141,7 @@ export function forgetNode(
   return withAuditLog(
     by,
     (client) => forgetJournals(client, host),
-    (journals) => ({ action: "payout journal forget", subject: host, reason, facts: { journals } }),
+    (journals) => ({ action: "payout journal forget", subject: host, reason, facts: { journals }, inAccount: null }),
   );
 }
 

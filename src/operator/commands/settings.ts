@@ -29,7 +29,10 @@ export async function updateSettings(
         facts.push({ taxRate: tax.rate, taxIncluded: tax.isIncluded ? "yes" : "no" });
       return Object.assign({}, ...facts) as Facts;
     },
-    (facts) => (Object.keys(facts).length > 0 ? { action: "settings update", subject: null, reason, facts } : null),
+    (facts) =>
+      Object.keys(facts).length > 0
+        ? { action: "settings update", subject: null, reason, facts, inAccount: null }
+        : null,
   );
   return readBillingSettings(by.database.pool);
 }

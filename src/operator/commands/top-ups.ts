@@ -20,7 +20,11 @@ export async function verifyTopUp(
   verifyNow: TopUps["verifyNow"],
   command: { topUpId: string; reason: string | null },
 ): Promise<TopUp> {
-  const { topUpId } = await recordCommand(by, command.topUpId, { action: "top-up verify", reason: command.reason });
+  const { topUpId } = await recordCommand(by, command.topUpId, {
+    action: "top-up verify",
+    inAccount: "top_up.checked",
+    reason: command.reason,
+  });
   return verifyNow(topUpId);
 }
 
@@ -36,6 +40,7 @@ export function postProviderFee(by: OperatorContext, command: ProviderFee): Prom
             subject: topUp.topUpId,
             reason: command.reference,
             facts: { postingId, accountId: topUp.accountId, amount: formatMoney(idr(command.amount)) },
+            inAccount: null,
           }
         : null,
   );
@@ -51,7 +56,12 @@ export async function returnSandboxPayment(
   { how, amount, ...command }: { topUpId: string; how: "refund" | "charge-back"; amount: bigint | null },
 ): Promise<TopUp> {
   const facts = { amount: amount === null ? "all" : formatMoney(idr(amount)) };
-  const { topUpId } = await recordCommand(by, command.topUpId, { action: `top-up ${how}`, reason: null, facts });
+  const { topUpId } = await recordCommand(by, command.topUpId, {
+    action: `top-up ${how}`,
+    inAccount: how === "refund" ? "top_up.refunded" : "top_up.charged_back",
+    reason: null,
+    facts,
+  });
   if (how === "refund") await desk.refund(topUpId, amount);
   else await desk.chargeBack(topUpId);
   return topUps.verifyNow(topUpId);
@@ -64,7 +74,12 @@ export async function returnSandboxPayment(
 function recordCommand(
   by: OperatorContext,
   named: string,
-  { action, reason, facts }: Pick<OperatorAction, "action" | "reason" | "facts">,
+  {
+    action,
+    inAccount,
+    reason,
+    facts = {},
+  }: Pick<OperatorAction, "action" | "reason" | "facts"> & { inAccount: string },
 ): Promise<TopUp> {
   return withAuditLog(
     by,
@@ -73,6 +88,12 @@ function recordCommand(
       if (topUp === undefined) throw new NotFound("There is no such top-up.");
       return topUp;
     },
-    ({ topUpId, accountId, state }) => ({ action, subject: topUpId, reason, facts: { accountId, state, ...facts } }),
+    ({ topUpId, accountId, state }) => ({
+      action,
+      subject: topUpId,
+      reason,
+      facts: { accountId, state, ...facts },
+      inAccount: { accountId, action: inAccount, subject: topUpId, facts },
+    }),
   );
 }

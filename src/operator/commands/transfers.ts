@@ -1,6 +1,8 @@
 // What operators do about merchants' transfers: limits, approvals, rejections.
 
-import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
+import type { PoolClient } from "pg";
+import { type CommandLine, withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
+import { ofMerchant } from "./merchants.ts";
 import * as merchantLimits from "../../merchant/merchants/limits.ts";
 import type { LimitChange, ShownLimits } from "../../merchant/merchants/limits.ts";
 import { hasPayoutBegun } from "../../merchant/payouts/payout-store.ts";
@@ -13,12 +15,11 @@ export function setLimits(by: OperatorContext, command: LimitChange & { reason: 
   return withAuditLog(
     by,
     (client) => merchantLimits.setLimits(client, limits),
-    ({ currencyCode, perTransfer, daily, approvalAbove }) => ({
-      action: "merchant limit",
-      subject: command.merchantId,
-      reason,
-      facts: { currencyCode, perTransfer, daily, approvalAbove },
-    }),
+    async ({ currencyCode, perTransfer, daily, approvalAbove }, client) => {
+      const facts = { currencyCode, perTransfer, daily, approvalAbove };
+      const inAccount = await ofMerchant(client, command.merchantId, "merchant.limits_set", facts);
+      return { action: "merchant limit", subject: command.merchantId, reason, facts, inAccount };
+    },
   );
 }
 
@@ -30,7 +31,7 @@ export function approveTransfer(
   return withAuditLog(
     by,
     (client) => merchantTransfers.approveTransfer(client, transferId),
-    lineOf("transfer approve", note),
+    lineOf({ action: "transfer approve", inAccount: "transfer.approved" }, note),
   );
 }
 
@@ -42,11 +43,16 @@ export function rejectTransfer(
   return withAuditLog(
     by,
     (client) => merchantTransfers.endUnsigned(client, { ...command, to: "REJECTED", hasSigningBegun: hasPayoutBegun }),
-    lineOf("transfer reject", command.reason),
+    lineOf({ action: "transfer reject", inAccount: "transfer.rejected" }, command.reason),
   );
 }
 
-function lineOf(action: string, reason: string | null) {
-  return ({ transfer: { transferId, merchantId, externalId }, isNew }: MovedTransfer) =>
-    isNew ? { action, subject: transferId, reason, facts: { merchantId, externalId } } : null;
+function lineOf({ action, inAccount }: { action: string; inAccount: string }, reason: string | null) {
+  return async ({ transfer, isNew }: MovedTransfer, client: PoolClient): Promise<CommandLine | null> => {
+    if (!isNew) return null;
+    const { transferId, merchantId, externalId } = transfer;
+    const change = await ofMerchant(client, merchantId, inAccount, { externalId });
+    const shown = { ...change, subject: transferId };
+    return { action, subject: transferId, reason, facts: { merchantId, externalId }, inAccount: shown };
+  };
 }

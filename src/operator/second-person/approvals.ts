@@ -110,7 +110,13 @@ function store(by: OperatorContext, wanted: NewApproval): Promise<StoredApproval
     },
     (stored) =>
       stored.approvalId === approvalId
-        ? { action: "approval request", subject: approvalId, reason, facts: { command: kind, subject } }
+        ? {
+            action: "approval request",
+            subject: approvalId,
+            reason,
+            facts: { command: kind, subject },
+            inAccount: null,
+          }
         : null,
   );
 }
@@ -174,7 +180,10 @@ function requirePending({ state }: StoredApproval): void {
 
 function lineOf(action: string, reason: string | null) {
   return ({ approval: { approvalId, kind, subject, requestedBy }, isNew }: DecidedApproval) =>
-    isNew ? { action, subject: approvalId, reason, facts: { command: kind, subject, requestedBy } } : null;
+    // What an approved command changes has a line of the command itself.
+    isNew
+      ? { action, subject: approvalId, reason, facts: { command: kind, subject, requestedBy }, inAccount: null }
+      : null;
 }
 
 async function carryOutStored(by: OperatorContext, { kind, payload }: StoredApproval): Promise<void> {

@@ -153,6 +153,12 @@ describe("a transfer whose node lies", () => {
     const by = { database: setup.database, operator: "test" };
     const order = { transferId, reason: "the merchant knows" };
     expect([await acceptShortPayout(by, order), await acceptShortPayout(by, order)]).toEqual([true, false]);
+    // The account that ordered it reads of it, once.
+    const told = await setup.database.pool.query<{ action: string; actor: string }>(
+      "SELECT action, actor FROM account_activity WHERE subject = $1",
+      [transferId],
+    );
+    expect(told.rows).toEqual([{ action: "transfer.short_accepted", actor: "operator" }]);
     await engine.round();
     await resume();
     await engine.round();

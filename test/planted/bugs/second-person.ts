@@ -212,4 +212,26 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     edits: [edit("catalog/apply-catalog.ts", "if (remote === undefined) return;", "if (remote !== null) return;")],
     noticedBy: { file: "test/operator/catalog.test.ts", test: "takes neither a private address nor a new host" },
   },
+  {
+    name: "a command is in no log of the account that it changes",
+    edits: [
+      {
+        file: "src/operator/audit-log/operator-actions.ts",
+        find: "if (inAccount !== null) await recordAccountChange(client, inAccount);",
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/operator/account-activity.test.ts", test: "is a line of the account that it changes" },
+  },
+  {
+    name: "the account's log names the operator",
+    edits: [
+      {
+        file: "src/operator/audit-log/operator-actions.ts",
+        find: "await recordAccountChange(client, inAccount);",
+        replace: "await recordAccountChange(client, { ...inAccount, facts: { ...inAccount.facts, by: operator } });",
+      },
+    ],
+    noticedBy: { file: "test/operator/account-activity.test.ts", test: "is a line, too, and names no operator" },
+  },
 ];

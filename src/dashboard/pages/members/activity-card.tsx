@@ -8,7 +8,8 @@ import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { useMessages } from "../../i18n/language.tsx";
 import { ROLE_MESSAGES } from "../../layouts/role-messages.ts";
-import { ACTION_MESSAGES, MEMBERS_MESSAGES } from "./members-messages.ts";
+import { ACTION_MESSAGES } from "./action-messages.ts";
+import { MEMBERS_MESSAGES } from "./members-messages.ts";
 
 const PAGE_SIZE = 20;
 
@@ -44,9 +45,17 @@ export function ActivityCard() {
 function What({ line: { action, facts, doneAt } }: { readonly line: Activity }) {
   const actions: Readonly<Record<string, string>> = useMessages(ACTION_MESSAGES);
   const roles: Readonly<Record<string, string>> = useMessages(ROLE_MESSAGES);
-  const shown = ["name", "email", "from", "to", "role", "amount", "currencyCode", "externalId"].flatMap((name) =>
-    facts[name] === undefined ? [] : [roles[facts[name]] ?? facts[name]],
-  );
+  const shown = [
+    "name",
+    "email",
+    "from",
+    "to",
+    "role",
+    "amount",
+    "currencyCode",
+    "externalId",
+    "maxOpenRequests",
+  ].flatMap((name) => (facts[name] === undefined ? [] : [roles[facts[name]] ?? facts[name]]));
   return (
     <>
       <span className="font-medium">{actions[action] ?? action}</span>
