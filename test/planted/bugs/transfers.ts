@@ -135,8 +135,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/operator/commands/transfers.ts",
-        find: "    isNew ? { action, subject: transferId,",
-        replace: "    isNew || true ? { action, subject: transferId,",
+        find: "if (!isNew) return null; const { transferId, merchantId, externalId } = transfer;",
+        replace: "const { transferId, merchantId, externalId } = transfer;",
       },
     ],
     noticedBy: operator("transfers", "goes on once it is approved, once"),
