@@ -101,6 +101,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "merchant/payouts/wallet-store.ts",
       "merchant/transfers/order-guards.ts",
       "merchant/transfers/transfer-store.ts",
+      "operator/audit-log/account-changes.ts",
       "operator/audit-log/operator-actions.ts",
       "operator/second-person/carried-out-alone.ts",
     ],

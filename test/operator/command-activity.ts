@@ -81,6 +81,7 @@ export const commandActivity: Readonly<Record<string, CommandActivity>> = {
   "backup verify": READS,
   backup: MACHINE,
   restore: MACHINE,
+  "recover prepare": MACHINE,
   "recover report": READS,
   "proof seal": "it seals lines that are there",
   verify: READS,
