@@ -18,6 +18,8 @@ CREATE TABLE account (
   CONSTRAINT account_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
 CREATE INDEX account_owed ON public.account USING btree (id) WHERE (owed > 0);
+GRANT SELECT, UPDATE (posted, held, open_holds, owed) ON account TO saldo_ledger;
+GRANT SELECT ON account TO saldo_request;
 GRANT SELECT, UPDATE (posted) ON account TO saldo_seed;
 GRANT INSERT (id), SELECT, UPDATE ON account TO saldo_serve;
 
@@ -99,6 +101,7 @@ CREATE TABLE admission_switch (
   CONSTRAINT admission_switch_the_row_check CHECK (the_row),
   CONSTRAINT admission_switch_pkey PRIMARY KEY (the_row)
 );
+GRANT SELECT ON admission_switch TO saldo_request;
 GRANT SELECT, UPDATE ON admission_switch TO saldo_serve;
 
 CREATE TABLE alert_event (
@@ -172,6 +175,8 @@ CREATE TABLE api_key (
 CREATE UNIQUE INDEX api_key_digest ON public.api_key USING btree (digest);
 CREATE UNIQUE INDEX api_key_id ON public.api_key USING btree (id);
 CREATE UNIQUE INDEX api_key_playground ON public.api_key USING btree (account_id) WHERE is_playground;
+GRANT SELECT, UPDATE (slots, slot_counts, budget_start, budget_spent, budget_held, tokens_held, token_times, token_counts) ON api_key TO saldo_ledger;
+GRANT SELECT, UPDATE (slots, slot_counts) ON api_key TO saldo_request;
 GRANT SELECT, UPDATE (slots, slot_counts) ON api_key TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON api_key TO saldo_serve;
 
@@ -349,6 +354,7 @@ CREATE TABLE catalog_model (
   CONSTRAINT catalog_model_state_check CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text]))),
   CONSTRAINT catalog_model_pkey PRIMARY KEY (id)
 );
+GRANT SELECT ON catalog_model TO saldo_request;
 GRANT INSERT, SELECT, UPDATE ON catalog_model TO saldo_serve;
 
 CREATE TABLE catalog_upstream (
@@ -369,6 +375,7 @@ CREATE TABLE catalog_upstream (
   CONSTRAINT catalog_upstream_state_check CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text]))),
   CONSTRAINT catalog_upstream_pkey PRIMARY KEY (id)
 );
+GRANT SELECT ON catalog_upstream TO saldo_request;
 GRANT INSERT, SELECT, UPDATE ON catalog_upstream TO saldo_serve;
 
 CREATE TABLE catalog_version (
@@ -468,6 +475,8 @@ CREATE TABLE hold (
   CONSTRAINT hold_amount_check CHECK ((amount >= 0)),
   CONSTRAINT hold_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000);
+GRANT DELETE, INSERT, SELECT, UPDATE (amount, progress_input_tokens, progress_output_tokens, progress_cached_tokens) ON hold TO saldo_ledger;
+GRANT SELECT ON hold TO saldo_request;
 GRANT DELETE, INSERT, SELECT, UPDATE ON hold TO saldo_serve;
 
 CREATE TABLE house_seal (
@@ -495,6 +504,8 @@ CREATE TABLE idempotency_key (
   CONSTRAINT idempotency_key_pkey PRIMARY KEY (account_id, key_id, name)
 );
 CREATE INDEX idempotency_key_taken ON public.idempotency_key USING btree (taken_at);
+GRANT INSERT, SELECT, UPDATE (request_id, body_digest, taken_at) ON idempotency_key TO saldo_ledger;
+GRANT DELETE, SELECT ON idempotency_key TO saldo_request;
 GRANT DELETE, INSERT, SELECT, UPDATE ON idempotency_key TO saldo_serve;
 
 CREATE TABLE kept_answer (
@@ -506,6 +517,7 @@ CREATE TABLE kept_answer (
   CONSTRAINT kept_answer_pkey PRIMARY KEY (account_id, request_id)
 );
 CREATE INDEX kept_answer_until ON public.kept_answer USING btree (kept_until);
+GRANT INSERT, SELECT ON kept_answer TO saldo_request;
 GRANT DELETE, INSERT, SELECT, UPDATE ON kept_answer TO saldo_serve;
 
 CREATE TABLE late_usage (
@@ -539,6 +551,7 @@ CREATE TABLE late_usage (
 );
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.late_usage FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.late_usage FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON late_usage TO saldo_ledger;
 GRANT INSERT, SELECT ON late_usage TO saldo_serve;
 
 CREATE TABLE learned_model (
@@ -617,6 +630,7 @@ CREATE TABLE member_budget (
   CONSTRAINT member_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))),
   CONSTRAINT member_budget_pkey PRIMARY KEY (account_id, person_id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
+GRANT SELECT, UPDATE (budget_start, budget_spent, budget_held) ON member_budget TO saldo_ledger;
 GRANT DELETE, INSERT, SELECT, UPDATE ON member_budget TO saldo_serve;
 
 CREATE TABLE merchant (
@@ -937,6 +951,7 @@ CREATE INDEX posting_late ON public.posting USING btree (account_id, posted_at) 
 CREATE UNIQUE INDEX posting_reference ON public.posting USING btree (reference, account_id) WHERE (reference IS NOT NULL);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.posting FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.posting FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON posting TO saldo_ledger;
 GRANT INSERT ON posting TO saldo_seed;
 GRANT INSERT, SELECT ON posting TO saldo_serve;
 
@@ -1084,6 +1099,7 @@ CREATE TABLE receivable (
 CREATE INDEX receivable_open ON public.receivable USING btree (account_id, id) WHERE (collected < amount);
 CREATE INDEX receivable_owed ON public.receivable USING btree (top_up_id) WHERE (collected < amount);
 CREATE INDEX receivable_top_up ON public.receivable USING btree (top_up_id);
+GRANT SELECT, UPDATE (collected) ON receivable TO saldo_ledger;
 GRANT INSERT, SELECT, UPDATE ON receivable TO saldo_serve;
 
 CREATE TABLE sandbox_payment (
@@ -1353,6 +1369,8 @@ CREATE INDEX usage_record_late ON ONLY public.usage_record USING btree (account_
 CREATE INDEX usage_record_request ON ONLY public.usage_record USING brin (request_id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_record FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_record FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT, SELECT ON usage_record TO saldo_ledger;
+GRANT SELECT ON usage_record TO saldo_request;
 GRANT INSERT ON usage_record TO saldo_seed;
 GRANT INSERT, SELECT ON usage_record TO saldo_serve;
 
@@ -1704,20 +1722,25 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION keep_callback() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION keep_webhook() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION lock_accounts(ids uuid[]) RETURNS TABLE(id uuid, posted bigint, held bigint, owed bigint, open_holds integer, keeps_answers boolean) LANGUAGE plpgsql
--- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql
+-- FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE(id uuid) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION member_budget_left(account uuid, person uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
 -- FUNCTION oldest_snapshot_seconds() RETURNS double precision LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION per_million(total numeric) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
--- FUNCTION post_late_usage(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, whole boolean, OUT outcome text, OUT charge bigint) RETURNS record LANGUAGE plpgsql
+-- FUNCTION post_late_usage(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, whole boolean, OUT outcome text, OUT charge bigint) RETURNS record LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION price_of(prices jsonb, kind text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION public.admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
--- FUNCTION public.admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint) RETURNS record LANGUAGE plpgsql
+-- FUNCTION public.admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint) RETURNS record LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
--- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
+-- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer) LANGUAGE plpgsql
--- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[], a_tokens integer[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer, token_limit integer, tokens_left bigint) LANGUAGE plpgsql
+-- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[], a_tokens integer[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer, token_limit integer, tokens_left bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION quarter_floor(quarter integer) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION quarter_of(id uuid) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION recount_key_budgets(account uuid) RETURNS integer LANGUAGE plpgsql
@@ -1730,7 +1753,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION saved_by_cache(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb, cost bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION set_key_budget(account uuid, key uuid, new_budget bigint, new_period text) RETURNS boolean LANGUAGE plpgsql
 -- FUNCTION set_member_budget(account uuid, person uuid, new_budget bigint, new_period text) RETURNS void LANGUAGE plpgsql
--- FUNCTION settle_request(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
+-- FUNCTION settle_request(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION settled_late(id uuid, settled_at timestamp with time zone) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION settled_time(id uuid, settled_at timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION slot_counts_after(slots timestamp with time zone[], slot_counts integer[], rate_limit integer, t timestamp with time zone, n integer) RETURNS integer[] LANGUAGE sql STABLE PARALLEL SAFE
@@ -1744,7 +1768,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION standby_position(OUT system text, OUT timeline integer, OUT lsn pg_lsn) RETURNS record LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION synchronous_standbys() RETURNS integer LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
---   EXECUTE: saldo_serve
+--   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION take_caller_slot(kind text, caller_id uuid, rate_limit integer, OUT outcome text, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
 -- FUNCTION token_counts_after(times timestamp with time zone[], counts bigint[], t timestamp with time zone, n bigint) RETURNS bigint[] LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION token_times_after(times timestamp with time zone[], t timestamp with time zone) RETURNS timestamp with time zone[] LANGUAGE sql STABLE PARALLEL SAFE

@@ -41,8 +41,12 @@ FROM pg_class c CROSS JOIN LATERAL (
 WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND a.grantee <> c.relowner
 GROUP BY 1, 2 ORDER BY 1, 2`;
 const DEFINERS = `
-SELECT proname AS name, has_function_privilege('saldo_serve', oid, 'EXECUTE') AS serves, has_function_privilege('saldo_seed', oid, 'EXECUTE') AS seeds
-FROM pg_proc WHERE pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) AND prosecdef ORDER BY 1`;
+SELECT p.proname AS name, CASE WHEN p.proowner = n.nspowner OR s.rolsuper THEN 'schema owner' ELSE s.rolname END AS owner,
+  (SELECT string_agg(CASE grantee WHEN 0 THEN 'everybody' ELSE grantee::regrole::text END, ', ' ORDER BY grantee::regrole::text)
+   FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) WHERE grantee <> p.proowner) AS callers,
+  (SELECT c FROM unnest(p.proconfig) c WHERE c LIKE 'search_path=%') AS path
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_roles s ON s.oid = p.proowner
+WHERE n.nspname IN ('public', 'auth') AND p.prosecdef ORDER BY 1`;
 const MEMBERSHIPS = `
 SELECT r.rolname AS role, r.rolcanlogin AS login, r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolbypassrls OR r.rolreplication AS powers,
   (SELECT count(*)::int FROM pg_auth_members m WHERE m.member = r.oid) AS memberships
@@ -64,6 +68,15 @@ describe.each(testBackends())("the roles of the %s server", (backend) => {
     const { rows } = await owner.query<{ role: string; table: string; may: string }>(RIGHTS, [MONEY]);
     expect(rows.map(({ role, table, may }) => `${role} ${table}: ${may}`)).toMatchInlineSnapshot(`
       [
+        "saldo_ledger account: SELECT, UPDATE (posted, held, open_holds, owed)",
+        "saldo_ledger hold: DELETE, INSERT, SELECT, UPDATE (amount, progress_input_tokens, progress_output_tokens, progress_cached_tokens)",
+        "saldo_ledger late_usage: INSERT, SELECT",
+        "saldo_ledger posting: INSERT, SELECT",
+        "saldo_ledger receivable: SELECT, UPDATE (collected)",
+        "saldo_ledger usage_record: INSERT, SELECT",
+        "saldo_request account: SELECT",
+        "saldo_request hold: SELECT",
+        "saldo_request usage_record: SELECT",
         "saldo_seed account: SELECT, UPDATE (posted)",
         "saldo_seed posting: INSERT",
         "saldo_seed top_up: INSERT",
@@ -95,27 +108,35 @@ describe.each(testBackends())("the roles of the %s server", (backend) => {
   test("are members of no other role, and have no power over the server", async () => {
     const { rows } = await owner.query(MEMBERSHIPS);
     expect(rows).toEqual([
+      { role: "saldo_ledger", login: false, powers: false, memberships: 0 },
+      { role: "saldo_request", login: true, powers: false, memberships: 0 },
       { role: "saldo_seed", login: false, powers: false, memberships: 0 },
       { role: "saldo_serve", login: true, powers: false, memberships: 0 },
     ]);
   });
 
-  test("may run these functions with the rights of the schema's owner", async () => {
-    const { rows } = await owner.query<{ name: string; serves: boolean; seeds: boolean }>(DEFINERS);
-    expect(rows.map(({ name, serves, seeds }) => `${name}:${serves ? " serve" : ""}${seeds ? " seed" : ""}`))
+  test("run these functions with the rights of another one, which is no superuser's where requests call them", async () => {
+    const { rows } = await owner.query<{ name: string; owner: string; callers: string; path: string }>(DEFINERS);
+    expect(rows.map(({ name, callers, ...by }) => `${name} as ${by.owner}, ${by.path}: ${callers}`))
       .toMatchInlineSnapshot(`
-      [
-        "ensure_usage_partitions: serve",
-        "forget_callbacks: serve",
-        "forget_security_events: serve",
-        "forget_webhooks: serve",
-        "oldest_snapshot_seconds: serve",
-        "require_code: serve",
-        "standby_position: serve",
-        "synchronous_standbys: serve",
-        "write_ahead_log_bytes: serve",
-      ]
-    `);
+        [
+          "admit_request as saldo_ledger, search_path=pg_catalog, public, pg_temp: saldo_request, saldo_serve",
+          "admit_request_once as saldo_ledger, search_path=pg_catalog, public, pg_temp: saldo_request, saldo_serve",
+          "commit_requests as saldo_ledger, search_path=pg_catalog, public, pg_temp: saldo_request, saldo_serve",
+          "ensure_usage_partitions as schema owner, search_path=pg_catalog, public: saldo_serve",
+          "forget_callbacks as schema owner, search_path=pg_catalog: saldo_serve",
+          "forget_security_events as schema owner, search_path=pg_catalog: saldo_serve",
+          "forget_webhooks as schema owner, search_path=pg_catalog: saldo_serve",
+          "lock_free_accounts as saldo_ledger, search_path=pg_catalog, public, pg_temp: saldo_request, saldo_serve",
+          "oldest_snapshot_seconds as schema owner, search_path=pg_catalog: saldo_serve",
+          "post_late_usage as saldo_ledger, search_path=pg_catalog, public, pg_temp: saldo_request, saldo_serve",
+          "require_code as schema owner, search_path=pg_catalog: saldo_serve",
+          "settle_request as saldo_ledger, search_path=pg_catalog, public, pg_temp: saldo_request, saldo_serve",
+          "standby_position as schema owner, search_path=pg_catalog: saldo_serve",
+          "synchronous_standbys as schema owner, search_path=pg_catalog: saldo_request, saldo_serve",
+          "write_ahead_log_bytes as schema owner, search_path=pg_catalog: saldo_serve",
+        ]
+      `);
   });
 
   test.each([

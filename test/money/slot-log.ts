@@ -2,7 +2,7 @@
 /** Makes the log. */
 export const LOG_SLOTS = `
 CREATE TABLE slot_log (key_id uuid NOT NULL, at timestamptz NOT NULL);
-GRANT INSERT ON slot_log TO saldo_serve;
+GRANT INSERT ON slot_log TO saldo_serve, saldo_ledger, saldo_request;
 CREATE FUNCTION log_slots() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO slot_log SELECT NEW.id, at FROM unnest(NEW.slots) AS s(at) EXCEPT ALL SELECT NEW.id, at FROM unnest(OLD.slots) AS s(at);
   RETURN NEW; END $$;

@@ -21,6 +21,11 @@ export function testBackends(): TestBackend[] {
   return inject("testServers").map(({ backend }) => backend);
 }
 
+/** The URL of the same database for the login of the request path, on a server that trusts its tests. */
+export function requestUrlOf(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, "//saldo_request@");
+}
+
 /** Makes a database for one test file, with the schema and without a row. */
 export async function createTestDatabase({
   backend = "embedded",
@@ -30,7 +35,7 @@ export async function createTestDatabase({
   const name = `saldo_test_${randomBytes(6).toString("hex")}`;
   await onServer(server.url, `CREATE DATABASE ${name} TEMPLATE ${server.template} STRATEGY file_copy`);
   const url = urlOfDatabase(server.url, name);
-  const database = await openDatabase({ url, dataDir: "" });
+  const database = await openDatabase({ url, requestUrl: requestUrlOf(url), dataDir: "" });
   return {
     database,
     url,

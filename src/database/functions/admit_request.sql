@@ -19,7 +19,7 @@ CREATE OR REPLACE FUNCTION admit_request(
   model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, tokens int,
   OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
   OUT reset_seconds int, OUT wait_ms int, OUT token_limit int, OUT tokens_left bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; max_open_holds int; frozen boolean;

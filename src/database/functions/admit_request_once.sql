@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION admit_request_once(
   OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
   OUT reset_seconds int, OUT wait_ms int, OUT token_limit int, OUT tokens_left bigint,
   OUT former uuid, OUT former_basis text, OUT keeps_answers boolean)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
   same_body boolean; is_running boolean;

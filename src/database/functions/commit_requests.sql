@@ -18,7 +18,7 @@ CREATE OR REPLACE FUNCTION commit_requests(
 RETURNS TABLE (
   kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int,
   token_limit int, tokens_left bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
   settlements int := cardinality(s_request); extensions int := cardinality(e_request); admissions int := cardinality(a_request);
@@ -62,6 +62,10 @@ BEGIN
     -- Each takes from its own hold first.
     FOR freed IN DELETE FROM hold h WHERE h.account_id = ANY (s_account) AND h.id = ANY (s_request) RETURNING h.* LOOP
       i := array_position(s_request, freed.id);
+      -- Lists that are not as long, or do not begin at 1, would free a hold and leave no record of it.
+      IF i NOT BETWEEN 1 AND settlements OR s_account[i] IS DISTINCT FROM freed.account_id OR (s_cost[i] >= 0) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a settlement names its own hold, and costs nothing or more' USING ERRCODE = 'check_violation';
+      END IF;
       here := array_position(account, freed.account_id);
       charge[i] := least(s_cost[i], freed.amount);
       above_hold := above_hold OR s_cost[i] > freed.amount;
@@ -149,7 +153,7 @@ BEGIN
              cache_hit_price[n], other_prices[n], s_input_uncached[n], s_input_cached[n], s_output[n], s_basis[n], s_day[n], s_upstream[n],
              s_upstream_model[n], s_upstream_request[n], s_upstream_cost[n], s_streamed[n], s_duration[n],
              s_first_byte[n], s_clamped[n], s_other_tokens[n], s_metering[n], s_unbilled[n],
-             coalesce(s_settled[n], clock_timestamp())
+             clock_timestamp()
       FROM generate_series(1, settlements) n
       WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is distinguished
       IF any_member THEN

@@ -12,7 +12,8 @@ BEGIN
 END $$;
 
 -- The same for those that no other transaction has locked; the others are left out.
-CREATE OR REPLACE FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE (id uuid) LANGUAGE plpgsql ROWS 10 AS $$
+CREATE OR REPLACE FUNCTION lock_free_accounts(ids uuid[]) RETURNS TABLE (id uuid)
+LANGUAGE plpgsql ROWS 10 SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY SELECT a.id FROM account a WHERE a.id = ANY (ids) ORDER BY a.id FOR NO KEY UPDATE SKIP LOCKED;

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION post_late_usage(
   duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz,
   whole boolean,
   OUT outcome text, OUT charge bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; key uuid; budgeted bigint;
@@ -40,7 +40,7 @@ BEGIN
     clamped, settled_at)
   VALUES (account, request, cost, late, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering,
     unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
-    clamped, coalesce(settled_at, clock_timestamp()));
+    clamped, clock_timestamp());
   IF late > 0 THEN
     INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
     VALUES (account, new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage',

@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION settle_request(
   duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz,
   OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
   OUT reset_seconds int, OUT wait_ms int)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint; budgeted bigint;
@@ -31,7 +31,7 @@ BEGIN
     budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
   END IF;
   charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted, member_left))); -- least() leaves null out
-  settled_at := coalesce(settled_at, clock_timestamp()); -- behind the lock: records have the order of commits
+  settled_at := clock_timestamp(); -- behind the lock: records have the order of commits, and no caller chooses it
   INSERT INTO usage_record (account_id, request_id, cost, charge,
     key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached,
     output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms,

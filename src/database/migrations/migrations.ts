@@ -19,6 +19,16 @@ export type SchemaCode = {
   readonly functionsFolder: URL;
 };
 
+/** What runs with the rights of `saldo_ledger`. */
+const REQUEST_FUNCTIONS = [
+  "admit_request",
+  "admit_request_once",
+  "commit_requests",
+  "lock_accounts",
+  "post_late_usage",
+  "settle_request",
+];
+
 /** This code's. A change that has landed on a branch others use is never edited. */
 export const schemaCode: SchemaCode = {
   migrations: [
@@ -60,6 +70,7 @@ export const schemaCode: SchemaCode = {
     { number: 36, name: "lost-transfers", oldestCode: 1 },
     { number: 37, name: "open-folds", oldestCode: 1 },
     { number: 38, name: "open-accounts", oldestCode: 1, concurrent: true },
+    { number: 39, name: "request-role", oldestCode: 1, uses: REQUEST_FUNCTIONS },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),
