@@ -1,61 +1,44 @@
 // The interface of the room: one open database, embedded or external, migrated, checked, and served by a role that cannot
 // change what was posted. Everything that must be true lives behind it. Only the composition root and tests open one.
 
-import { Pool } from "pg";
-import type { Client } from "pg";
-import { invariant } from "../kernel/invariant.ts";
-import { borrowServingRole, clientConfig, connectClient, loginOf, withClient } from "./connections.ts";
+import type { Client, Pool } from "pg";
+import { borrowServingRole, clientConfig, loginOf, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
 import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded/embedded-postgres.ts";
 import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded/embedded-postgres.ts";
 import { type FallbackReason, LaggingReads } from "./lagging-reads.ts";
+import {
+  ANSWER_WITHIN_MS,
+  type LoginConnections,
+  openAnsweringPool,
+  openLogin,
+  openPool,
+} from "./login-connections.ts";
 import { migrate } from "./migrate.ts";
-import { checkServer, checkServingSession } from "./server-checks.ts";
-import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
-import { applyServerSettings, SERVING_ROLE } from "./serving-settings.ts";
-import { PrimaryClient, type PrimaryClientConfig, type ServerAddress } from "./primary.ts";
+import { checkRequestSession, checkServer, checkServingSession } from "./server-checks.ts";
+import { applyServerSettings, REQUEST_ROLE, SERVING_ROLE } from "./serving-settings.ts";
+import type { ServerAddress } from "./primary.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
-/** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are reused after a restart. */
-export type Backend = { readonly pid: number; readonly server: string };
-
-/** An open database: everything that must be true is in it. */
-export interface Database {
-  /** Connections of the serving role, for people, merchants, operators, reports and background work. */
+/** An open database: everything that must be true is in it. Its own connections are the serving role's. */
+export interface Database extends LoginConnections {
+  /** Connections for people, merchants, operators, reports and background work. */
   readonly pool: Pool;
   /**
-   * Connections for chat requests alone: key look-ups, slots, the catalog, names of requests. Where other work exhausts `pool`, a
-   * paying key is still looked up.
+   * Connections for chat requests alone: key look-ups, slots, the catalog, names of requests, and the lanes of the ledger. Where other
+   * work exhausts `pool`, a paying key is still looked up. Where they have a login of their own, what is done on them cannot mint.
    */
-  readonly requestPool: Pool;
+  readonly requests: LoginConnections;
   /** Lists, sums and files that may be some seconds old: they are read from a standby, where one is named and close behind. */
   readonly reads: LaggingReads;
-  /** A connection of the serving role that belongs to the caller alone, as a group-commit lane needs. */
-  connect(): Promise<Client>;
-  /**
-   * Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. Behind a
-   * pooler it does nothing: another client has the backend by now, and the lost statement may still run.
-   */
-  endBackend(backend: Backend): Promise<void>;
   /** Of several servers the one that was the primary last. Null: there is one server only. */
   primary(): ServerAddress | null;
-  /** Whether a pooler is before the server, so that no connection has a backend of its own. */
-  readonly isPooled: boolean;
   close(): Promise<void>;
 }
 
 /** The database as the path of a chat request uses it. */
 export function forRequests(database: Database): Database {
-  return { ...database, pool: database.requestPool };
-}
-
-/** Which backend serves a connection. */
-export async function backendOf(client: Pick<Client, "query">): Promise<Backend> {
-  const { rows } = await client.query<Backend>(
-    "SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS server",
-  );
-  invariant(rows[0] !== undefined, "a connection has a backend");
-  return rows[0];
+  return { ...database, ...database.requests };
 }
 
 /** Where the database is and how it is used. */
@@ -64,6 +47,8 @@ export type DatabaseOptions = {
   readonly url?: string;
   /** The login that owns the schema, when `url` logs in as the serving role itself. */
   readonly ownerUrl?: string;
+  /** The login of chat requests, which cannot mint. Without it they use that of `url`; in `dataDir` there is one always. */
+  readonly requestUrl?: string;
   /** A standby of the same server, for reads that may lag. Without it they go to the primary. */
   readonly readUrl?: string;
   /** How old the standby's data may be. */
@@ -86,14 +71,10 @@ export type DatabaseOptions = {
 
 export const DEFAULT_POOL_SIZE = 10;
 const DEFAULT_REQUEST_POOL_SIZE = 5;
-const IDLE_TIMEOUT_MS = 30_000;
 /** A server that its starter stops while we adopt it is followed by one of our own. */
 const MAX_OPEN_ATTEMPTS = 3;
-const END_BACKEND_TIMEOUT_MS = 5_000;
 /** A standby that takes longer to accept a connection is away: the primary is asked instead. */
 const STANDBY_CONNECT_MS = 2_000;
-/** After this time a hanging database counts as away. Work that may take longer sets a limit with its statement. */
-const ANSWER_WITHIN_MS = 6_000;
 
 /**
  * Opens the database and brings its schema up to date. Refuses, naming the setting, a server that may forget what it
@@ -128,63 +109,76 @@ export async function withOwner<T>(
 }
 
 /** The serving login depends on the version of the server, as the settings do that it brings. */
-type Logins = { readonly owner: Login; readonly serving: (versionNumber: number) => Login };
+type Logins = {
+  readonly owner: Login;
+  readonly serving: (versionNumber: number) => Login;
+  /** Null: requests have none of their own. */
+  readonly requests: Login | null;
+};
 
 function externalLogins({
   url,
   ownerUrl,
+  requestUrl,
   onPrimary,
-}: Pick<DatabaseOptions, "onPrimary"> & { url: string; ownerUrl?: string | undefined }): Logins {
-  if (ownerUrl !== undefined) return { owner: loginOf(ownerUrl), serving: () => loginOf(url, onPrimary) };
+}: Pick<DatabaseOptions, "onPrimary"> & {
+  url: string;
+  ownerUrl?: string | undefined;
+  requestUrl?: string | undefined;
+}): Logins {
+  const requests = requestUrl === undefined ? null : loginOf(requestUrl);
+  if (ownerUrl !== undefined) return { owner: loginOf(ownerUrl), serving: () => loginOf(url, onPrimary), requests };
   const serving = (version: number): Login => loginOf(borrowServingRole(url, version), onPrimary);
-  return { owner: loginOf(url), serving };
+  return { owner: loginOf(url), serving, requests };
 }
 
 function embeddedLogins({ host, user, database }: EmbeddedAddress): Logins {
-  return { owner: { host, user, database }, serving: () => ({ host, user: SERVING_ROLE, database }) };
+  return {
+    owner: { host, user, database },
+    serving: () => ({ host, user: SERVING_ROLE, database }),
+    requests: { host, user: REQUEST_ROLE, database },
+  };
 }
 
 async function openOn(logins: Logins, options: DatabaseOptions, embedded?: EmbeddedPostgres): Promise<Database> {
   const applicationName = options.applicationName ?? "saldo";
   const owner = clientConfig(logins.owner, applicationName);
   const version = await withClient(owner, checkServer);
-  const servingLogin = logins.serving(version);
-  const serving = { ...clientConfig(servingLogin, applicationName), primaryOnly: true };
   await migrate(owner);
   await withClient(owner, applyServerSettings);
-  const isPooled = await withClient(serving, async (client) => {
-    await checkServingSession(client);
-    return isPooledClient(client);
-  }).catch((error: unknown) => {
-    throw explainPooler(error);
+  const servingLogin = logins.serving(version);
+  const serving = { ...clientConfig(servingLogin, applicationName), primaryOnly: true };
+  const served = await openLogin({
+    config: serving,
+    // A login that becomes the serving role may not end the backends of that role, and the owner may.
+    fence: options.ownerUrl === undefined ? { ...owner, primaryOnly: true } : null,
+    check: checkServingSession,
+    poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
   });
-  if (isPooled) await requireNamedStatements(serving);
-  const answering = { ...serving, query_timeout: ANSWER_WITHIN_MS };
-  const pool = openPool(answering, options.poolSize ?? DEFAULT_POOL_SIZE);
-  const requestPool = openPool(answering, options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE);
+  const requestPoolSize = options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE;
+  const ownRequests =
+    logins.requests === null
+      ? null
+      : await openLogin({
+          config: { ...clientConfig(logins.requests, applicationName), primaryOnly: true },
+          fence: null,
+          check: checkRequestSession,
+          poolSize: requestPoolSize,
+        });
+  const requests = ownRequests ?? { ...served, pool: openAnsweringPool(serving, requestPoolSize) };
   const standby = standbyPool(options, version);
-  const fence = openPool(options.ownerUrl === undefined ? { ...owner, primaryOnly: true } : serving, 1);
   return {
-    pool,
-    requestPool,
+    ...served,
+    requests,
     reads: new LaggingReads({
-      primary: pool,
+      primary: served.pool,
       standby,
       ...(options.maxReadLagMs === undefined ? {} : { maxLagMs: options.maxReadLagMs }),
       ...(options.onReadSource === undefined ? {} : { onChange: options.onReadSource }),
     }),
-    isPooled,
     primary: () => ("servers" in servingLogin ? (servingLogin.servers?.last ?? null) : null),
-    connect: () => connectClient(serving),
-    async endBackend(backend) {
-      if (isPooled) return;
-      await endBackend(fence, backend).catch((error: unknown) => {
-        if (!isDatabaseAway(error)) throw error;
-        return endBackend(fence, backend); // the idle connection was lost with the other one, perhaps not the database
-      });
-    },
     async close() {
-      await Promise.all([pool.end(), requestPool.end(), standby?.end(), fence.end()]);
+      await Promise.all([served.close(), ownRequests?.close() ?? requests.pool.end(), standby?.end()]);
       await embedded?.stop();
     },
   };
@@ -197,25 +191,4 @@ function standbyPool({ readUrl, ownerUrl, poolSize }: DatabaseOptions, version: 
   const url = ownerUrl === undefined ? borrowServingRole(readUrl, version) : readUrl;
   const config = { ...clientConfig(loginOf(url), "saldo reads"), query_timeout: ANSWER_WITHIN_MS };
   return openPool({ ...config, connectionTimeoutMillis: STANDBY_CONNECT_MS }, poolSize ?? DEFAULT_POOL_SIZE);
-}
-
-/** A pool whose lost connections fail the query that runs on them, and nothing else. */
-export function openPool(config: PrimaryClientConfig, max: number): Pool {
-  const pool = new Pool({ ...config, Client: PrimaryClient, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
-  // Without a listener, a connection that dies would end the process: idle ones emit on the pool, the others on themselves.
-  // The pool has dropped it already, and its query fails.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
-}
-
-async function endBackend(fence: Pool, { pid, server }: Backend): Promise<void> {
-  const values = [pid, server, END_BACKEND_TIMEOUT_MS];
-  await fence.query("SELECT pg_terminate_backend($1, $3) WHERE pg_postmaster_start_time()::text = $2", values);
-  // The answer is also false for a backend that was gone already, so look.
-  const { rowCount } = await fence.query(
-    "SELECT FROM pg_stat_activity WHERE pid = $1 AND pg_postmaster_start_time()::text = $2",
-    [pid, server],
-  );
-  if (rowCount !== 0) throw new Error(`Backend ${pid} did not end within ${END_BACKEND_TIMEOUT_MS} ms.`);
 }

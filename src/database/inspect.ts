@@ -14,14 +14,20 @@ import { explainPooler } from "./pooler.ts";
 import { type Purpose, readPurpose } from "./purpose.ts";
 import { readFunctionFiles } from "./schema/function-files.ts";
 import { lackingOf, readSchemaState } from "./schema/schema-state.ts";
-import { checkServer, checkServingSession } from "./server-checks.ts";
-import { SERVING_ROLE } from "./serving-settings.ts";
+import { checkRequestSession, checkServer, checkServingSession } from "./server-checks.ts";
+import { REQUEST_ROLE, SERVING_ROLE } from "./serving-settings.ts";
 
-export type Place = Pick<DatabaseOptions, "dataDir" | "url" | "ownerUrl">;
+export type Place = Pick<DatabaseOptions, "dataDir" | "url" | "ownerUrl" | "requestUrl">;
 
 /** Why the embedded database cannot be looked at: the first start makes it, a start starts it, or another version has made it. */
 export type EmbeddedAbsence = { readonly kind: "unmade" } | { readonly kind: "stopped" } | OtherVersion;
 type OtherVersion = { readonly kind: "other-version"; readonly theirs: string; readonly ours: string };
+
+/** The login of requests: one that cannot create money, that of all else, or one that no start accepts. */
+export type RequestLogin =
+  | { readonly kind: "own" }
+  | { readonly kind: "shared" }
+  | { readonly kind: "refused"; readonly error: unknown };
 
 /** The state of a database. */
 export type DatabaseFacts = {
@@ -37,6 +43,8 @@ export type DatabaseFacts = {
   };
   /** How many standbys confirm commits. Null: the schema is too old to count them. */
   readonly standbys: number | null;
+  /** Whether requests have a login of their own, and why it is refused where it is. Null: the schema is not up to date. */
+  readonly requestLogin: RequestLogin | null;
   /** Null: nothing has started on it. */
   readonly purpose: Purpose | null;
   /** How far the database's clock is ahead of this process's, and how much of that may be the way there and back. */
@@ -91,7 +99,10 @@ export async function inspectDatabase(place: Place, now: () => number): Promise<
   });
   const { versionNumber, ...rest } = facts;
   if (rest.schema.version > 0) await inspectServing(place, versionNumber);
-  return rest;
+  return {
+    ...rest,
+    requestLogin: rest.schema.lacks > 0 || rest.schema.version === 0 ? null : await inspectRequests(place),
+  };
 }
 
 /** The login that serves, and the role that it becomes. */
@@ -102,6 +113,17 @@ async function inspectServing(place: Place, versionNumber: number): Promise<void
       throw explainPooler(error);
     },
   );
+}
+
+async function inspectRequests({ url, requestUrl, dataDir }: Place): Promise<RequestLogin> {
+  if (url !== undefined && requestUrl === undefined) return { kind: "shared" };
+  try {
+    const login = requestUrl === undefined ? await embeddedLogin(dataDir, REQUEST_ROLE) : loginOf(requestUrl);
+    await withClient(clientConfig(login, "saldo doctor"), (client) => readOnly(client, checkRequestSession));
+    return { kind: "own" };
+  } catch (error) {
+    return { kind: "refused", error };
+  }
 }
 
 async function readOnly<T>(client: Client, read: (client: Client) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 // What a server must be before money is kept in it. Each refusal names the setting and what it should be.
 
 import type { Client } from "pg";
-import { SERVING_ROLE, servingSettings } from "./serving-settings.ts";
+import { REQUEST_ROLE, SERVING_ROLE, servingSettings } from "./serving-settings.ts";
 
 const MIN_VERSION = 15;
 /** Settings without which a committed posting can be lost, and what each loses as `off`. */
@@ -44,11 +44,48 @@ export async function checkServingSession(client: Client): Promise<void> {
         `Let DATABASE_URL log in as ${SERVING_ROLE}.`,
     );
   }
-  for (const [name, wanted] of Object.entries(servingSettings(facts.versionNumber))) {
-    if (facts.settings[name] === wanted) continue;
+  refuseOtherSettings(facts, SERVING_ROLE);
+}
+
+/**
+ * The login of a session, and in which ways it could create money. With CREATE in the schema it could make a function that fits a call
+ * better than the catalog's; functions that run with the rights of another role would then call it.
+ */
+const WAYS_TO_MINT = `
+SELECT session_user AS login, array_remove(ARRAY[
+  CASE WHEN EXISTS (SELECT FROM pg_roles WHERE rolname = session_user AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls))
+    THEN 'has powers over the server' END,
+  CASE WHEN EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member WHERE r.rolname = session_user)
+    THEN 'is a member of another role' END,
+  CASE WHEN (
+    SELECT bool_or(has_any_column_privilege(t.name, 'INSERT, UPDATE') OR has_table_privilege(t.name, 'DELETE, TRUNCATE, TRIGGER'))
+    FROM unnest(ARRAY['account', 'posting', 'hold', 'usage_record', 'late_usage', 'receivable', 'top_up', 'payment_event',
+                      'merchant_fund', 'operator_action']) AS t(name))
+    THEN 'may write money' END,
+  CASE WHEN has_schema_privilege('public', 'CREATE') THEN 'may make functions in the schema public' END
+], NULL) AS ways`;
+
+/** Refuses a session of requests that may forget, that could mint, or that lacks the serving settings. */
+export async function checkRequestSession(client: Client): Promise<void> {
+  const facts = await readFacts(client);
+  refuseUnsafeServer(facts);
+  const { rows } = await client.query<{ login: string; ways: string[] }>(WAYS_TO_MINT);
+  const { login = "", ways = [] } = rows[0] ?? {};
+  const problem =
+    login === REQUEST_ROLE
+      ? ways.length > 0 && `${ways.join(", and ")}. Take that right from it, and from PUBLIC.`
+      : `is ${login}. Let DATABASE_REQUEST_URL log in as ${REQUEST_ROLE}.`;
+  if (problem !== false)
+    throw new Error(`Requests log in as ${REQUEST_ROLE}, which cannot create money, but this login ${problem}`);
+  refuseOtherSettings(facts, REQUEST_ROLE);
+}
+
+function refuseOtherSettings({ versionNumber, settings }: ServerFacts, role: string): void {
+  for (const [name, wanted] of Object.entries(servingSettings(versionNumber))) {
+    if (settings[name] === wanted) continue;
     throw new Error(
-      `The setting ${name} of a serving session is ${facts.settings[name]}. ` +
-        `Run ALTER ROLE ${SERVING_ROLE} SET ${name} = '${wanted}'.`,
+      `The setting ${name} of a serving session is ${settings[name]}. ` +
+        `Run ALTER ROLE ${role} SET ${name} = '${wanted}'.`,
     );
   }
 }

@@ -5,8 +5,11 @@
 import type { Client } from "pg";
 import { sqlState, sqlStates } from "./transactions.ts";
 
-/** The role that serves requests. It may read and add, and change only what the request path changes. */
+/** The role that serves. It may read and add, and change balances and states. */
 export const SERVING_ROLE = "saldo_serve";
+
+/** The login of chat requests. It moves money only through functions that check what they are asked, and none of them mints. */
+export const REQUEST_ROLE = "saldo_request";
 
 /**
  * Settings of every serving session. They force the planner onto the keys, because statements are planned while the
@@ -46,7 +49,7 @@ export function servingOptions(versionNumber: number): string {
   return settings.map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`).join(" ");
 }
 
-const ROLE_SETTINGS = "SELECT unnest(rolconfig) AS setting FROM pg_roles WHERE rolname = $1";
+const ROLE_SETTINGS = "SELECT rolname AS role, rolconfig AS settings FROM pg_roles WHERE rolname = ANY ($1)";
 const VERSION = `SELECT current_setting('server_version_num')::int AS "versionNumber"`;
 const INSUFFICIENT_PRIVILEGE = "42501";
 /**
@@ -56,12 +59,12 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 const MET_ANOTHER: ReadonlySet<string | undefined> = new Set(["XX000", sqlStates.uniqueViolation]);
 const MAX_MEETINGS = 20;
 
-/** Lays the settings on the serving role where they are not on it yet, as the owner of the schema. */
+/** Lays the settings on the roles that serve where they are not on them yet, as the owner of the schema. */
 export async function applyServerSettings(owner: Client): Promise<void> {
   for (let meetings = 0; ; meetings += 1) {
     const missing = await missingSettings(owner);
     try {
-      for (const [name, value] of missing) await owner.query(`ALTER ROLE ${SERVING_ROLE} SET ${name} = '${value}'`);
+      for (const [role, name, value] of missing) await owner.query(`ALTER ROLE ${role} SET ${name} = '${value}'`);
       return;
     } catch (error) {
       // A login that only serves may not; the check of the serving session then names the missing setting and how to set it.
@@ -71,11 +74,15 @@ export async function applyServerSettings(owner: Client): Promise<void> {
   }
 }
 
-async function missingSettings(owner: Client): Promise<[string, string][]> {
-  const { rows } = await owner.query<{ setting: string }>(ROLE_SETTINGS, [SERVING_ROLE]);
-  const laid = new Set(rows.map(({ setting }) => setting));
+async function missingSettings(owner: Client): Promise<[role: string, name: string, value: string][]> {
+  const { rows } = await owner.query<{ role: string; settings: string[] | null }>(ROLE_SETTINGS, [
+    [SERVING_ROLE, REQUEST_ROLE],
+  ]);
   const version = (await owner.query<{ versionNumber: number }>(VERSION)).rows[0];
-  return Object.entries(servingSettings(version?.versionNumber ?? 0)).filter(
-    ([name, value]) => !laid.has(`${name}=${value}`),
+  const wanted = Object.entries(servingSettings(version?.versionNumber ?? 0));
+  return rows.flatMap(({ role, settings }) =>
+    wanted
+      .filter(([name, value]) => settings?.includes(`${name}=${value}`) !== true)
+      .map(([name, value]): [string, string, string] => [role, name, value]),
   );
 }

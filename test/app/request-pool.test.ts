@@ -8,6 +8,7 @@ import { type Serving, startServing } from "../../src/app/compose/app.ts";
 import { readConfig } from "../../src/app/config/config.ts";
 import { DEFAULT_POOL_SIZE } from "../../src/database/database.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { onServer } from "../setup/test-servers.ts";
 
 let opened: TestDatabase;
 let serving: Serving;
@@ -31,10 +32,10 @@ afterAll(async () => {
   await opened.drop();
 });
 
-function post(body: object): Promise<Response> {
+function post(body: object, name = "one"): Promise<Response> {
   return fetch(`http://127.0.0.1:${serving.ports.httpPort}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${demo.key}`, "content-type": "application/json", "idempotency-key": "one" },
+    headers: { authorization: `Bearer ${demo.key}`, "content-type": "application/json", "idempotency-key": name },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
   });
@@ -68,13 +69,24 @@ test("a chat request is answered while every other connection is taken and other
   }
 });
 
+test("every statement of a chat request ran under the login that cannot mint", async () => {
+  const body = { model: "demo/small", messages: [{ role: "user", content: "hi" }], max_tokens: 8 };
+  expect((await post(body, "two")).status).toBe(200);
+  const { rows } = await onServer(
+    opened.url,
+    `SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = current_database()
+       AND pid <> pg_backend_pid() AND query ~ 'admit_request|settle_request|commit_requests|WHERE digest =|kept_answer'`,
+  );
+  expect(rows).toEqual([{ login: "saldo_request" }]);
+});
+
 test("the pools are as large as their settings, and neither opens the connections of the other", async () => {
   const config = { ...readConfig({ SALDO_POOL_SIZE: "4", SALDO_REQUEST_POOL_SIZE: "2" }), databaseUrl: opened.url };
   const database = await openServiceDatabase(config);
   try {
-    expect([database.pool.options.max, database.requestPool.options.max]).toEqual([4, 2]);
+    expect([database.pool.options.max, database.requests.pool.options.max]).toEqual([4, 2]);
     const taken = await Promise.all(Array.from({ length: 4 }, () => database.pool.connect()));
-    expect((await database.requestPool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    expect((await database.requests.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     taken.forEach((client) => client.release());
   } finally {
     await database.close();

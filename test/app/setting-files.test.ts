@@ -17,6 +17,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   SALDO_PROOF_WEBHOOK_URL: "https://roots.example/hooks/secret",
   DATABASE_URL: "postgres://saldo:secret@db.example/saldo",
   DATABASE_OWNER_URL: "postgres://owner:secret@db.example/saldo",
+  DATABASE_REQUEST_URL: "postgres://saldo_request:secret@db.example/saldo",
   DATABASE_READ_URL: "postgres://saldo:secret@standby.example/saldo",
   SMTP_URL: "smtps://user:secret@smtp.example",
   MIDTRANS_SERVER_KEY: "midtrans",

@@ -11,7 +11,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/backup/wal-receiver.ts",
     "database/bounded-read.ts",
     "database/confirmed-read.ts",
-    "database/database.ts",
+    "database/login-connections.ts",
     "database/history.ts",
     "database/lagging-reads.ts",
     "database/primary.ts",

@@ -16,7 +16,7 @@ async function filesWithPools(): Promise<string[]> {
 }
 
 test("one file makes pools of connections", async () => {
-  expect(await filesWithPools()).toEqual(["src/database/database.ts"]);
+  expect(await filesWithPools()).toEqual(["src/database/login-connections.ts"]);
 });
 
 test.each([

@@ -14,7 +14,7 @@ import { withOwner } from "../../src/database/database.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
-import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { createTestDatabase, requestUrlOf, type TestDatabase } from "../setup/test-database.ts";
 import { diagnose } from "./doctor-findings.ts";
 
 /** Lets the disk of every folder have this share of its blocks left. Other files may have loaded the module before. */
@@ -122,6 +122,26 @@ describe("the database", () => {
     expect(of("standby").finding).toBe("none confirms commits, and none is required");
     expect(of("database clock")).toMatchObject({ state: "ok" });
     expect(of("secrets key")).toMatchObject({ state: "ok" });
+  });
+
+  it("shows whether the login of requests can create money", async () => {
+    const other = await createTestDatabase();
+    const look = async (more: Record<string, string> = {}) =>
+      (await diagnose({ ...settings, DATABASE_URL: other.url, ...more })).of("request login");
+    try {
+      expect(await look()).toMatchObject({
+        state: "warning",
+        advice: "Set DATABASE_REQUEST_URL to the login saldo_request.",
+      });
+      const own = { DATABASE_REQUEST_URL: requestUrlOf(other.url) };
+      expect(await look(own)).toMatchObject({ state: "ok", finding: "cannot create money" });
+      expect(await look({ DATABASE_REQUEST_URL: other.url })).toMatchObject({ state: "failed" });
+      await asOwner(other, "GRANT UPDATE (posted) ON account TO saldo_request");
+      const minting = await look(own);
+      expect(minting).toMatchObject({ state: "failed", finding: expect.stringContaining("may write money") as string });
+    } finally {
+      await other.drop();
+    }
   });
 
   it("is failed without the standby that is required, and with a setting that forgets commits", async () => {

@@ -3,7 +3,7 @@
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWithin } from "../../src/database/bounded-read.ts";
-import { openPool } from "../../src/database/database.ts";
+import { openPool } from "../../src/database/login-connections.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { backendOf } from "../../src/database/database.ts";
+import { backendOf } from "../../src/database/login-connections.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { isDatabaseAway, sqlState, withRetry, withTransaction } from "../../src/database/transactions.ts";

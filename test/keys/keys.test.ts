@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Database, openDatabase, openPool } from "../../src/database/database.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { openPool } from "../../src/database/login-connections.ts";
 import {
   InvalidApiKey,
   LimitExceeded,

@@ -6,7 +6,7 @@ import pg from "pg";
 import { expect } from "vitest";
 import type { Client } from "pg";
 import { clientConfig, connectClient } from "../../src/database/connections.ts";
-import { openDatabase, type Database } from "../../src/database/database.ts";
+import { type Database, forRequests, openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
@@ -17,7 +17,7 @@ import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { creditByOperator } from "../setup/operator-credit.ts";
-import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { createTestDatabase, requestUrlOf, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
 /** The audit's result for correct books. */
@@ -77,9 +77,9 @@ export class MoneySetup {
 
   /** Another process on the same database, or on the proxy in front of it. */
   async process(lanes = 1, url = this.opened.url): Promise<TestProcess> {
-    const database = await openDatabase({ url, dataDir: "" });
+    const database = await openDatabase({ url, requestUrl: requestUrlOf(url), dataDir: "" });
     const lease = await ProcessLease.take(database);
-    const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes });
+    const ledger = new GroupCommitLedger({ database: forRequests(database), owner: () => lease.processId, lanes });
     await ledger.open();
     const process = { database, lease, ledger };
     this.#processes.push(process);

@@ -108,7 +108,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
   const alerts = createAlertPoster(database, options);
   stack.defer(() => alerts.stop());
   const isStopped = () => gate.isStopped || standby.watch.isMissing;
-  const gateway = createGatewayParts({ ...options, lease, watched, isStopped, baseUrl });
+  const gateway = await createGatewayParts({ ...options, lease, watched, isStopped, baseUrl });
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),

@@ -27,11 +27,12 @@ export async function openServiceDatabase(
   });
 }
 
-/** Where the database of a configuration is. */
-export function whereIs(config: Config): Pick<DatabaseOptions, "dataDir" | "url" | "ownerUrl"> {
+/** Where the database of a configuration is, and by which logins. */
+export function whereIs(config: Config): Pick<DatabaseOptions, "dataDir" | "url" | "ownerUrl" | "requestUrl"> {
   return {
     dataDir: config.dataDir,
     ...(config.databaseUrl === null ? {} : { url: config.databaseUrl }),
     ...(config.databaseOwnerUrl === null ? {} : { ownerUrl: config.databaseOwnerUrl }),
+    ...(config.databaseRequestUrl === null ? {} : { requestUrl: config.databaseRequestUrl }),
   };
 }

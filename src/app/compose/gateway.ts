@@ -40,13 +40,14 @@ export type GatewayPartsOptions = {
   readonly withExemplars: boolean;
 };
 
-export type GatewayParts = ReturnType<typeof createGatewayParts>;
+export type GatewayParts = Awaited<ReturnType<typeof createGatewayParts>>;
 
 /** Builds it. */
-export function createGatewayParts(options: GatewayPartsOptions) {
+export async function createGatewayParts(options: GatewayPartsOptions) {
   const { config, database, lease, watched, isStopped, baseUrl, withExemplars } = options;
-  // What a chat request waits for has connections of its own.
+  // What a chat request waits for has connections of its own. Their login reads no secret and makes no key.
   const requests = forRequests(database);
+  const secret = await signingSecret(database.pool, config.authSecrets);
   const [marks, learned] = [new UpstreamMarks(), new LearnedModels()];
   const upstreams = createUpstreams({
     credential: config.variable,
@@ -74,7 +75,7 @@ export function createGatewayParts(options: GatewayPartsOptions) {
       clock: systemClock,
       term: () => lease.term(),
       topUpUrl: () => `${baseUrl()}/billing`,
-      retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecrets)),
+      retries: createRetries(requests.pool, () => Promise.resolve(secret)),
       report: watched.report,
     }),
     { isStopped, withExemplars },
@@ -99,7 +100,7 @@ type Asked = Pick<Parameters<typeof createMessagesService>[0], "gateway" | "cata
 
 /** The services of the protocols that models are asked by. */
 function modelServices(database: Database, { gateway, keys, catalog, takeCountedBytes }: Asked) {
-  const caller = createKeyCallOf(createPlaygroundKeys(forRequests(database), requireKeyRole));
+  const caller = createKeyCallOf(createPlaygroundKeys(database, requireKeyRole));
   return {
     gateway: createGatewayService({
       gateway,

@@ -31,11 +31,11 @@ export function watchStandby({
   logger,
 }: {
   readonly config: Pick<Config, "requireSyncStandby">;
-  readonly database: Pick<Database, "requestPool">;
+  readonly database: Pick<Database, "requests">;
   readonly logger: Pick<EventLogger, "info" | "error">;
 }): StandbyParts {
   const watch = new StandbyWatch({
-    pool: database.requestPool,
+    pool: database.requests.pool,
     isRequired: config.requireSyncStandby,
     onChange(isMissing) {
       if (isMissing)

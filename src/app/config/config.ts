@@ -45,6 +45,8 @@ export type Config = {
   readonly databaseUrl: string | null;
   /** The login that owns the tables and migrates. Null: the one of databaseUrl. */
   readonly databaseOwnerUrl: string | null;
+  /** The login of chat requests, which cannot create money. Null: the one of databaseUrl; the embedded database has its own. */
+  readonly databaseRequestUrl: string | null;
   /** A standby for reads that may lag. Null: they go to the primary. */
   readonly databaseReadUrl: string | null;
   /** How old what is read there may be. */
@@ -199,6 +201,7 @@ export function readConfig(environment: Environment = process.env, settings = op
     payoutJournalDir: resolve(text("SALDO_PAYOUT_JOURNAL_DIR") ?? join(dataDir, "payout-journal")),
     databaseUrl: databaseUrl("DATABASE_URL"),
     databaseOwnerUrl: databaseUrl("DATABASE_OWNER_URL"),
+    databaseRequestUrl: readRequestUrl(read),
     databaseReadUrl: readReadUrl(read),
     maxReadLagMs: integer("SALDO_READ_LAG_SECONDS", 60, { min: 5, max: 3_600 }) * 1_000,
     requireSyncStandby: backupSynchronous || choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",
@@ -283,6 +286,14 @@ function readSecondPerson(
 
 function pathOf(path: string | null): string | null {
   return path === null ? null : resolve(path);
+}
+
+/** Errors: ConfigError, where there is no server of ours: the embedded one has the login already. */
+function readRequestUrl({ databaseUrl }: Pick<SettingReaders, "databaseUrl">): string | null {
+  const url = databaseUrl("DATABASE_REQUEST_URL");
+  if (url !== null && databaseUrl("DATABASE_URL") === null)
+    throw new ConfigError("DATABASE_REQUEST_URL needs DATABASE_URL: the embedded database has that login by itself");
+  return url;
 }
 
 /** Errors: ConfigError, where there is no primary beside it, or it names several servers. */

@@ -45,7 +45,16 @@ function trials({ failpoint, demo, production }: Config): string[] {
 }
 
 function cleartextProblems(config: Config): string[] {
-  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, databaseReadUrl, publicUrl, cleartextAllows } = config;
+  const {
+    smtpUrl,
+    chains,
+    databaseUrl,
+    databaseOwnerUrl,
+    databaseRequestUrl,
+    databaseReadUrl,
+    publicUrl,
+    cleartextAllows,
+  } = config;
   const { host, httpTls, grpcHost, grpcTls, metricsHost, metricsTls } = config;
   const risks: readonly (readonly [CleartextAllowance, boolean, string])[] = [
     [
@@ -60,7 +69,7 @@ function cleartextProblems(config: Config): string[] {
     ],
     [
       "database",
-      [databaseUrl, databaseOwnerUrl, databaseReadUrl].some(isClearDatabase),
+      [databaseUrl, databaseOwnerUrl, databaseRequestUrl, databaseReadUrl].some(isClearDatabase),
       "DATABASE_URL: add sslmode=verify-full",
     ],
     [

@@ -72,6 +72,7 @@ async function lookAtDatabase(config: Config): Promise<{ findings: Finding[]; is
       serverFinding(facts, config),
       schemaFinding(facts),
       purposeFinding(facts, config),
+      requestFinding(facts),
       standbyFinding(facts, config),
       clockFinding(facts),
     ].flat(),
@@ -142,6 +143,27 @@ function purposeFinding({ purpose }: DatabaseFacts, { demo }: Config): Finding[]
       "purpose",
       `the database is ${purpose === "demo" ? "a demo's" : "production's"}, and this start is ${demo ? "a demo" : "production's"}`,
       demo ? "Set SALDO_DEMO=0, or use another database." : "Use another database, or run saldo demo clear.",
+    ),
+  ];
+}
+
+function requestFinding({ requestLogin }: DatabaseFacts): Finding[] {
+  const check = "request login";
+  if (requestLogin === null) return [];
+  if (requestLogin.kind === "own") return [ok(check, "cannot create money")];
+  if (requestLogin.kind === "shared")
+    return [
+      warning(
+        check,
+        "requests use the login of DATABASE_URL, which can create money",
+        "Set DATABASE_REQUEST_URL to the login saldo_request.",
+      ),
+    ];
+  return [
+    failed(
+      check,
+      reasonOf(requestLogin.error),
+      "Let DATABASE_REQUEST_URL log in as saldo_request, with its own rights alone.",
     ),
   ];
 }

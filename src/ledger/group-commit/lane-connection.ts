@@ -2,8 +2,9 @@
 // before that, the outcome of its work is open.
 
 import type { Client, Submittable } from "pg";
-import { backendOf, type Backend, type Database } from "../../database/database.ts";
+import type { Database } from "../../database/database.ts";
 import { type History, readHistory } from "../../database/history.ts";
+import { backendOf, type Backend } from "../../database/login-connections.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";

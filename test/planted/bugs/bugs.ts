@@ -30,6 +30,7 @@ import { PROCESS_BUGS } from "./processes.ts";
 import { PROOF_BUGS } from "./proofs.ts";
 import { PROTOCOL_BUGS } from "./protocols.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
+import { REQUEST_ROLE_BUGS } from "./request-role.ts";
 import { REQUEST_BUGS } from "./requests.ts";
 import { ROLE_BUGS } from "./roles.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
@@ -58,6 +59,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MEMBER_BUDGET_BUGS,
   ...SETTLEMENT_BUGS,
   ...RECOVERY_BUGS,
+  ...REQUEST_ROLE_BUGS,
   ...STANDBY_BUGS,
   ...ARITHMETIC_BUGS,
   ...BACKUP_BUGS,
