@@ -48,7 +48,8 @@ async function requireSound(
     if (name.startsWith(`${newest.facts.system}-`) && timeIn(name) > timeIn(newest.name))
       throw new BackupUnreadable(`The newest backup, ${name}, cannot be read, so nothing was removed. ${reason}`);
   try {
-    for await (const _part of readBase(newest, keys));
+    // To its end: each part is compared with the manifest as it is read.
+    for await (const part of readBase(newest, keys)) void part;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new BackupUnreadable(`The newest backup, ${newest.name}, cannot be read, so nothing was removed. ${reason}`, {
