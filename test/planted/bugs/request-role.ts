@@ -2,7 +2,7 @@
 
 import { money, type PlantedBug, statement } from "../planted-bug.ts";
 
-const CHANGE = "src/database/migrations/0036-request-role.sql";
+const CHANGE = "src/database/migrations/0039-request-role.sql";
 const rights = (file: string, test: string) => ({ file: `test/database/${file}.test.ts`, test });
 
 /** Each with the test that must notice it. */
