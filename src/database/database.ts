@@ -6,6 +6,7 @@ import { borrowServingRole, clientConfig, loginOf, withClient } from "./connecti
 import type { Login } from "./connections.ts";
 import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded/embedded-postgres.ts";
 import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded/embedded-postgres.ts";
+import { isSameHistory, readHistory } from "./history.ts";
 import { type FallbackReason, LaggingReads } from "./lagging-reads.ts";
 import {
   ANSWER_WITHIN_MS,
@@ -165,6 +166,10 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
           check: checkRequestSession,
           poolSize: requestPoolSize,
         });
+  if (ownRequests !== null && !(await isSameDatabase(served.pool, ownRequests.pool))) {
+    await Promise.all([served.close(), ownRequests.close()]);
+    throw new Error("DATABASE_REQUEST_URL leads to another database than DATABASE_URL.");
+  }
   const requests = ownRequests ?? { ...served, pool: openAnsweringPool(serving, requestPoolSize) };
   const standby = standbyPool(options, version);
   return {
@@ -182,6 +187,12 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
       await embedded?.stop();
     },
   };
+}
+
+/** Whether requests would be charged in the books that everything else reads. */
+async function isSameDatabase(served: Pool, requests: Pool): Promise<boolean> {
+  const [one, other] = await Promise.all([readHistory(served), readHistory(requests)]);
+  return one !== null && other !== null && isSameHistory(one, other);
 }
 
 /** Connections to the standby, as the serving role. None is made before the first read, so it may be away at a start. */

@@ -160,9 +160,10 @@ async function runningSocket(dataDir: string): Promise<string | null> {
   return postmaster.socketDir;
 }
 
-async function standbysOf(client: Client): Promise<number> {
-  const { rows } = await client.query<{ standbys: number }>("SELECT synchronous_standbys() AS standbys");
-  return rows[0]?.standbys ?? 0;
+/** Null: they are hidden from the owner. */
+async function standbysOf(client: Client): Promise<number | null> {
+  const { rows } = await client.query<{ standbys: number | null }>("SELECT synchronous_standbys() AS standbys");
+  return rows[0]?.standbys ?? null;
 }
 
 /** The best of a few tries: the quickest is the most exact. */

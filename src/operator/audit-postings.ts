@@ -21,6 +21,10 @@ export const operatorPostingAudit: AuditPlugin = {
       AND NOT (p.reference = 'demo-clear:' || p.account_id || ':' || p.credit AND p.debit = p.account_id AND EXISTS (
         -- A demo's play money is taken back in the transaction that makes its database production's.
         SELECT FROM database_purpose WHERE purpose = 'production' AND p.posted_at BETWEEN since - interval '1 hour' AND since + interval '1 minute'))
+      AND NOT (p.reason = 'transfer_uncovered_back' AND EXISTS (
+        -- What we bore of a transfer comes back when it is not paid.
+        SELECT FROM posting c WHERE c.account_id = p.account_id AND c.reason = 'transfer_uncovered' AND c.amount = p.amount
+          AND c.reference || '_back' = p.reference AND c.credit = p.debit))
       AND NOT EXISTS (
         SELECT FROM operator_action o
         WHERE o.subject = l.subject AND o.action = l.action AND o.facts ->> 'postingId' = p.id::text

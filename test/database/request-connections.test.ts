@@ -64,6 +64,15 @@ describe.each(testBackends())("requests on the %s server", (backend) => {
     await expect(open(borrowed)).rejects.toThrow(/Let DATABASE_REQUEST_URL log in as saldo_request/);
   });
 
+  test("are refused with a login that leads to another database", async () => {
+    const other = await createTestDatabase({ backend });
+    try {
+      await expect(open(requestUrlOf(other.url))).rejects.toThrow("DATABASE_REQUEST_URL leads to another database");
+    } finally {
+      await other.drop();
+    }
+  });
+
   test.each([
     ["GRANT INSERT ON posting", "REVOKE INSERT ON posting", /may write money/],
     ["GRANT UPDATE (posted) ON account", "REVOKE UPDATE (posted) ON account", /may write money/],

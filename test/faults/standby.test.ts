@@ -8,6 +8,7 @@ import { connectClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { openPool } from "../../src/database/login-connections.ts";
 import { PrimaryClient } from "../../src/database/primary.ts";
+import { wouldCommitsWait } from "../../src/database/standby-watch.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { admission, MoneySetup, settlement } from "../money/money-setup.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
@@ -73,6 +74,22 @@ describe("with a synchronous standby", () => {
       .poll(async () => (await onServer(pair.primaryUrl, "SELECT synchronous_standbys() AS count")).rows)
       .toEqual([{ count: confirming }]);
     await pair.waitForStandby(rows[0].synchronous_standby_names);
+  });
+
+  it("takes no standby that the owner may not see for missing", async () => {
+    const owner = (await onServer(pair.primaryUrl, "SELECT current_user AS name")).rows[0].name as string;
+    await onServer(pair.primaryUrl, "CREATE ROLE unprivileged");
+    await onServer(pair.primaryUrl, "ALTER FUNCTION synchronous_standbys() OWNER TO unprivileged");
+    try {
+      expect((await onServer(pair.primaryUrl, "SELECT synchronous_standbys() AS count")).rows).toEqual([
+        { count: null },
+      ]);
+      expect(await wouldCommitsWait(setup.pool)).toBe(false);
+    } finally {
+      await onServer(pair.primaryUrl, `ALTER FUNCTION synchronous_standbys() OWNER TO "${owner}"`);
+      await onServer(pair.primaryUrl, "DROP ROLE unprivileged");
+    }
+    expect((await onServer(pair.primaryUrl, "SELECT synchronous_standbys() AS count")).rows).toEqual([{ count: 1 }]);
   });
 
   it("charges an answer that it refuses nothing where a balancer leads to the standby for a while", async () => {

@@ -18,6 +18,7 @@ import {
 } from "../../src/billing/proof/seal-store.ts";
 import { proofKey, signByAll } from "../../src/billing/proof/signing.ts";
 import { exportStatement } from "../../src/billing/proof/statement.ts";
+import { addPlaces } from "../../src/billing/proof/tree-store.ts";
 import { levelsOf } from "../../src/billing/proof/tree.ts";
 import { verifyStatement } from "../../src/billing/proof/verify.ts";
 import { billingDay, DAY_MS } from "../../src/kernel/clock.ts";
@@ -141,6 +142,30 @@ describe.each(testBackends())("growing seals on the %s database", (backend) => {
       for (const root of [old, next, last])
         expect(await verified(account, textOf(root).day)).toMatchObject({ ok: true, problems: [] });
     expect(await setup.audit()).toEqual(SOUND);
+  }, 60_000);
+
+  it("goes on behind a sealing that gave places and put no root", async () => {
+    const first = await accounts(3);
+    await seal(2);
+    const later = await accounts(4, 3);
+    // It had sorted those that it knew; one with a smaller id came behind it.
+    await addPlaces(setup.pool, first.length, later.toSorted().slice(1));
+    const root = await seal(5);
+    expect(textOf(root)).toMatchObject({ tree: 2, accounts: 7 });
+    for (const account of [...first, ...later])
+      expect(await verified(account)).toMatchObject({ ok: true, problems: [] });
+    expect(await setup.audit()).toEqual(SOUND);
+  }, 60_000);
+
+  it("signs nothing where a place is that of an account without anything new", async () => {
+    const [one = ""] = await accounts(2);
+    await seal(2);
+    const [stranger] = (await setup.asOwner("INSERT INTO account (id) VALUES (new_uuidv7()) RETURNING id")) as {
+      id: string;
+    }[];
+    await addPlaces(setup.pool, 2, [stranger?.id ?? ""]);
+    await credit(one, 4);
+    await expect(seal(5)).rejects.toThrow(/places of the accounts of seal/);
   }, 60_000);
 
   it("finds a posting of our own accounts that was changed after it was sealed", async () => {

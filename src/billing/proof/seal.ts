@@ -147,10 +147,14 @@ async function growByWindow(pool: Pool, look: Look, { seal }: SealWindow): Promi
   for await (const sealed of sealsSince(look, before, seal)) changed.set(sealed.accountId, leafOf(sealed));
   const known = before?.accounts ?? 0;
   const places = await readPlaces(look, [...changed.keys()]);
-  const newcomers = [...changed.keys()].filter((id) => (places.get(id) ?? known) >= known).toSorted();
-  await addPlaces(pool, known, newcomers);
+  const unplaced = [...changed.keys()].filter((id) => (places.get(id) ?? known) >= known).toSorted();
+  // Places of a sealing that put no root: it died, or a version without a tree was first. They stay, and later ones follow them.
+  const begun = await readPlacesFrom(look, known, unplaced.length + 1);
+  const stay = new Set(begun);
+  const newcomers = [...begun, ...unplaced.filter((id) => !stay.has(id))];
+  await addPlaces(pool, known + begun.length, newcomers.slice(begun.length));
   const placed = await readPlacesFrom(look, known, newcomers.length + 1);
-  if (placed.join() !== newcomers.join())
+  if (placed.join() !== newcomers.join() || newcomers.length !== unplaced.length)
     throw new Error(`Nothing is signed: the places of the accounts of seal ${seal} are not those of its order.`);
   if (before !== null && (await sealedAccount(look, newcomers, before.seal)) !== undefined)
     throw anotherRoot(before.seal);

@@ -29,6 +29,7 @@ export function readAuthFields({
       if (route.required?.includes(field)) wrong(field, "required", "is required");
     } else if (typeof value !== "string") wrong(field, "type", "must be a string");
     else if (value.length > MAX_TEXT_LENGTH || value.includes("\0")) wrong(field, "string.length", "is too long");
+    else if (!value.isWellFormed()) wrong(field, "string.form", "must be well-formed Unicode");
     else fields[field] = value;
   }
   for (const flag of route.flags ?? []) {

@@ -55,6 +55,7 @@ LEFT JOIN audit_checkpoint c ON c.account_id = a.id ORDER BY a.id`;
 const OPEN_ACCOUNTS = `
 SELECT account_id AS id FROM audit_checkpoint WHERE open_since IS NOT NULL
 UNION SELECT account_id FROM hold
+UNION SELECT id FROM account WHERE held <> 0 OR open_holds <> 0
 UNION SELECT account_id FROM posting WHERE id >= $1::uuid`;
 
 const postingsOf = (range: string): string => `

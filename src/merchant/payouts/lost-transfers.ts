@@ -11,6 +11,7 @@ import type { Network } from "../chains/currencies.ts";
 import { chooseFeeRow, computeFee } from "../merchants/fee-schedule.ts";
 import { readFeeRows } from "../merchants/fee-store.ts";
 import type { OrderedTransfer } from "../transfers/transfer.ts";
+import { UNCOVERED, uncoveredReference } from "../transfers/uncovered.ts";
 import { slugOf } from "../transfers/slug.ts";
 import { insertEvent, insertTransfer } from "../transfers/transfer-store.ts";
 import type { UnknownPayment } from "./adopt-payments.ts";
@@ -37,8 +38,6 @@ const OWNER = `
 SELECT m.account_id AS "accountId" FROM merchant m
 WHERE m.id = $1::uuid AND m.environment = 'production' AND NOT EXISTS (SELECT FROM transfer t WHERE t.id = $2::uuid)
   AND NOT EXISTS (SELECT FROM transfer t WHERE t.merchant_id = m.id AND t.environment = 'production' AND t.external_id = $3)`;
-/** The reason of the posting by which we bear what a fund does not have. */
-const UNCOVERED = "transfer_uncovered";
 
 /** The transfers that these transactions have paid by the journals, and that the books lack. */
 export async function findLostTransfers(
@@ -109,7 +108,7 @@ async function bear(
     amount: lacking,
     from: systemAccounts.operatorAdjustments,
     reason: UNCOVERED,
-    reference: `transfer:${transferId}:uncovered`,
+    reference: uncoveredReference(transferId),
   });
   return { transferId, asset, units: String(lacking), accountId, postingId };
 }

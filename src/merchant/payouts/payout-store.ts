@@ -74,7 +74,12 @@ const IS_OWN = `SELECT EXISTS (SELECT FROM payout_attempt WHERE hash = $1) AS is
 const ENDED_BY_OWN = `
 SELECT p.nonce FROM payout p CROSS JOIN LATERAL (SELECT FROM payout_attempt WHERE hash = p.final_hash OFFSET 0) a
 WHERE p.wallet_id = $1::uuid AND p.state IN ('displaced', 'foreign') ORDER BY p.nonce LIMIT 1`;
-const HAS_BEGUN = `SELECT ${NO_LIVING_PAYOUT} AS none FROM (SELECT $1::uuid AS id) t`;
+// Also where a journal has a signature that the books have lost: the chain may have paid it.
+const HAS_BEGUN = `
+SELECT ${NO_LIVING_PAYOUT} AND NOT EXISTS (
+  SELECT FROM payout_lost_attempt l WHERE l.resolved_at IS NULL AND (l.transfer_id = t.id
+    OR l.transfer ->> 'merchantId' = t.merchant_id::text AND l.transfer ->> 'externalId' = t.external_id)) AS none
+FROM transfer t WHERE t.id = $1::uuid`;
 const IN_FLIGHT = `
 SELECT t.asset, sum(t.received) AS units, count(*)::int AS count FROM payout p ${ITS_TRANSFER}
 WHERE p.wallet_id = $1::uuid AND ${OPEN} GROUP BY t.asset`;

@@ -9,6 +9,7 @@ import { invariant } from "../../kernel/invariant.ts";
 import { captureFundHold, type Fund, lockFund, voidFundHold } from "../../ledger/funds.ts";
 import type { Posting } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
+import { takeUncoveredBack } from "./uncovered.ts";
 import { outsideAccounts } from "./outside-accounts.ts";
 import type { Transfer, TransferStanding, TransferStatus } from "./transfer.ts";
 import {
@@ -81,7 +82,10 @@ export async function moveTransfer(client: PoolClient, move: TransferMove): Prom
   };
   invariant(to !== "CONFIRMED" || standing.transactionHash !== null, "a confirmed transfer has a transaction");
   if (to === "CONFIRMED") await captureHold(client, transfer, fund);
-  if (to === "REJECTED" || to === "CANCELED") await voidFundHold(client, fund, transfer.total.units);
+  if (to === "REJECTED" || to === "CANCELED") {
+    await voidFundHold(client, fund, transfer.total.units);
+    await takeUncoveredBack(client, { ...transfer, asset: fund.asset });
+  }
   const at = await insertEvent(client, transfer.transferId, standing);
   const awaitsApproval = transfer.awaitsApproval && move.isApproval !== true;
   await writeStanding(client, transfer.transferId, { ...standing, awaitsApproval, at });

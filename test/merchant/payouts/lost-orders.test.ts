@@ -9,6 +9,7 @@ import type { Database } from "../../../src/database/database.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { journalFolder } from "../../../src/merchant/payouts/signed-journal.ts";
+import { moveTransfer } from "../../../src/merchant/transfers/transfer-states.ts";
 import { approveTransfer } from "../../../src/merchant/transfers/transfers.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
 import { AMOUNT, type EvmSetup, FINAL_AFTER, TOTAL, UNITS } from "./evm-setup.ts";
@@ -170,6 +171,57 @@ describe("a transfer that was ordered and paid in a time that the books have los
     ]);
     expect(await paymentsTo(setup, to)).toEqual([UNITS]);
     await expectSoundBooks(setup.database);
+  });
+
+  it("gives back what we bore where the payment of a covered transfer reverts or is given up", async () => {
+    const setup = now();
+    const poor = await OrderingMerchant.open(setup.database, "production", { USDT: "1" });
+    const to = await setup.recipient();
+    let transferId = "";
+    await setup.runToEnd(setup.engine(), [await setup.orderTokens(await setup.recipient())]);
+    await lose(async (engine, database) => {
+      await database.pool.query("UPDATE merchant_fund SET posted = posted + 9000000 WHERE merchant_id = $1", [
+        poor.merchantId,
+      ]);
+      transferId = await poor.order({ currencyCode: "USDT", amount: AMOUNT, to, externalId: "gap-back" }, database);
+      await engine.round();
+    });
+    await changeTimeline();
+    await setup.engine().round();
+    expect(await resume({ adopts: true })).toMatchObject({ uncovered: [{ transferId, units: "5500000" }] });
+    expect(await poor.balance("USDT")).toEqual({ available: "0", held: "6.5" });
+    // As the engine does where the nonce was taken by a transaction that pays nothing.
+    await withTransaction(setup.database, (client) =>
+      moveTransfer(client, {
+        transferId,
+        from: ["PENDING", "WAITING", "SUBMITTED"],
+        to: "REJECTED",
+        reason: "not paid",
+      }),
+    );
+    expect(await poor.balance("USDT")).toEqual({ available: "1", held: "0" });
+    const { rows } = await setup.database.pool.query(
+      "SELECT reason, amount FROM posting WHERE reference LIKE $1 ORDER BY id",
+      [`transfer:${transferId}:uncovered%`],
+    );
+    expect(rows).toEqual([
+      { reason: "transfer_uncovered", amount: "5500000" },
+      { reason: "transfer_uncovered_back", amount: "5500000" },
+    ]);
+  });
+
+  it("is not canceled nor rejected while a journal has its lost payment", async () => {
+    const setup = now();
+    const to = await setup.recipient();
+    await loseOrder(setup, "gap-cancel", to);
+    const again = await order(setup, "gap-cancel", to);
+    const rejecting = saldoJson(["transfer", "reject", "--transfer", again, "--reason", "no"], {
+      DATABASE_URL: setup.opened.url,
+    });
+    await expect(rejecting).rejects.toThrow(/too late/);
+    expect(await resume({ adopts: true })).toMatchObject({ adoptedPayments: 1 });
+    await setup.runToEnd(setup.engine(), [again]);
+    expect(await paymentsTo(setup, to)).toEqual([UNITS]);
   });
 });
 

@@ -6,6 +6,31 @@ import { payoutTest as test, payouts } from "./payouts.ts";
 /** Each with the test that must notice it. */
 export const PAYOUT_BOOKS: readonly PlantedBug[] = [
   {
+    name: "a transfer whose lost payment a journal has is canceled",
+    edits: [
+      {
+        file: "src/merchant/payouts/payout-store.ts",
+        find: "SELECT FROM payout_lost_attempt l WHERE l.resolved_at IS NULL AND (l.transfer_id",
+        replace: "SELECT FROM payout_lost_attempt l WHERE false AND (l.transfer_id",
+      },
+    ],
+    noticedBy: {
+      file: "test/merchant/payouts/lost-orders.test.ts",
+      test: "is not canceled nor rejected while a journal",
+    },
+  },
+  {
+    name: "what we bore of a transfer stays with its merchant when it is not paid",
+    edits: [
+      {
+        file: "src/merchant/transfers/transfer-states.ts",
+        find: "    await takeUncoveredBack(client, { ...transfer, asset: fund.asset });\n",
+        replace: "",
+      },
+    ],
+    noticedBy: { file: "test/merchant/payouts/lost-orders.test.ts", test: "gives back what we bore" },
+  },
+  {
     name: "a transaction is broadcast before the journal has it",
     edits: [
       payouts("advance-payout.ts", "  await work.journal?.add(entryOf(payout, attempt));\n", ""),

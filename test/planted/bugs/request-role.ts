@@ -8,6 +8,20 @@ const rights = (file: string, test: string) => ({ file: `test/database/${file}.t
 /** Each with the test that must notice it. */
 export const REQUEST_ROLE_BUGS: readonly PlantedBug[] = [
   {
+    name: "requests are charged in another database than everything else reads",
+    edits: [
+      {
+        file: "src/database/database.ts",
+        find: "!(await isSameDatabase(served.pool, ownRequests.pool))",
+        replace: "!(await isSameDatabase(served.pool, served.pool))",
+      },
+    ],
+    noticedBy: {
+      file: "test/database/request-connections.test.ts",
+      test: "are refused with a login that leads to another database",
+    },
+  },
+  {
     name: "lists of settlements may begin anywhere",
     edits: [statement("commit_requests", "i NOT BETWEEN 1 AND settlements OR ", "")],
     noticedBy: money("request-login", "free nothing by lists that begin at"),
