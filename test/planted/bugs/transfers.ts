@@ -103,8 +103,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/transfer-states.ts",
-        'if (to === "REJECTED" || to === "CANCELED") await voidFundHold',
-        'if (to === "CANCELED") await voidFundHold',
+        'if (to === "REJECTED" || to === "CANCELED") {',
+        'if (to === "CANCELED") {',
       ),
     ],
     noticedBy: test("transfer-states", "gives everything back and posts nothing"),
