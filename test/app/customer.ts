@@ -16,7 +16,9 @@ export async function newCustomer(
   const email = `customer-${process.pid}-${made}@test.example`;
   const { accountId = "" } = await saldoJson(["account", "create", "--email", email], settings);
   if (amount !== undefined) {
-    const credit = ["account", "credit", "--account", accountId, "--amount", amount];
+    // The command line refuses three decimals, which may group thousands; a fourth one makes them decimals.
+    const written = /\.\d{3}$/.test(amount) ? `${amount}0` : amount;
+    const credit = ["account", "credit", "--account", accountId, "--amount", written];
     await saldoJson([...credit, "--reason", "test", "--reference", randomUUID()], settings);
   }
   const { keyId = "", key = "" } = await saldoJson(

@@ -23,9 +23,12 @@ const delivery = {
       problem: "",
       durationMs: 81,
       url: webhook.url,
+      problemCode: "ATTEMPT_PROBLEM_UNSPECIFIED",
+      problemDetail: "",
     },
   ],
   note: "",
+  end: "DELIVERY_END_UNSPECIFIED",
 };
 
 /** The examples by method. */
