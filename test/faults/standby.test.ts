@@ -70,10 +70,13 @@ describe("with a synchronous standby", () => {
   ])("counts a standby only where commits wait for no others: %s", async (names, confirming) => {
     const { rows } = await onServer(pair.primaryUrl, "SHOW synchronous_standby_names");
     await pair.waitForStandby(names);
-    await expect
-      .poll(async () => (await onServer(pair.primaryUrl, "SELECT synchronous_standbys() AS count")).rows)
-      .toEqual([{ count: confirming }]);
-    await pair.waitForStandby(rows[0].synchronous_standby_names);
+    try {
+      await expect
+        .poll(async () => (await onServer(pair.primaryUrl, "SELECT synchronous_standbys() AS count")).rows)
+        .toEqual([{ count: confirming }]);
+    } finally {
+      await pair.waitForStandby(rows[0].synchronous_standby_names);
+    }
   });
 
   it("takes no standby that the owner may not see for missing", async () => {
