@@ -1,10 +1,9 @@
 // Prometheus metrics on a port of their own, loopback by default: they show more than callers should know.
 
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createSecureServer } from "node:https";
-import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import type { StoppableServer } from "../http/stoppable-server.ts";
 import { type MeasuredMetric, OPEN_METRICS_TYPE, wantsOpenMetrics, writeOpenMetrics } from "./open-metrics.ts";
-import { renewCertificate, type TlsFiles, tlsOptions } from "../http/tls-files.ts";
+import type { TlsFiles } from "../http/tls-files.ts";
+import { createPlainServer } from "./plain-server.ts";
 
 /** What is served: the plain text with its media type, and the metrics themselves, which OpenMetrics is written from. */
 export type MetricsSource = {
@@ -15,7 +14,7 @@ export type MetricsSource = {
 
 /** Serves metrics at /metrics, over TLS where there are files for it: OpenMetrics to a scraper that asks for it, or plain text. */
 export function createMetricsServer(source: MetricsSource, tls: TlsFiles | null = null): StoppableServer {
-  const server = createListener(tls, (request, response) => {
+  return createPlainServer(tls, (request, response) => {
     if (request.method !== "GET" || request.url !== "/metrics") {
       response.writeHead(404).end();
       return;
@@ -26,28 +25,9 @@ export function createMetricsServer(source: MetricsSource, tls: TlsFiles | null 
       () => response.writeHead(500).end(),
     );
   });
-  const connections = connectionsOf(server);
-  return {
-    listen: (address) => listenOn(server, address),
-    async close(limitMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      await endWithin(limitMs, closed, {
-        abort: () => server.closeIdleConnections(),
-        destroy: () => connections.destroyAll(),
-      });
-    },
-  };
 }
 
 async function textFor(source: MetricsSource, accept: string | undefined): Promise<{ type: string; text: string }> {
   if (!wantsOpenMetrics(accept)) return { type: source.contentType, text: await source.metrics() };
   return { type: OPEN_METRICS_TYPE, text: writeOpenMetrics(await source.getMetricsAsJSON()) };
-}
-
-function createListener(tls: TlsFiles | null, answer: RequestListener): Server {
-  if (tls === null) return createServer(answer);
-  const server = createSecureServer(tlsOptions(tls), answer);
-  renewCertificate(server, tls);
-  return server;
 }
