@@ -79,18 +79,7 @@ function usageText(row: LineRow): string {
 }
 
 function postingText(row: LineRow): string {
-  return `{${[
-    `"type":"posting"`,
-    member("id", row.id),
-    member("at", row.at),
-    member("group", row.group_id),
-    member("asset", row.asset),
-    member("debit", row.debit),
-    member("credit", row.credit),
-    member("amount", row.amount),
-    member("reason", row.reason),
-    member("reference", row.reference),
-  ].join(",")}}`;
+  return `{${[`"type":"posting"`, member("id", row.id), member("at", row.at), ...movement(row)].join(",")}}`;
 }
 
 /** A posting between accounts of ours and of merchants. */
@@ -109,6 +98,14 @@ export function houseText(row: HouseRow): string {
     member("id", row.id),
     member("at", row.at),
     member("account", row.account_id),
+    ...movement(row),
+    member("note", row.note),
+  ].join(",")}}`;
+}
+
+/** What moved in a posting. Their order is signed. */
+function movement(row: Pick<HouseRow, "group_id" | "asset" | "debit" | "credit" | "amount" | "reason" | "reference">) {
+  return [
     member("group", row.group_id),
     member("asset", row.asset),
     member("debit", row.debit),
@@ -116,8 +113,7 @@ export function houseText(row: HouseRow): string {
     member("amount", row.amount),
     member("reason", row.reason),
     member("reference", row.reference),
-    member("note", row.note),
-  ].join(",")}}`;
+  ];
 }
 
 function member(name: string, value: string | null): string {
