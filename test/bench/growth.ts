@@ -75,6 +75,7 @@ async function bench(): Promise<void> {
   const database = await openDatabase({ dataDir: folder });
   stack.defer(() => database.close());
   const lease = await ProcessLease.take(database);
+  stack.defer(() => lease.resign());
   const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: 1 });
   await ledger.open();
   const [big = ""] = await openAccounts(database, 1, CHARGE * BigInt(RECORDS) + 10n ** 12n);
