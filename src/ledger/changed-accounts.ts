@@ -17,7 +17,9 @@ export const TRACE = `((SELECT system_identifier::text FROM pg_control_system())
 const COMPARABLE = 2n ** 31n;
 const CHANGED = `
 WITH now AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS number)
-SELECT a.id FROM account a, now WHERE ((now.number - a.xmin::text::bigint) & 4294967295) <= now.number - $1::bigint ORDER BY a.id`;
+SELECT a.id FROM account a, now
+WHERE ((now.number - a.xmin::text::bigint) & 4294967295) <= now.number - $1::bigint OR $2::boolean AND (a.held <> 0 OR a.open_holds <> 0)
+ORDER BY a.id`;
 const NOW = `
 SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system,
        pg_snapshot_xmax(pg_current_snapshot())::text AS number, ${TRACE} AS trace`;
@@ -33,13 +35,18 @@ export async function readTrace(look: Look): Promise<Trace> {
 
 /**
  * The accounts whose row was written since a moment, in the order of their ids. Null: that cannot be known, because the trace is of another
- * server, as after a restore into it, or too old. Any account may have changed then.
+ * server, as after a restore into it, or too old. Any account may have changed then. `orHolding`: and those with held money, whose holds may
+ * have gone without a write of the row.
  */
-export async function changedAccounts(look: Look, since: Trace | null): Promise<string[] | null> {
+export async function changedAccounts(
+  look: Look,
+  since: Trace | null,
+  { orHolding = false }: { readonly orHolding?: boolean } = {},
+): Promise<string[] | null> {
   const [system, number] = since?.split(":") ?? [];
   if (system === undefined || number === undefined) return null;
   const [now] = await look<{ system: string; number: string }>(NOW);
   const age = BigInt(now?.number ?? 0) - BigInt(number);
   if (now?.system !== system || age < 0n || age >= COMPARABLE) return null;
-  return (await look<{ id: string }>(CHANGED, [number], "table")).map(({ id }) => id);
+  return (await look<{ id: string }>(CHANGED, [number, orHolding], "table")).map(({ id }) => id);
 }

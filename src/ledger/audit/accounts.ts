@@ -55,7 +55,6 @@ LEFT JOIN audit_checkpoint c ON c.account_id = a.id ORDER BY a.id`;
 const OPEN_ACCOUNTS = `
 SELECT account_id AS id FROM audit_checkpoint WHERE open_since IS NOT NULL
 UNION SELECT account_id FROM hold
-UNION SELECT id FROM account WHERE held <> 0 OR open_holds <> 0
 UNION SELECT account_id FROM posting WHERE id >= $1::uuid`;
 
 const postingsOf = (range: string): string => `
@@ -211,7 +210,7 @@ async function* allAccounts(look: Look): AsyncGenerator<AccountRow[], void> {
 }
 
 async function* openAccounts(look: Look, since: Since): AsyncGenerator<AccountRow[], void> {
-  const changed = await changedAccounts(look, since.trace);
+  const changed = await changedAccounts(look, since.trace, { orHolding: true });
   if (changed === null) {
     yield* allAccounts(look);
     return;
