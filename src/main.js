@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The entry. Everything else is loaded behind the switch that keeps modules compiled between starts: types are stripped and
 // code is compiled once, not at every start, and what strips them, which is large, is not even loaded. For that this one file
 // has to be plain JavaScript. Where the folder cannot be written, all goes on without.

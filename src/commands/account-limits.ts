@@ -1,3 +1,4 @@
+import type { Database } from "../database/database.ts";
 import type { AccountLimits } from "../ledger/account-limits.ts";
 import {
   MAX_OPEN_REQUESTS,
@@ -8,9 +9,9 @@ import {
 } from "../operator/commands/accounts.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
-import { integerOption, uuidOption } from "./option-values.ts";
+import { integerOption } from "./option-values.ts";
+import { accountFrom, accountOption as account } from "./which-account.ts";
 
-const account = { required: true, value: "ID", about: "the account" };
 const reason = { required: false, value: "R", about: "why" };
 
 export const accountLimitCommands: readonly Command[] = [
@@ -19,7 +20,7 @@ export const accountLimitCommands: readonly Command[] = [
     about: "Admits none of an account's model requests any more; what is running is finished and billed.",
     options: { account, reason },
     async run(values, { database }) {
-      const command = commandOf(values);
+      const command = await commandOf(values, database);
       return toResult(command, await freezeAccount(await operatorHere(database), command));
     },
   },
@@ -28,7 +29,7 @@ export const accountLimitCommands: readonly Command[] = [
     about: "Admits an account's model requests again.",
     options: { account, reason },
     async run(values, { database }) {
-      const command = commandOf(values);
+      const command = await commandOf(values, database);
       return toResult(command, await unfreezeAccount(await operatorHere(database), command));
     },
   },
@@ -43,7 +44,7 @@ export const accountLimitCommands: readonly Command[] = [
     async run(values, { database }) {
       const range = { min: 0, max: MAX_OPEN_REQUESTS };
       const most = integerOption(values.need("max-open-requests"), "max-open-requests", range);
-      const command = { ...commandOf(values), most };
+      const command = { ...(await commandOf(values, database)), most };
       return toResult(command, await limitAccount(await operatorHere(database), command));
     },
   },
@@ -52,15 +53,18 @@ export const accountLimitCommands: readonly Command[] = [
     about: "Recounts an account's open requests, where the audit finds that the count is not the number of its holds.",
     options: { account, reason },
     async run(values, { database }) {
-      const command = commandOf(values);
+      const command = await commandOf(values, database);
       const { was, ...limits } = await recountAccount(await operatorHere(database), command);
       return { json: { accountId: command.accountId, was, ...toJson(limits) } };
     },
   },
 ];
 
-function commandOf(values: CommandValues): { accountId: string; reason: string | null } {
-  return { accountId: uuidOption(values.need("account"), "account"), reason: values.get("reason") ?? null };
+async function commandOf(
+  values: CommandValues,
+  database: () => Promise<Database>,
+): Promise<{ accountId: string; reason: string | null }> {
+  return { accountId: await accountFrom(values, database), reason: values.get("reason") ?? null };
 }
 
 function toResult({ accountId }: { accountId: string }, limits: AccountLimits) {

@@ -1,17 +1,56 @@
+import type { Database } from "../database/database.ts";
 import { createCustomer } from "../identity/customers.ts";
+import { type Customer, customerOf, findCustomers } from "../identity/store.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
+import { invariant } from "../kernel/invariant.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { openAccount, readBalance } from "../ledger/accounts.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
+import { printable } from "../kernel/unprintable.ts";
+import { countKeys } from "../keys/issued-keys.ts";
+import { type AccountGlance, openAccount, readBalance, readGlances } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
 import { creditAccount } from "../operator/commands/accounts.ts";
 import { toJson } from "./account-limits.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
-import { amountOption, uuidOption } from "./option-values.ts";
+import { amountOption, integerOption } from "./option-values.ts";
+import { column, numbers, tableOf } from "./table.ts";
+import { accountFrom, accountOption } from "./which-account.ts";
 
-const accountOption = { required: true, value: "ID", about: "the account" };
+const MOST_LISTED = 1_000;
+const DEFAULT_LIMIT = 50;
+
+/** An account in a list. */
+type Listed = Customer & AccountGlance & { readonly workingKeys: number };
+
+const rupiah = (units: bigint): string => rupiahText(idr(units));
+const LIST_COLUMNS = [
+  column<Listed>("account", ({ accountId }) => accountId),
+  column<Listed>("e-mail", ({ email }) => email),
+  column<Listed>("opened", ({ createdAt }) => createdAt),
+  column<Listed>("frozen", ({ frozenAt }) => frozenAt),
+  numbers<Listed>("keys", ({ workingKeys }) => workingKeys),
+  numbers<Listed>("available", ({ available }) => rupiah(available)),
+  numbers<Listed>("held", ({ held }) => rupiah(held)),
+  numbers<Listed>("owed", ({ owed }) => rupiah(owed)),
+];
 
 export const accountCommands: readonly Command[] = [
+  {
+    name: "account list",
+    about: "Lists accounts with their e-mail addresses and balances, newest first.",
+    options: {
+      email: { required: false, value: "TEXT", about: "only accounts whose e-mail address contains this" },
+      limit: { required: false, value: "N", about: `how many at most, 1 to ${MOST_LISTED}; ${DEFAULT_LIMIT}` },
+    },
+    async run(values, { database }) {
+      const limit = integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: MOST_LISTED });
+      const opened = await database();
+      const customers = await findCustomers(opened.pool, { text: values.get("email") ?? "", beforeId: null, limit });
+      const accounts = await withBalances(opened, customers);
+      return { json: { accounts: accounts.map(listedJson) }, text: tableOf(accounts, LIST_COLUMNS, "No account.") };
+    },
+  },
   {
     name: "account create",
     about: "Opens an account with nothing on it.",
@@ -42,7 +81,7 @@ export const accountCommands: readonly Command[] = [
       reference: { required: true, value: "REF", about: "names the credit; the same reference credits once, for ever" },
     },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const amount = amountOption(values.need("amount"));
       const { postingId, available } = await creditAccount(await operatorHere(database), {
         accountId,
@@ -59,18 +98,46 @@ export const accountCommands: readonly Command[] = [
     options: { account: accountOption },
     async run(values, { database }) {
       const { pool } = await database();
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const { available, held, posted, owed } = await readBalance(pool, accountId);
-      const limits = await readLimits(pool, accountId);
+      const facts = {
+        accountId,
+        email: (await customerOf(pool, accountId))?.email ?? null,
+        ...toJson(await readLimits(pool, accountId)),
+      };
+      const amounts = Object.entries({ available, held, posted, owed });
+      const lines = [...Object.entries(facts), ...amounts.map(([name, units]) => [name, rupiah(units)] as const)];
       return {
         json: {
-          available: formatMoney(idr(available)),
-          held: formatMoney(idr(held)),
-          posted: formatMoney(idr(posted)),
-          owed: formatMoney(idr(owed)),
-          ...toJson(limits),
+          ...facts,
+          ...Object.fromEntries(amounts.map(([name, units]) => [name, formatMoney(idr(units))])),
         },
+        text: lines.map(([name, value]) => `${name}: ${value === null ? "-" : printable(String(value))}`),
       };
     },
   },
 ];
+
+async function withBalances(opened: Database, customers: readonly Customer[]): Promise<Listed[]> {
+  const ids = customers.map(({ accountId }) => accountId);
+  const [glances, keys] = await Promise.all([readGlances(opened.pool, ids), countKeys(opened, ids)]);
+  return customers.map((customer) => {
+    const glance = glances.get(customer.accountId);
+    invariant(glance !== undefined, "a customer has a ledger account");
+    return { ...glance, ...customer, workingKeys: keys.get(customer.accountId) ?? 0 };
+  });
+}
+
+function listedJson({ accountId, email, createdAt, frozenAt, workingKeys, available, held, posted, owed }: Listed) {
+  return {
+    accountId,
+    email,
+    createdAt: createdAt.toISOString(),
+    frozenAt: frozenAt?.toISOString() ?? null,
+    workingKeys,
+    available: formatMoney(idr(available)),
+    held: formatMoney(idr(held)),
+    posted: formatMoney(idr(posted)),
+    owed: formatMoney(idr(owed)),
+  };
+}

@@ -27,8 +27,10 @@ import { securityCommands } from "./security.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
 import { settingCommands } from "./settings.ts";
 import { statementCommands } from "./statements.ts";
+import { transferListCommands } from "./transfer-list.ts";
 import { transferCommands } from "./transfers.ts";
 import { topUpCommands } from "./top-ups.ts";
+import { usageSumCommands } from "./usage-sums.ts";
 import { usageCommands } from "./usage.ts";
 import type { Command } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -39,6 +41,7 @@ export const commands: readonly Command[] = [
   ...accountCommands,
   ...accountLimitCommands,
   ...usageCommands,
+  ...usageSumCommands,
   ...settingCommands,
   ...topUpCommands,
   ...receiptCommands,
@@ -55,6 +58,7 @@ export const commands: readonly Command[] = [
   ...operatorCommands,
   ...memberCommands,
   ...secondFactorCommands,
+  ...transferListCommands,
   ...transferCommands,
   ...seedCommands,
   ...demoCommands,

@@ -4,7 +4,8 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Config } from "../app/config/config.ts";
 import type { Database } from "../database/database.ts";
-import { type CommandUsage, describe, findCommand, synopsis } from "./help.ts";
+import { printable } from "../kernel/unprintable.ts";
+import { commandsOfGroup, type CommandUsage, describe, findCommand, synopsis, wordsBeforeOptions } from "./help.ts";
 import type { Shown } from "./table.ts";
 
 /** The command was called wrongly; the process exits with 2. */
@@ -44,7 +45,7 @@ export type ParsedCommand = { readonly command: Command; readonly values: Comman
 /** Finds the command that the words call and reads its options. Errors: UsageError. */
 export function parseCommand(words: readonly string[], commands: readonly Command[]): ParsedCommand {
   const command = findCommand(words, commands);
-  if (command === undefined) throw new UsageError(`There is no such command.\n\n${describe(commands)}`);
+  if (command === undefined) throw noSuchCommand(words, commands);
   const declared: ParseArgsOptionsConfig = { json: { type: "boolean" } };
   for (const [option, { value }] of Object.entries(command.options)) {
     declared[option] = { type: value === null ? "boolean" : "string" };
@@ -67,6 +68,14 @@ export function parseCommand(words: readonly string[], commands: readonly Comman
   };
   const has = (option: string): boolean => values[option] === true;
   return { command, values: { get, need, has, positionals }, json: values["json"] === true };
+}
+
+/** What is refused where no command has the words: with the commands of their group, and never with the whole list. */
+export function noSuchCommand(words: readonly string[], commands: readonly CommandUsage[]): UsageError {
+  const named = wordsBeforeOptions(words);
+  const group = commandsOfGroup(named.slice(0, 1), commands);
+  const list = group.length === 0 ? "saldo help lists all commands." : describe(group);
+  return new UsageError(`There is no command "saldo ${printable(named.join(" "))}".\n\n${list}`);
 }
 
 function parseOrExplain(command: Command, args: readonly string[], options: ParseArgsOptionsConfig) {

@@ -110,7 +110,7 @@ ${cases(usages, (usage) => [
   esac
 }
 _saldo() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" line command offer name rest words=""
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" line command offer name rest words="" help=""
   # bash takes the = of --option=value for a word of its own.
   if [[ $word == "=" ]]; then word=""
   elif [[ $before == "=" ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"
@@ -118,11 +118,18 @@ _saldo() {
   line="\${COMP_WORDS[*]:1:COMP_CWORD-1}"
   [[ -n $line ]] && line+=" "
   COMPREPLY=()
-  command="$(_saldo_command "$line")"
-  [[ -n $command ]] && offer="$(_saldo_offer "$command $before")"
+  # Behind help there are the names of commands, and none of their options.
+  if [[ $line == "help "* ]]; then
+    help=1 line="\${line#help }"
+    [[ $word == -* ]] && words="$(_saldo_options help)"
+  else
+    command="$(_saldo_command "$line")"
+    [[ -n $command ]] && offer="$(_saldo_offer "$command $before")"
+  fi
   if [[ -z $offer ]]; then
     while read -r name; do
       [[ "$name " == "$line"* ]] || continue
+      [[ -n $help && $name == -* ]] && continue
       rest="\${name:\${#line}}"
       [[ -n $rest ]] && words+=" \${rest%% *}"
     done <<'NAMES'
@@ -160,10 +167,13 @@ _saldo() {
   local -a names options
   [[ -n $line ]] && line+=" "
   command="$(_saldo_command "$line")"
-  [[ -n $command ]] && offer="$(_saldo_offer "$command \${words[CURRENT-1]}")"
+  if [[ $command == help ]]; then line="\${line#help }"
+  elif [[ -n $command ]]; then offer="$(_saldo_offer "$command \${words[CURRENT-1]}")"
+  fi
   if [[ -z $offer && \${words[CURRENT]} != -* ]]; then
     for name in ${usages.map(({ name }) => quoted(name)).join(" ")}; do
       [[ "$name " == "$line"* ]] || continue
+      [[ $command == help && $name == -* ]] && continue
       rest="\${name[\${#line}+1,-1]}"
       [[ -n $rest ]] && names+=("\${rest%% *}")
     done
@@ -219,6 +229,8 @@ end
 function __saldo_words
     set -l line (__saldo_line)
     test -n "$line"; and set line "$line "
+    # Behind help there are the names of commands.
+    set line (string replace -r '^help ' '' -- $line)
     for name in ${usages.map(({ name }) => quoted(name)).join(" ")}
         set -l rest (string replace -- "$line" '' "$name ")
         if test "$line$rest" = "$name "

@@ -34,6 +34,21 @@ export function findCommand<Usage extends CommandUsage>(
   return called.toSorted((one, other) => other.name.length - one.name.length)[0];
 }
 
+/** The commands of a group such as `key` or `payout journal`: those whose names begin with all these words. */
+export function commandsOfGroup<Usage extends CommandUsage>(
+  words: readonly string[],
+  commands: readonly Usage[],
+): readonly Usage[] {
+  const beginning = `${words.join(" ")} `;
+  return words.length === 0 ? [] : commands.filter(({ name }) => `${name} `.startsWith(beginning));
+}
+
+/** The words before the first option. */
+export function wordsBeforeOptions(words: readonly string[]): readonly string[] {
+  const first = words.findIndex((word) => word.startsWith("-"));
+  return first === -1 ? words : words.slice(0, first);
+}
+
 /** How a command is called, on one line. */
 export function synopsis({ name, options, positionals = [] }: CommandUsage): string {
   const words = Object.entries(options).map(([option, { required, value }]) => {

@@ -10,6 +10,7 @@ import type { Database } from "../database/database.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption, uuidOption } from "./option-values.ts";
 import { column, numbers, tableOf } from "./table.ts";
+import { accountFrom, accountOption } from "./which-account.ts";
 
 const KEY_COLUMNS = [
   column<ApiKey>("key", ({ keyId }) => keyId),
@@ -17,10 +18,13 @@ const KEY_COLUMNS = [
   column<ApiKey>("state", stateOf),
   column<ApiKey>("ends", ({ limits }) => limits.expiresAt),
   numbers<ApiKey>("requests a minute", ({ rateLimitBound }) => rateLimitBound),
+  numbers<ApiKey>("tokens a minute", ({ limits }) => limits.tokenLimit),
   column<ApiKey>("period", ({ limits }) => limits.budget?.period ?? null),
   numbers<ApiKey>("budget", ({ limits }) => (limits.budget === null ? null : rupiahText(idr(limits.budget.amount)))),
   numbers<ApiKey>("spent", ({ budget }) => (budget === null ? null : rupiahText(idr(budget.spent)))),
   numbers<ApiKey>("left", ({ budget }) => (budget === null ? null : rupiahText(idr(budget.left)))),
+  column<ApiKey>("models", ({ limits }) => limits.allowedModels?.join(",") ?? "all"),
+  column<ApiKey>("networks", ({ limits }) => limits.allowedNetworks?.join(",") ?? "all"),
 ];
 
 export const keyCommands: readonly Command[] = [
@@ -28,14 +32,14 @@ export const keyCommands: readonly Command[] = [
     name: "key create",
     about: "Issues a key of an account. It is shown here and nowhere else.",
     options: {
-      account: { required: true, value: "ID", about: "the account that pays" },
+      account: { ...accountOption, about: `${accountOption.about}; it pays` },
       name: { required: true, value: "N", about: "a name that shows which key it is" },
       "rate-limit": { required: false, value: "N", about: "requests in any 60 seconds, 0 for no limit; 60" },
       ...limitOptions,
     },
     async run(values, { database }) {
       const { keyId, secret } = await issueKey(await operatorHere(database), {
-        accountId: uuidOption(values.need("account"), "account"),
+        accountId: await accountFrom(values, database),
         name: values.need("name"),
         ...rateLimitFrom(values),
         limits: limitsFrom(values, NO_LIMITS),
@@ -69,9 +73,9 @@ export const keyCommands: readonly Command[] = [
   {
     name: "key list",
     about: "Lists the keys of an account, newest first, with their limits and what is left of their budgets.",
-    options: { account: { required: true, value: "ID", about: "the account" } },
+    options: { account: accountOption },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const items = await allKeys(await database(), accountId);
       return { json: { keys: items.map(keyFacts) }, text: tableOf(items, KEY_COLUMNS, "The account has no key.") };
     },

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MARGIN_GROUPS, reportMargin, type MarginLine } from "../billing/usage/margin.ts";
 import { DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import { type Command, UsageError } from "./command.ts";
 import { choiceOption, dayOption } from "./option-values.ts";
-import { type Column, column, numbers, tableOf } from "./table.ts";
+import { type Cell, type Column, column, numbers, tableOf } from "./table.ts";
 
 const MAX_DAYS = 400;
 /** How often it is looked whether a standby is close behind, before the primary is read. */
@@ -44,7 +45,7 @@ export const marginCommands: readonly Command[] = [
           total: toDecimals(total),
           ...(read.asOf === null ? {} : { asOf: read.asOf.toISOString() }),
         },
-        text: tableOf(lines, columnsOf(by, toDecimals(total)), "There were no requests on these days."),
+        text: tableOf(lines, columnsOf(by, total), "There were no requests on these days."),
       };
     },
   },
@@ -63,10 +64,13 @@ function toDecimals({ requests, withoutCost, ...money }: MarginLine) {
   };
 }
 
-/** Amounts are rupiah. */
-function columnsOf(by: string, total: ReturnType<typeof toDecimals>): Column<readonly [string, MarginLine]>[] {
-  const figure = (name: string, member: keyof typeof total): Column<readonly [string, MarginLine]> =>
-    numbers(name, ([, line]) => toDecimals(line)[member], total[member]);
+function columnsOf(by: string, total: MarginLine): Column<readonly [string, MarginLine]>[] {
+  const cell = (line: MarginLine, member: keyof MarginLine): Cell => {
+    const figure = line[member];
+    return typeof figure === "bigint" ? rupiahText(idr(figure)) : figure;
+  };
+  const figure = (name: string, member: keyof MarginLine): Column<readonly [string, MarginLine]> =>
+    numbers(name, ([, line]) => cell(line, member), cell(total, member));
   return [
     column(by, ([key]) => key || "(none)"),
     figure("requests", "requests"),

@@ -16,10 +16,9 @@ import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { budgetFrom, limitOptions } from "./key-limits.ts";
 import { operatorHere } from "./operator-here.ts";
-import { uuidOption } from "./option-values.ts";
 import { column, numbers, tableOf } from "./table.ts";
+import { accountFrom, accountOption as account } from "./which-account.ts";
 
-const account = { required: true, value: "ID", about: "the account" };
 const email = { required: true, value: "E", about: "the person's e-mail address" };
 const reason = { required: false, value: "R", about: "why" };
 const { budget, "budget-period": period } = limitOptions;
@@ -45,7 +44,7 @@ export const memberCommands: readonly Command[] = [
     about: "Lists the members of an account, what each may do, and what is left of their budgets.",
     options: { account },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const { pool } = await database();
       const members = await readMembers(pool, accountId, MAX_MEMBERS);
       const personIds = members.map(({ personId }) => personId);
@@ -69,7 +68,7 @@ export const memberCommands: readonly Command[] = [
       reason,
     },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const role = ACCOUNT_ROLES.find((each) => each === values.need("role"));
       if (role === undefined) throw wrong("role", `must be one of ${ACCOUNT_ROLES.join(", ")}`);
       const facts = { email: values.need("email").toLowerCase(), role };
@@ -102,7 +101,7 @@ export const memberCommands: readonly Command[] = [
       reason,
     },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const address = values.need("email").toLowerCase();
       const { pool } = await database();
       const { personId } = requireMember(await readMembers(pool, accountId, MAX_MEMBERS), address);
@@ -133,7 +132,7 @@ export const memberCommands: readonly Command[] = [
     about: "Removes a member from an account and revokes the keys and merchants' pairs that the member has made.",
     options: { account, email, reason },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const facts = { email: values.need("email").toLowerCase() };
       const revoked = await withAuditLog(
         await operatorHere(database),

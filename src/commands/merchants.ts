@@ -1,18 +1,45 @@
 import { callbackPlaces } from "../app/compose/callbacks.ts";
 import { updateCallbacks, setFee, createMerchant, creditMerchant, termTexts } from "../operator/commands/merchants.ts";
+import { findMerchants, type ListedMerchant } from "../merchant/merchants/listings.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
-import { choiceOption, CURRENCIES, NETWORKS, uuidOption } from "./option-values.ts";
+import { choiceOption, CURRENCIES, integerOption, NETWORKS, uuidOption } from "./option-values.ts";
+import { column, tableOf } from "./table.ts";
+import { accountFrom, accountOption, anyAccountFrom, anyAccountOption } from "./which-account.ts";
 
 const ENVIRONMENTS = ["sandbox", "production"] as const;
+const MOST_LISTED = 1_000;
+const DEFAULT_LIMIT = 50;
 const currency = { required: true, value: "CODE", about: "the currency, such as TRX", choices: CURRENCIES };
 
+const MERCHANT_COLUMNS = [
+  column<ListedMerchant>("merchant", ({ merchantId }) => merchantId),
+  column<ListedMerchant>("environment", ({ environment }) => environment),
+  column<ListedMerchant>("account", ({ accountId }) => accountId),
+  column<ListedMerchant>("created at", ({ createdAt }) => createdAt),
+];
+
 export const merchantCommands: readonly Command[] = [
+  {
+    name: "merchant list",
+    about: "Lists merchants, newest first, of one account or of all.",
+    options: {
+      account: anyAccountOption,
+      limit: { required: false, value: "N", about: `how many at most, 1 to ${MOST_LISTED}; ${DEFAULT_LIMIT}` },
+    },
+    async run(values, { database }) {
+      const limit = integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: MOST_LISTED });
+      const accountId = await anyAccountFrom(values, database);
+      const merchants = await findMerchants((await database()).pool, { accountId, beforeId: null, limit });
+      const json = merchants.map(({ createdAt, ...each }) => ({ ...each, createdAt: createdAt.toISOString() }));
+      return { json: { merchants: json }, text: tableOf(merchants, MERCHANT_COLUMNS, "There is no merchant.") };
+    },
+  },
   {
     name: "merchant create",
     about: "Makes a merchant of an account. Its pair is shown here and nowhere else.",
     options: {
-      account: { required: true, value: "ID", about: "the account" },
+      account: accountOption,
       environment: {
         required: true,
         value: ENVIRONMENTS.join("|"),
@@ -22,7 +49,7 @@ export const merchantCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const { merchantId, apiKey, secretKey } = await createMerchant(await operatorHere(database), {
-        accountId: uuidOption(values.need("account"), "account"),
+        accountId: await accountFrom(values, database),
         environment: choiceOption(values.need("environment"), "environment", ENVIRONMENTS),
       });
       return { json: { merchantId, apiKey, secretKey } };

@@ -8,7 +8,8 @@ import { exportStatement, inPieces } from "../billing/proof/statement.ts";
 import { verifyStatement } from "../billing/proof/verify.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type Command, UsageError } from "./command.ts";
-import { dayOption, uuidOption } from "./option-values.ts";
+import { dayOption } from "./option-values.ts";
+import { accountFrom, accountOption } from "./which-account.ts";
 
 export const proofCommands: readonly Command[] = [
   {
@@ -42,7 +43,7 @@ export const proofCommands: readonly Command[] = [
     name: "statement export",
     about: "Writes an account's statement with its proof, as JSON Lines. It is verified without the database.",
     options: {
-      account: { required: true, value: "ID", about: "the account" },
+      account: accountOption,
       to: { required: true, value: "FILE", about: "a file that does not exist yet" },
       after: { required: false, value: "DAY", about: "leaves out what was sealed up to this day" },
       through: { required: false, value: "DAY", about: "the last day; left out: the last that is sealed" },
@@ -51,7 +52,7 @@ export const proofCommands: readonly Command[] = [
       const [after, through] = [values.get("after"), values.get("through")];
       const { pool } = await database();
       const statement = exportStatement(pool, {
-        accountId: uuidOption(values.need("account"), "account"),
+        accountId: await accountFrom(values, database),
         ...(after && { after: dayOption(after, "after") }),
         ...(through && { through: dayOption(through, "through") }),
       });

@@ -2,9 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { getReceipt, listReceipts, readReceiptDocument } from "../billing/receipts/receipts.ts";
 import { numberText, type Receipt } from "../billing/receipts/receipt.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import type { Command } from "./command.ts";
 import { integerOption, languageOption, uuidOption } from "./option-values.ts";
 import { column, numbers, tableOf } from "./table.ts";
+import { accountFrom, accountOption } from "./which-account.ts";
 
 const MOST = 200;
 const DEFAULT_LIMIT = 50;
@@ -15,9 +17,9 @@ const COLUMNS = [
   column<Receipt>("kind", ({ kind }) => kind),
   column<Receipt>("dated", ({ datedAt }) => datedAt),
   column<Receipt>("buyer", ({ buyer }) => buyer.name),
-  numbers<Receipt>("net", ({ net }) => formatMoney(idr(net))),
-  numbers<Receipt>("tax", ({ tax }) => formatMoney(idr(tax))),
-  numbers<Receipt>("rupiah", totalOf),
+  numbers<Receipt>("net", ({ net }) => rupiahText(idr(net))),
+  numbers<Receipt>("tax", ({ tax }) => rupiahText(idr(tax))),
+  numbers<Receipt>("rupiah", ({ net, tax }) => rupiahText(idr(net + tax))),
 ];
 
 export const receiptCommands: readonly Command[] = [
@@ -25,12 +27,12 @@ export const receiptCommands: readonly Command[] = [
     name: "receipt list",
     about: "Lists an account's receipts and credit notes, newest first.",
     options: {
-      account: { required: true, value: "ID", about: "the account" },
+      account: accountOption,
       limit: { required: false, value: "N", about: `how many at most, 1 to ${MOST}; default ${DEFAULT_LIMIT}` },
     },
     async run(values, { database }) {
       const { items } = await listReceipts((await database()).pool, {
-        accountId: uuidOption(values.need("account"), "account"),
+        accountId: await accountFrom(values, database),
         pageSize: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: MOST }),
         pageToken: "",
       });
@@ -65,10 +67,6 @@ export const receiptCommands: readonly Command[] = [
   },
 ];
 
-function totalOf({ net, tax }: Receipt): string {
-  return formatMoney(idr(net + tax));
-}
-
 function toJson(receipt: Receipt) {
   const { receiptId, kind, accountId, topUpId, net, tax, seller, buyer, datedAt, issuedAt } = receipt;
   return {
@@ -79,7 +77,7 @@ function toJson(receipt: Receipt) {
     topUpId,
     net: formatMoney(idr(net)),
     tax: formatMoney(idr(tax)),
-    total: totalOf(receipt),
+    total: formatMoney(idr(net + tax)),
     seller: seller.name,
     buyer: buyer.name,
     datedAt: datedAt.toISOString(),

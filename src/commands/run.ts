@@ -7,8 +7,8 @@ import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
 import { packageVersion } from "../kernel/version.ts";
 import { commands, usages } from "./all-commands.ts";
-import { type CommandResult, parseCommand, UsageError } from "./command.ts";
-import { describe, describeOne, findCommand, usageAsJson } from "./help.ts";
+import { type CommandResult, noSuchCommand, parseCommand, UsageError } from "./command.ts";
+import { commandsOfGroup, describe, describeOne, findCommand, usageAsJson, wordsBeforeOptions } from "./help.ts";
 import { printable } from "../kernel/unprintable.ts";
 import { print } from "./table.ts";
 
@@ -33,7 +33,7 @@ export async function runCommand(words: readonly string[], config: Config, outpu
   }
 }
 
-/** Answers the words that need no settings: the help and the version. Returns the exit code; null: it is another word. */
+/** Answers the words that need no settings: the help, of all commands, a group or one, and the version. Returns the exit code; null: it is another word. */
 export function answerAtOnce(words: readonly string[], output: Output): number | null {
   const show = (json: object, text: string): void => output.out(isJson(words) ? JSON.stringify(json) : text);
   const asked = words.filter((word) => word !== "--json");
@@ -42,10 +42,20 @@ export function answerAtOnce(words: readonly string[], output: Output): number |
     show({ version: packageVersion() }, packageVersion());
     return EXIT.done;
   }
-  if (first !== undefined && first !== "help" && !words.includes("--help")) return null;
-  const command = findCommand(asked.slice(first === "help" ? 1 : 0), usages);
-  if (command === undefined) show(usageAsJson(usages), describe(usages));
-  else show(usageAsJson([command]), describeOne(command));
+  const isHelp = first === undefined || first === "help" || words.includes("--help");
+  const named = wordsBeforeOptions(asked.slice(first === "help" ? 1 : 0));
+  const command = findCommand(named, usages);
+  const group = commandsOfGroup(named, usages);
+  // Of a command that is the beginning of others, such as `backup`.
+  const others = group.filter((each) => each !== command);
+  const longer = others.length > 0 ? [describe(others)] : [];
+  // The name of a group alone, such as `key`, asks for its commands.
+  const isGroup = command === undefined && group.length > 0 && asked.length === named.length;
+  if (!isHelp && !isGroup) return null;
+  if (named.length === 0) show(usageAsJson(usages), describe(usages));
+  else if (command !== undefined) show(usageAsJson([command]), [describeOne(command), ...longer].join("\n\n"));
+  else if (group.length > 0) show(usageAsJson(group), describe(group));
+  else return reportFailure(noSuchCommand(named, usages), words, output);
   return first === undefined ? EXIT.usage : EXIT.done;
 }
 

@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
 import { column, numbers, tableOf } from "./table.ts";
+import { anyAccountFrom, anyAccountOption } from "./which-account.ts";
 
 const MAX_LINES = 1_000;
 const LINES = 100;
@@ -38,21 +39,21 @@ export const securityCommands: readonly Command[] = [
       },
       email: { required: false, value: "E", about: "the address it was about" },
       person: { required: false, value: "ID", about: "the person it was about" },
-      account: { required: false, value: "ID", about: "the account of the person it was about" },
+      account: { ...anyAccountOption, about: "the account of the person it was about: its id or e-mail address" },
       limit: { required: false, value: "N", about: `at most so many lines, up to ${MAX_LINES}; ${LINES}` },
     },
     async run(values, { config, database }) {
       const { pool } = await database();
       const [kind, outcome] = [values.get("kind"), values.get("outcome")];
       const [email, person] = [values.get("email"), values.get("person")];
-      const [account, limit] = [values.get("account"), values.get("limit")];
+      const [accountId, limit] = [await anyAccountFrom(values, database), values.get("limit")];
       const events = await listSecurityEvents(pool, {
         filter: {
           ...(kind === undefined ? {} : { kind }),
           ...(outcome === undefined ? {} : { outcome: choiceOption(outcome, "outcome", SECURITY_OUTCOMES) }),
           ...(email === undefined ? {} : { email }),
           ...(person === undefined ? {} : { personId: uuidOption(person, "person") }),
-          ...(account === undefined ? {} : { accountId: uuidOption(account, "account") }),
+          ...(accountId === null ? {} : { accountId }),
         },
         beforeId: null,
         limit: limit === undefined ? LINES : integerOption(limit, "limit", { min: 1, max: MAX_LINES }),

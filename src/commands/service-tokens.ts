@@ -13,6 +13,7 @@ import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
 import { column, tableOf } from "./table.ts";
+import { anyAccountFrom, anyAccountOption } from "./which-account.ts";
 
 const TOKEN_COLUMNS = [
   column<ServiceToken>("token", ({ tokenId }) => tokenId),
@@ -30,7 +31,7 @@ export const serviceTokenCommands: readonly Command[] = [
     about:
       "Issues a token of an internal service, for one account or for the one that each call names. It is shown here only.",
     options: {
-      account: { required: false, value: "ID", about: "the account it acts for" },
+      account: { ...anyAccountOption, about: "the account it acts for: its id or e-mail address" },
       all: { required: false, value: null, about: "it acts for the account that a call names" },
       name: { required: false, value: "N", about: "a name that shows which token it is; service" },
       scope: {
@@ -42,10 +43,9 @@ export const serviceTokenCommands: readonly Command[] = [
       expires: { required: false, value: "DAYS", about: `how long it works, at most ${MAX_TOKEN_DAYS}; ${TOKEN_DAYS}` },
     },
     async run(values, { database }) {
-      const account = values.get("account");
-      if ((account === undefined) !== values.has("all"))
+      if ((values.get("account") === undefined) !== values.has("all"))
         throw new UsageError("service-token create needs --account ID or --all");
-      const accountId = account === undefined ? null : uuidOption(account, "account");
+      const accountId = await anyAccountFrom(values, database);
       const name = values.get("name") ?? "service";
       const scopes = (values.get("scope") ?? "read")
         .split(",")

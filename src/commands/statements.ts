@@ -5,16 +5,18 @@ import { readStatement, type Statement } from "../billing/statements/statement.t
 import { statementCsv } from "../billing/statements/statement-csv.ts";
 import { statementDocument } from "../billing/statements/statement-document.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import { type Command, UsageError } from "./command.ts";
-import { languageOption, uuidOption } from "./option-values.ts";
-import { column, numbers, type Shown, tableOf } from "./table.ts";
+import { languageOption } from "./option-values.ts";
+import { column, numbers, type Table, tableOf } from "./table.ts";
+import { accountFrom, accountOption } from "./which-account.ts";
 
 export const statementCommands: readonly Command[] = [
   {
     name: "statement month",
     about: "Shows an account's statement of a month, and with --file writes it as a PDF or CSV file.",
     options: {
-      account: { required: true, value: "ID", about: "the account" },
+      account: accountOption,
       month: { required: true, value: "YYYY-MM", about: "the month in Asia/Jakarta" },
       file: { required: false, value: "FILE", about: "where the file is written" },
       format: {
@@ -32,7 +34,7 @@ export const statementCommands: readonly Command[] = [
     },
     async run(values, { config, database }) {
       const opened = await database();
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const format = formatOption(values.get("format") ?? "pdf");
       const language = languageOption(values.get("language") ?? "id");
       const statement = await readStatement(opened.pool, { accountId, month: values.need("month") });
@@ -45,7 +47,7 @@ export const statementCommands: readonly Command[] = [
         const { drawDocument } = await import("../billing/documents/draw-document.ts");
         await writeFile(file, await drawDocument(statementDocument(statement, parties, language)));
       }
-      return { json: { ...toJson(statement), file } };
+      return { json: { ...toJson(statement), file }, text: [...textOf(statement), `It is written to ${file}.`] };
     },
   },
 ];
@@ -55,7 +57,7 @@ function formatOption(value: string): "pdf" | "csv" {
   return value;
 }
 
-function textOf({ month, isComplete, opening, closing, sums, usage }: Statement): Shown {
+function textOf({ month, isComplete, opening, closing, sums, usage }: Statement): (string | Table)[] {
   const changes = sums.map(({ reason, count, amount }) => ({ what: reason, count: String(count), amount }));
   const lines = [balanceLine("opening balance", opening), ...changes, balanceLine("closing balance", closing)];
   const charge = usage.reduce((sum, each) => sum + each.charge, 0n);
@@ -66,7 +68,7 @@ function textOf({ month, isComplete, opening, closing, sums, usage }: Statement)
       [
         column("what", ({ what }) => what),
         numbers("count", ({ count }) => count),
-        numbers("rupiah", ({ amount }) => rupiah(amount)),
+        numbers("rupiah", ({ amount }) => rupiahText(idr(amount))),
       ],
       "",
     ),
@@ -77,7 +79,7 @@ function textOf({ month, isComplete, opening, closing, sums, usage }: Statement)
         numbers("requests", ({ requests }) => requests),
         numbers("input", ({ inputTokens }) => inputTokens),
         numbers("output", ({ outputTokens }) => outputTokens),
-        numbers("rupiah", (each) => rupiah(each.charge), rupiah(charge)),
+        numbers("rupiah", (each) => rupiahText(idr(each.charge)), rupiahText(idr(charge))),
       ],
       "No request was settled.",
     ),

@@ -4,11 +4,13 @@ import { troubleOf } from "../billing/top-ups/disputes.ts";
 import { findTopUps, listUnknownPayments, type UnknownPayment } from "../billing/top-ups/find-top-ups.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import { postProviderFee, returnSandboxPayment, verifyTopUp } from "../operator/commands/top-ups.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
 import { type Column, column, numbers, tableOf } from "./table.ts";
+import { anyAccountFrom, anyAccountOption } from "./which-account.ts";
 
 const DEFAULT_LIMIT = 50;
 const topUpOption = { required: true, value: "ID", about: "the top-up" };
@@ -27,7 +29,7 @@ export const topUpCommands: readonly Command[] = [
     name: "top-up list",
     about: "Lists top-ups, newest first; with --attention those that need a look or left a debt.",
     options: {
-      account: { required: false, value: "ID", about: "only of this account" },
+      account: anyAccountOption,
       attention: {
         required: false,
         value: null,
@@ -36,10 +38,9 @@ export const topUpCommands: readonly Command[] = [
       limit: { required: false, value: "N", about: `how many at most; default ${DEFAULT_LIMIT}` },
     },
     async run(values, { database }) {
-      const account = values.get("account");
       const topUps = await findTopUps((await database()).pool, {
         filter: {
-          accountId: account === undefined ? null : uuidOption(account, "account"),
+          accountId: await anyAccountFrom(values, database),
           provider: null,
           state: null,
           needsAttention: values.has("attention"),
@@ -48,7 +49,17 @@ export const topUpCommands: readonly Command[] = [
         limit: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: 1_000 }),
       });
       const total = totalOf(topUps);
-      return { json: { topUps: topUps.map(toJson), total }, text: tableOf(topUps, columnsOf(total), "No top-ups.") };
+      const { amount, givenBack, owed } = total;
+      const sums = {
+        topUps: topUps.length,
+        amount: formatMoney(idr(amount)),
+        givenBack: formatMoney(idr(givenBack)),
+        owed: formatMoney(idr(owed)),
+      };
+      return {
+        json: { topUps: topUps.map(toJson), total: sums },
+        text: tableOf(topUps, columnsOf(total), "No top-ups."),
+      };
     },
   },
   {
@@ -130,15 +141,13 @@ async function withParts({ config, database }: CommandContext, work: (parts: Top
   }
 }
 
-type Total = Readonly<Record<"topUps" | "amount" | "givenBack" | "owed", string | number>>;
+type Total = Readonly<Record<"amount" | "givenBack" | "owed", bigint>>;
 
-/** The sums of a list, in rupiah. What was never paid is not in them. */
+/** The sums of a list, in micro-rupiah. What was never paid is not in them. */
 function totalOf(topUps: readonly TopUp[]): Total {
   const paid = topUps.filter(({ paidAt }) => paidAt !== null);
-  const sum = (of: (topUp: TopUp) => bigint): string =>
-    formatMoney(idr(paid.reduce((total, each) => total + of(each), 0n)));
+  const sum = (of: (topUp: TopUp) => bigint): bigint => paid.reduce((total, each) => total + of(each), 0n);
   return {
-    topUps: topUps.length,
     amount: sum(({ amount }) => amount),
     givenBack: sum(({ givenBack }) => givenBack),
     owed: sum(({ owed }) => owed),
@@ -153,9 +162,9 @@ function columnsOf(total: Total): Column<TopUp>[] {
     column("provider", ({ provider }) => provider),
     column("created at", ({ createdAt }) => createdAt),
     column("paid at", ({ paidAt }) => paidAt),
-    numbers("rupiah", ({ amount }) => formatMoney(idr(amount)), `${total["amount"]} paid`),
-    numbers("given back", ({ givenBack }) => formatMoney(idr(givenBack)), total["givenBack"]),
-    numbers("owed", ({ owed }) => formatMoney(idr(owed)), total["owed"]),
+    numbers("rupiah", ({ amount }) => rupiahText(idr(amount)), `${rupiahText(idr(total.amount))} paid`),
+    numbers("given back", ({ givenBack }) => rupiahText(idr(givenBack)), rupiahText(idr(total.givenBack))),
+    numbers("owed", ({ owed }) => rupiahText(idr(owed)), rupiahText(idr(total.owed))),
     column("problem", troubleOf),
   ];
 }

@@ -5,24 +5,26 @@ import { listUsage } from "../billing/usage/usage.ts";
 import type { UsageRecord } from "../billing/usage/usage-record.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import { readCredited } from "../ledger/credit-note.ts";
 import { creditUsage } from "../operator/commands/accounts.ts";
 import type { Command } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
 import { type Column, column, numbers, tableOf } from "./table.ts";
+import { accountFrom, accountOption } from "./which-account.ts";
 
 export const usageCommands: readonly Command[] = [
   {
     name: "usage list",
     about: "Lists an account's requests, newest first.",
     options: {
-      account: { required: true, value: "ID", about: "the account" },
+      account: accountOption,
       limit: { required: false, value: "N", about: "how many, 1 to 1000; 50" },
     },
     async run(values, { database }) {
       const { pool } = await database();
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       const { items: records } = await listUsage(pool, {
         accountId,
         filter: {},
@@ -35,7 +37,13 @@ export const usageCommands: readonly Command[] = [
       return {
         json: {
           records: records.map((record) => toJson(record, credited.get(record.requestId) ?? 0n)),
-          total,
+          total: {
+            requests: records.length,
+            inputTokens: Number(total.inputTokens),
+            outputTokens: Number(total.outputTokens),
+            charge: rupiah(total.charge),
+            credited: rupiah(total.credited),
+          },
         },
         text: tableOf(records, columnsOf(total, credited), "The account has made no request."),
       };
@@ -44,9 +52,9 @@ export const usageCommands: readonly Command[] = [
   {
     name: "usage recount",
     about: "Recomputes the sums of an account's usage from its records, after an audit has found them wrong.",
-    options: { account: { required: true, value: "ID", about: "the account" } },
+    options: { account: accountOption },
     async run(values, { database }) {
-      const accountId = uuidOption(values.need("account"), "account");
+      const accountId = await accountFrom(values, database);
       return { json: { stretches: await recountUsage((await database()).pool, accountId) } };
     },
   },
@@ -81,7 +89,7 @@ export const usageCommands: readonly Command[] = [
   },
 ];
 
-type Total = Readonly<Record<"requests" | "inputTokens" | "outputTokens" | "charge" | "credited", string | number>>;
+type Total = Readonly<Record<"inputTokens" | "outputTokens" | "charge" | "credited", bigint>>;
 type Credited = ReadonlyMap<string, bigint>;
 
 /** The sums of what is listed. */
@@ -89,11 +97,10 @@ function totalOf(records: readonly UsageRecord[], credited: Credited): Total {
   const sum = (of: (record: UsageRecord) => bigint): bigint =>
     records.reduce((total, record) => total + of(record), 0n);
   return {
-    requests: records.length,
-    inputTokens: Number(sum((record) => BigInt(inputTokensOf(record)))),
-    outputTokens: Number(sum(({ outputTokens }) => BigInt(outputTokens))),
-    charge: rupiah(sum(({ charge, lateCharge }) => charge + lateCharge)),
-    credited: rupiah(sum(({ requestId }) => credited.get(requestId) ?? 0n)),
+    inputTokens: sum((record) => BigInt(inputTokensOf(record))),
+    outputTokens: sum(({ outputTokens }) => BigInt(outputTokens)),
+    charge: sum(({ charge, lateCharge }) => charge + lateCharge),
+    credited: sum(({ requestId }) => credited.get(requestId) ?? 0n),
   };
 }
 
@@ -104,10 +111,14 @@ function columnsOf(total: Total, credited: Credited): Column<UsageRecord>[] {
     column("model", ({ model }) => model),
     column("basis", ({ basis }) => basis),
     column("failure", (record) => failureOf(record)?.code ?? null),
-    numbers("input", inputTokensOf, total["inputTokens"]),
-    numbers("output", ({ outputTokens }) => outputTokens, total["outputTokens"]),
-    numbers("rupiah", ({ charge, lateCharge }) => rupiah(charge + lateCharge), total["charge"]),
-    numbers("credited", ({ requestId }) => rupiah(credited.get(requestId) ?? 0n), total["credited"]),
+    numbers("input", inputTokensOf, total.inputTokens),
+    numbers("output", ({ outputTokens }) => outputTokens, total.outputTokens),
+    numbers("rupiah", ({ charge, lateCharge }) => rupiahText(idr(charge + lateCharge)), rupiahText(idr(total.charge))),
+    numbers(
+      "credited",
+      ({ requestId }) => rupiahText(idr(credited.get(requestId) ?? 0n)),
+      rupiahText(idr(total.credited)),
+    ),
   ];
 }
 

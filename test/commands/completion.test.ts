@@ -36,10 +36,28 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 it("bash completes the first word of a command, and the words behind it", () => {
   expect(offered("acc")).toEqual(["account"]);
   expect(offered("")).toEqual([...new Set(usages.map(({ name }) => name.split(" ")[0] ?? ""))].toSorted());
-  expect(offered("account", "")).toEqual(["create", "credit", "freeze", "limit", "recount", "show", "unfreeze"]);
+  expect(offered("account", "")).toEqual([
+    "create",
+    "credit",
+    "freeze",
+    "limit",
+    "list",
+    "recount",
+    "show",
+    "unfreeze",
+  ]);
   expect(offered("payout", "journal", "f")).toEqual(["forget"]);
   // A command that is the beginning of another one.
   expect(offered("backup", "v")).toEqual(["verify"]);
+});
+
+it("bash completes the command that help is asked of", () => {
+  expect(offered("help", "")).toEqual(offered("").filter((word) => word !== "--version"));
+  expect(offered("help", "serv")).toEqual(["serve", "service-token"]);
+  expect(offered("help", "payout", "journal", "")).toEqual(["forget", "list"]);
+  // The options of a command are none of its help.
+  expect(offered("help", "key", "create", "")).toEqual([]);
+  expect(offered("help", "key", "create", "-")).toEqual(["--json"]);
 });
 
 it("bash completes the options of a command", () => {

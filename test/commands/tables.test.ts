@@ -27,6 +27,11 @@ afterAll(async () => {
   await opened.drop();
 });
 
+/** The number of a cell, such as `Rp 1,234.50`. */
+function numberIn(cell = ""): number {
+  return Number(cell.replace("Rp ", "").replaceAll(",", ""));
+}
+
 /** The lines of a command's table, each as its cells. */
 async function linesOf(...words: string[]): Promise<string[][]> {
   const { code, stdout, stderr } = await runSaldo(words, settings);
@@ -47,16 +52,18 @@ it("a list of requests has a header, a line for each and their sums, in --json t
   );
   const total = lines.pop();
   expect(lines).toHaveLength(3);
-  const sumOf = (column: number): number => lines.reduce((sum, line) => sum + Number(line[column]), 0);
-  expect(total).toEqual(["TOTAL", String(sumOf(5)), String(sumOf(6)), expect.any(String), "0"]);
-  expect(Number(total?.[3])).toBeCloseTo(sumOf(7), 6);
-  expect(Number(total?.[3])).toBeGreaterThan(0);
+  const sumOf = (column: number): number => lines.reduce((sum, line) => sum + numberIn(line[column]), 0);
+  expect(total).toEqual(["TOTAL", String(sumOf(5)), String(sumOf(6)), expect.any(String), "Rp 0.00"]);
+  expect(numberIn(total?.[3])).toBeCloseTo(sumOf(7), 6);
+  expect(numberIn(total?.[3])).toBeGreaterThan(0);
+  // Three decimals read as thousands.
+  for (const line of [...lines, total]) expect(line?.at(-2)).toMatch(/^Rp [\d,]+\.(?:\d\d|\d{4,6})$/);
   const json = (await saldoJson(list, settings)) as unknown as { total: Record<string, unknown> };
   expect(json.total).toEqual({
     requests: 3,
     inputTokens: sumOf(5),
     outputTokens: sumOf(6),
-    charge: total?.[3],
+    charge: String(numberIn(total?.[3])),
     credited: "0",
   });
 });
@@ -85,7 +92,11 @@ it("a name that a terminal would act on is spelled out", async () => {
 
 /** The members of what commands print that change nothing. Programs read them: a member may be added here, and none goes. */
 const MEMBERS: readonly (readonly [words: string, members: readonly string[]])[] = [
-  ["account show", ["available", "held", "posted", "owed", "frozenAt", "maxOpenRequests", "openRequests"]],
+  ["account list", ["accounts"]],
+  [
+    "account show",
+    ["accountId", "email", "available", "held", "posted", "owed", "frozenAt", "maxOpenRequests", "openRequests"],
+  ],
   ["action list", ["actions"]],
   ["admission status", ["stopped", "since", "reason"]],
   ["approval list", ["approvals"]],
@@ -93,6 +104,8 @@ const MEMBERS: readonly (readonly [words: string, members: readonly string[]])[]
   ["completion bash", ["shell", "script"]],
   ["key list", ["keys"]],
   ["receipt list", ["receipts"]],
+  ["merchant list", ["merchants"]],
+  ["transfer list", ["transfers"]],
   ["margin", ["from", "to", "by", "lines", "total"]],
   ["member list", ["members"]],
   ["merchant default-limit", ["limits"]],
@@ -106,10 +119,11 @@ const MEMBERS: readonly (readonly [words: string, members: readonly string[]])[]
   ["settings show", ["welcomeCredit"]],
   ["top-up list", ["topUps", "total"]],
   ["usage list", ["records", "total"]],
+  ["usage sum", ["by", "lines", "total"]],
 ];
 
 it.each(MEMBERS)("%s prints one object with its members for --json, and a text without", async (words, members) => {
-  const ofAccount = /^(?:account|key|member|receipt|usage) /.test(words) ? ["--account", customer.accountId] : [];
+  const ofAccount = /^(?:account show|key|member|receipt|usage)/.test(words) ? ["--account", customer.accountId] : [];
   const all = [...words.split(" "), ...ofAccount, ...(words === "margin" ? DAYS : [])];
   const printed = await runSaldo([...all, "--json"], settings);
   expect(printed).toMatchObject({ code: 0, stderr: "" });

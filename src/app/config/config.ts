@@ -2,6 +2,7 @@
 // wrong one stops the start with its name and what is accepted.
 
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { addressesOf } from "../../kernel/database-hosts.ts";
 import { readAmounts } from "./amounts.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
@@ -15,6 +16,9 @@ import type { FailpointSetting } from "./failpoint-setting.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+
+/** In the checkout, wherever the command is called from: two folders would be two sets of books. */
+const DATA_DIR = fileURLToPath(new URL("../../../.saldo", import.meta.url));
 
 /** A certificate and its key, as PEM files. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
@@ -169,7 +173,7 @@ export function readConfig(environment: Environment = process.env, settings = op
   const port = { min: 0, max: 65_535 };
   const rate = { min: 0, max: 1_000_000 };
   const production = text("NODE_ENV") === "production";
-  const dataDir = resolve(text("SALDO_DATA_DIR") ?? ".saldo");
+  const dataDir = resolve(text("SALDO_DATA_DIR") ?? DATA_DIR);
   // A demo gives away keys: production has to ask for it.
   const demo = choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1";
   const paymentSettings = readPayments(read, { demo, production });
