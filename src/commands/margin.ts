@@ -65,10 +65,6 @@ function toDecimals({ requests, withoutCost, ...money }: MarginLine) {
 }
 
 function columnsOf(by: string, total: MarginLine): Column<readonly [string, MarginLine]>[] {
-  const cell = (line: MarginLine, member: keyof MarginLine): Cell => {
-    const figure = line[member];
-    return typeof figure === "bigint" ? rupiahText(idr(figure)) : figure;
-  };
   const figure = (name: string, member: keyof MarginLine): Column<readonly [string, MarginLine]> =>
     numbers(name, ([, line]) => cell(line, member), cell(total, member));
   return [
@@ -82,4 +78,9 @@ function columnsOf(by: string, total: MarginLine): Column<readonly [string, Marg
     figure("unbilled", "unbilled"),
     figure("of unknown cost", "withoutCost"),
   ];
+}
+
+function cell(line: MarginLine, member: keyof MarginLine): Cell {
+  const figure = line[member];
+  return typeof figure === "bigint" ? rupiahText(idr(figure)) : figure;
 }
