@@ -80,20 +80,28 @@ export class ModelNotAllowed extends DomainError {
   }
 }
 
+type TokenFacts = {
+  /** The fewest tokens with which the request is useful. */
+  readonly needed: number;
+  readonly left: number;
+  readonly limit: number;
+  readonly retryAfterSeconds: number;
+};
+
 /** The tokens that are left of the key's limit in a minute do not cover this request. */
 export class TokenLimitExceeded extends DomainError {
   readonly code = "token_limit_exceeded";
+  /** 0: the request needs more than the limit, so it is never admitted. */
   readonly retryAfterSeconds: number;
   readonly limit: number;
   readonly left: number;
-  constructor(facts: { needed: number; left: number; limit: number; retryAfterSeconds: number }) {
-    const { needed, left, limit, retryAfterSeconds } = facts;
-    const advice =
-      needed > limit
-        ? "Ask for fewer with max_tokens, or raise the limit of the key."
-        : `Left are ${left}. Try again in ${retryAfterSeconds} seconds.`;
-    super(`This key allows ${limit} tokens a minute, and this request may take ${needed}. ${advice}`);
-    this.retryAfterSeconds = retryAfterSeconds;
+  constructor({ needed, left, limit, retryAfterSeconds }: TokenFacts) {
+    const isTooLarge = needed > limit;
+    const advice = isTooLarge
+      ? "A retry cannot succeed. Shorten the request, or raise the token limit of the key."
+      : `Left are ${left}. Try again in ${retryAfterSeconds} seconds.`;
+    super(`This key allows ${limit} tokens a minute, and this request needs at least ${needed}. ${advice}`);
+    this.retryAfterSeconds = isTooLarge ? 0 : retryAfterSeconds;
     this.limit = limit;
     this.left = left;
   }

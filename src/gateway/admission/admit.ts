@@ -16,9 +16,9 @@ import type { RateState } from "../../kernel/rate.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
 import type { Keys } from "../../keys/keys.ts";
 import { retryAfterSeconds } from "../../keys/limited-keys.ts";
-import type { Admission, Ledger } from "../../ledger/ledger.ts";
+import type { Admission, AdmissionRequest, Ledger } from "../../ledger/ledger.ts";
 import type { ChatCall, ChatSink } from "../chat.ts";
-import { heldTokens, type HoldPlan } from "./hold.ts";
+import { heldTokens, type HoldPlan, leastTokens, planWithin } from "./hold.ts";
 import type { KeptAnswer } from "../retries/kept-answer.ts";
 import type { Retries } from "../retries/retries.ts";
 
@@ -31,8 +31,20 @@ export type AdmitDeps = {
   readonly retries?: Retries;
 };
 
+/**
+ * How often a request is admitted with fewer tokens than before: once with those that are left, and again where parallel requests took
+ * them in between.
+ */
+const MOST_CUTS = 2;
+
 /** `keepsAnswer`: the answer is kept for a retry with the same idempotency key. */
-export type Granted = { readonly amount: bigint; readonly rate: RateState; readonly keepsAnswer: boolean };
+export type Granted = {
+  readonly amount: bigint;
+  readonly rate: RateState;
+  readonly keepsAnswer: boolean;
+  /** What was held: the plan of the request, or the part of it that the tokens of the key allow. */
+  readonly plan: HoldPlan;
+};
 /** The earlier request with this idempotency key, its charge, and its answer. */
 export type Replay = { readonly answeredRequestId: string; readonly charge: bigint; readonly answer: KeptAnswer };
 
@@ -45,20 +57,37 @@ export async function admit(
   deps: AdmitDeps,
   call: ChatCall,
   model: CatalogModel,
-  plan: HoldPlan,
+  wanted: HoldPlan,
 ): Promise<Granted | Replay> {
   const { key, requestId } = call;
   const { accountId, keyId } = key;
-  const { amount, leastAmount, prices } = plan;
-  const tokens = heldTokens(plan);
-  const hold = { accountId, keyId, requestId, amount, leastAmount, model: model.id, prices, tokens };
+  const hold = { accountId, keyId, requestId, model: model.id };
   const once = await onceOf(deps, call);
-  const admission = await deps.ledger.admit(once === null ? hold : { ...hold, once });
+  const { admission, plan } = await placeHold(deps, once === null ? hold : { ...hold, once }, wanted);
   if (admission.outcome === "granted") {
-    return { amount: admission.amount, rate: admission.rate, keepsAnswer: admission.keepsAnswers === true };
+    return { amount: admission.amount, rate: admission.rate, keepsAnswer: admission.keepsAnswers === true, plan };
   }
   if (admission.outcome === "answered") return replayOf(deps, call, admission);
-  throw refusalOf(deps, call, { admission, leastAmount, tokens, modelId: model.id });
+  throw refusalOf(deps, call, { admission, plan: wanted, modelId: model.id });
+}
+
+/** Admits with the tokens that the key has left where they are fewer than the plan has, and enough to be useful. */
+async function placeHold(
+  { ledger }: AdmitDeps,
+  hold: Pick<AdmissionRequest, "accountId" | "keyId" | "requestId" | "model" | "once">,
+  wanted: HoldPlan,
+): Promise<{ readonly admission: Admission; readonly plan: HoldPlan }> {
+  const least = leastTokens(wanted);
+  let plan = wanted;
+  for (let cuts = 0; ; cuts += 1) {
+    const { amount, leastAmount, prices } = plan;
+    const tokens = heldTokens(plan);
+    const admission = await ledger.admit({ ...hold, amount, leastAmount, prices, tokens });
+    const isCut = admission.outcome === "token_limited" && least <= admission.limit && least < tokens;
+    if (!isCut || cuts === MOST_CUTS) return { admission, plan };
+    // With fewer left than the least, the least is asked for: the answer has the time after which it is free.
+    plan = planWithin(wanted, Math.max(least, Math.min(admission.left, tokens - 1)));
+  }
 }
 
 type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
@@ -66,17 +95,7 @@ type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
 function refusalOf(
   { keys, topUpUrl }: AdmitDeps,
   { key }: ChatCall,
-  {
-    admission,
-    leastAmount,
-    tokens,
-    modelId,
-  }: {
-    readonly admission: Refused;
-    readonly leastAmount: bigint;
-    readonly tokens: number;
-    readonly modelId: string;
-  },
+  { admission, plan, modelId }: { readonly admission: Refused; readonly plan: HoldPlan; readonly modelId: string },
 ): DomainError {
   const { outcome } = admission;
   if (outcome === "running") return new AlreadyRunning();
@@ -91,20 +110,24 @@ function refusalOf(
   }
   if (outcome === "token_limited") {
     const { limit, left, retryAfterMs } = admission;
-    const wait = retryAfterSeconds(retryAfterMs);
-    return new TokenLimitExceeded({ needed: tokens, left, limit, retryAfterSeconds: wait });
+    return new TokenLimitExceeded({
+      needed: leastTokens(plan),
+      left,
+      limit,
+      retryAfterSeconds: retryAfterSeconds(retryAfterMs),
+    });
   }
   if (outcome === "not_allowed") return new ModelNotAllowed(modelId);
   if (outcome === "over_budget") {
     const { of, period, left } = admission;
     const resetMs = budgetResetMs(period, Date.now());
     const resetsAt = resetMs === null ? null : new Date(resetMs);
-    return budgetExceeded(of, { left: idr(left), needed: idr(leastAmount), resetsAt });
+    return budgetExceeded(of, { left: idr(left), needed: idr(plan.leastAmount), resetsAt });
   }
   const { available, owed } = admission;
   const needed = {
     available: idr(available),
-    needed: idr(leastAmount),
+    needed: idr(plan.leastAmount),
     owed: owed === undefined ? undefined : idr(owed),
   };
   return new InsufficientBalance(topUpUrl === undefined ? needed : { ...needed, topUpUrl: topUpUrl() });

@@ -3,7 +3,17 @@ import { describe, expect, it } from "vitest";
 import { costOf } from "../../billing/cost.ts";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { estimateInput } from "../metering/estimate.ts";
-import { amountCovering, coveredOutput, NO_ADDITIONS, outputCap, planHold, SLAB_TOKENS } from "./hold.ts";
+import {
+  amountCovering,
+  coveredOutput,
+  heldTokens,
+  leastTokens,
+  NO_ADDITIONS,
+  outputCap,
+  planHold,
+  planWithin,
+  SLAB_TOKENS,
+} from "./hold.ts";
 import { type ChatRequest, readRequest } from "../request/read-request.ts";
 
 const MODEL: CatalogModel = {
@@ -276,6 +286,32 @@ describe("planHold", () => {
     expect(planHold(read({}), MODEL).leastAmount).toBe(input + 256n * 8n);
     const small = planHold(read({ max_tokens: 5 }), MODEL);
     expect(small.leastAmount).toBe(small.amount);
+  });
+
+  it("cut to tokens has no more of them, and holds what its output can cost", () => {
+    fc.assert(
+      fc.property(
+        models,
+        fc.boolean(),
+        fc.integer({ min: 1, max: 4 }),
+        tokens,
+        fc.nat(400_000),
+        (model, stream, n, max_tokens, more) => {
+          const plan = planHold(read({ stream, n, max_tokens }), model);
+          const wanted = leastTokens(plan) + more;
+          const cut = planWithin(plan, wanted);
+          if (wanted >= heldTokens(plan)) return cut === plan;
+          return (
+            heldTokens(cut) <= wanted &&
+            cut.outputBound === cut.heldOutput &&
+            cut.outputBound >= cut.leastOutput &&
+            cut.amount === amountCovering(plan, cut.outputBound * n) &&
+            cut.amount <= plan.amount &&
+            cut.amount >= cut.leastAmount
+          );
+        },
+      ),
+    );
   });
 
   it("adds no cap where the whole hold was granted, or the model is free", () => {

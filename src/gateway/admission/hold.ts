@@ -64,6 +64,8 @@ export type HoldPlan = {
   /** Micro-rupiah. */
   readonly amount: bigint;
   readonly leastAmount: bigint;
+  /** The least output of one choice that makes the request useful; `leastAmount` covers it. */
+  readonly leastOutput: number;
 };
 
 /** What a request can cost at its routes beside what its chat form shows. */
@@ -121,6 +123,7 @@ export function planHold(request: ChatRequest, model: CatalogModel, additions = 
   const rates = holdRates(prices, { tokens: inputTokens, text, media: [...media], writesForLong });
   const isSeen = !additions.thinksUnseen && showsItsOutput(request, model, rates);
   const heldOutput = isSeen ? Math.min(outputBound, SLAB_TOKENS) : outputBound;
+  const leastOutput = Math.min(outputBound, LEAST_USEFUL_TOKENS + additions.thoughtBudget);
   const amountFor = (outputTokens: number): bigint => mostCost(rates, outputTokens * request.choices);
   return {
     prices,
@@ -137,7 +140,8 @@ export function planHold(request: ChatRequest, model: CatalogModel, additions = 
     heldOutput,
     thinksUnseen: additions.thinksUnseen || model.hiddenOutput,
     amount: amountFor(heldOutput),
-    leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS + additions.thoughtBudget)),
+    leastAmount: amountFor(leastOutput),
+    leastOutput,
   };
 }
 
@@ -161,6 +165,19 @@ function showsItsOutput(request: ChatRequest, model: CatalogModel, { rates }: Ho
 /** The tokens that a hold is sized for: its input, and the output of all choices that is held at first. */
 export function heldTokens({ inputTokens, heldOutput, choices }: HoldPlan): number {
   return Math.min(inputTokens + heldOutput * choices, MAX_COUNT);
+}
+
+/** The fewest tokens with which a request is useful: its input, and the least output of all choices. */
+export function leastTokens({ inputTokens, leastOutput, choices }: HoldPlan): number {
+  return Math.min(inputTokens + leastOutput * choices, MAX_COUNT);
+}
+
+/** The plan with its output cut to so many tokens in all, `leastTokens` or more. All that the output can cost is then held at first. */
+export function planWithin(plan: HoldPlan, tokens: number): HoldPlan {
+  const output = Math.floor((tokens - plan.inputTokens) / plan.choices);
+  if (output >= plan.heldOutput) return plan;
+  const amount = mostCost(plan.rates, output * plan.choices);
+  return { ...plan, outputBound: output, heldOutput: output, amount };
 }
 
 /** The cap on the output of each choice that the granted amount covers; null where the whole amount was granted. */

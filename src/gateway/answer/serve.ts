@@ -106,14 +106,14 @@ export async function serve(deps: ServeDeps, call: ChatCall, sink: ChatSink, rea
   const client = new ClientPresence(sink);
   if (client.isGone) return "client_left";
   const { model, billed, endpoint, requestFor } = request;
-  const plan = request.planHold(routes);
+  const wanted = request.planHold(routes);
   const term = deps.term?.() ?? ENDLESS_TERM;
-  const admission = await traced(call.span, "admit", () => admit(deps, call, model, plan));
+  const admission = await traced(call.span, "admit", () => admit(deps, call, model, wanted));
   if ("answer" in admission) {
     sendReplay(admission, sink);
     return "answered";
   }
-  const { amount, rate, keepsAnswer } = admission;
+  const { amount, rate, keepsAnswer, plan } = admission;
   const keeper = keepsAnswer ? new KeepingSink(sink) : null;
   const cap = outputCap(plan, amount);
   const { requestId } = call;

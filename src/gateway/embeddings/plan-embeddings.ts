@@ -36,6 +36,7 @@ export function planEmbeddings({ inputs }: EmbeddingsRequest, model: CatalogMode
     thinksUnseen: false,
     amount,
     leastAmount: amount,
+    leastOutput: 0,
   };
 }
 

@@ -72,6 +72,8 @@ export function retryAfterSecondsOf(error: DomainError): number {
     error instanceof UpstreamBusy ||
     error instanceof AlreadyRunning;
   if (!mayWait) return 0;
+  // A request that needs more tokens than its key has in a minute is never admitted.
+  if (error instanceof TokenLimitExceeded && error.retryAfterSeconds === 0) return 0;
   return Math.min(60, Math.max(1, Math.ceil(error.retryAfterSeconds)));
 }
 
@@ -87,11 +89,13 @@ export function errorHeaders(error: DomainError): Record<string, string> {
     };
   }
   const seconds = retryAfterSecondsOf(error);
-  if (seconds === 0) return {};
   if (error instanceof TokenLimitExceeded) {
     const { limit, left } = error;
-    return { "retry-after": String(seconds), ...tokenHeaders({ limit, remaining: left }) };
+    // Without the header client libraries send each 429 again.
+    const again = seconds === 0 ? { "x-should-retry": "false" } : { "retry-after": String(seconds) };
+    return { ...again, ...tokenHeaders({ limit, remaining: left }) };
   }
+  if (seconds === 0) return {};
   const rate = error instanceof RateLimited ? { limit: error.limit, remaining: 0, resetSeconds: seconds } : null;
   return { "retry-after": String(seconds), ...(rate === null ? {} : rateHeaders(rate)) };
 }

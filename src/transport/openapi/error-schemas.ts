@@ -64,7 +64,7 @@ const retryAfter = {
   minimum: 1,
   maximum: 60,
   description:
-    "Seconds after which a try makes sense. Only with `rate_limit`, `token_limit_exceeded`, `upstream_busy` and `already_running`.",
+    "Seconds after which a try makes sense. Only with `rate_limit`, `token_limit_exceeded`, `upstream_busy` and `already_running`. Absent from `token_limit_exceeded` where the request needs more than the limit: no retry can succeed.",
 };
 
 const chatFacts = {

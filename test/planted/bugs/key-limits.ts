@@ -3,6 +3,7 @@
 import { money, type PlantedBug, statement } from "../planted-bug.ts";
 
 const budget = (test: string) => money("key-budget", test);
+const tokenLimits = (test: string) => ({ file: "test/app/clients/token-limits.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
@@ -225,5 +226,32 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: budget("shares what is left among requests that are settled together"),
+  },
+  {
+    name: "an answer is as long as asked, though the key has fewer tokens left",
+    edits: [
+      {
+        file: "src/gateway/admission/admit.ts",
+        find: "keepsAnswer: admission.keepsAnswers === true, plan };",
+        replace: "keepsAnswer: admission.keepsAnswers === true, plan: wanted };",
+      },
+    ],
+    noticedBy: tokenLimits("leaves the output of a request of "),
+  },
+  {
+    name: "a request above the tokens that are left is refused where fewer would do",
+    edits: [{ file: "src/gateway/admission/admit.ts", find: "const MOST_CUTS = 2;", replace: "const MOST_CUTS = 0;" }],
+    noticedBy: tokenLimits("leaves a stream what is left of it"),
+  },
+  {
+    name: "client libraries repeat a request that never fits the tokens of its key",
+    edits: [
+      {
+        file: "src/kernel/key-limit-errors.ts",
+        find: "this.retryAfterSeconds = isTooLarge ? 0 : retryAfterSeconds;",
+        replace: "this.retryAfterSeconds = retryAfterSeconds;",
+      },
+    ],
+    noticedBy: tokenLimits("is sent once by OpenAI's library"),
   },
 ];

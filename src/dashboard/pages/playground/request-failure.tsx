@@ -129,21 +129,25 @@ function TooMany({ facts, retry }: { readonly facts: ErrorFacts; readonly retry:
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
   const left = useSecondsLeft(facts.retryAfterSeconds);
+  // More tokens than the key has in a minute: waiting does not help.
+  const isTooLarge = facts.code === "token_limit_exceeded" && facts.retryAfterSeconds === 0;
   return (
     <FailureCard
       title={facts.code === "rate_limit" ? messages.rateLimit : messages.tokenLimit}
       facts={facts}
       actions={
-        retry === null ? null : (
+        retry === null || isTooLarge ? null : (
           <Button onClick={retry} disabled={left > 0}>
             {messages.retry}
           </Button>
         )
       }
     >
-      <p className="digits">
-        {left > 0 ? `${messages.wait} ${formats.count(left)} ${messages.seconds}.` : messages.waitOver}
-      </p>
+      {isTooLarge ? null : (
+        <p className="digits">
+          {left > 0 ? `${messages.wait} ${formats.count(left)} ${messages.seconds}.` : messages.waitOver}
+        </p>
+      )}
       {facts.code === "rate_limit" ? null : <p>{messages.tokenLimitHint}</p>}
     </FailureCard>
   );
