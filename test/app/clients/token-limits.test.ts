@@ -23,6 +23,7 @@ beforeAll(async () => {
   served = await serveSaldo({
     models: {
       long: { price, max_output_tokens: 16_000 },
+      free: { price: { input: "0", output: "0" }, max_output_tokens: 16_000 },
       vectors: { kind: "embeddings", price: { input: "1000000" } },
     },
   });
@@ -85,12 +86,16 @@ describe("a limit of tokens below what the model may write", () => {
     expect((await post(path, customer, body)).status).toBe(200);
   });
 
-  test("leaves a stream what is left of it, and the hold covers no more", async () => {
+  test.each([model, "local/free"])("leaves a stream of %s what is left of it", async (streamed) => {
     const customer = await limitedCustomer();
     const words = Array.from({ length: 4 }, () => chunk({ content: "kata ".repeat(10) }));
     const usage = usageChunk({ prompt_tokens: 10, completion_tokens: 40, total_tokens: 50 });
     served.upstream.run(stream(wire([...words, chunk({}, "stop"), usage, "[DONE]"])));
-    const answer = await post("/v1/chat/completions", customer, { model, messages: MESSAGES, stream: true });
+    const answer = await post("/v1/chat/completions", customer, {
+      model: streamed,
+      messages: MESSAGES,
+      stream: true,
+    });
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"finish_reason":"stop"')]);
     expect(sentBound()).toBeGreaterThan(1_000);
     expect(sentBound()).toBeLessThan(LIMIT);

@@ -236,12 +236,12 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
         replace: "keepsAnswer: admission.keepsAnswers === true, plan: wanted };",
       },
     ],
-    noticedBy: tokenLimits("leaves the output of a request of "),
+    noticedBy: tokenLimits("leaves a stream of "),
   },
   {
     name: "a request above the tokens that are left is refused where fewer would do",
     edits: [{ file: "src/gateway/admission/admit.ts", find: "const MOST_CUTS = 2;", replace: "const MOST_CUTS = 0;" }],
-    noticedBy: tokenLimits("leaves a stream what is left of it"),
+    noticedBy: tokenLimits("leaves the output of a request of "),
   },
   {
     name: "client libraries repeat a request that never fits the tokens of its key",
