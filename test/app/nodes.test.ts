@@ -126,7 +126,7 @@ describe("a rolling restart under load", () => {
     const load = new RollingLoad(ports, key);
     const clients = [load.watch(0), load.watch(1), ...Array.from({ length: 16 }, (_, index) => load.run(index))];
     try {
-      for (const index of IS_LONG ? [0, 1, 0, 1] : [0, 1]) {
+      for (const index of IS_LONG ? [0, 1, 0, 1] : [0]) {
         await load.answeredMore(40);
         expect(await nodes[index]?.stop()).toBe(0);
         nodes[index] = await start(index);

@@ -5,17 +5,13 @@ import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readWholeSealed, backupKeys } from "../../src/database/backup/sealed-file.ts";
 import { writeSealed } from "../../src/database/backup/backup-folder.ts";
-import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
-import { makeDataDir, removeDataDir, until } from "../setup/own-server.ts";
+import { BACKUP_SECRET, chat, DEMO_KEY, Folders, receivedAll, restore } from "../setup/backups.ts";
+import { until } from "../setup/own-server.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
-import { onServer } from "../setup/test-servers.ts";
 
-const KEY = /gw_[A-Za-z0-9]{49}/;
-const HELLO = JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Hello!" }] });
-const OLD = "a key of a test that is long enough for what it encrypts";
+const OLD = BACKUP_SECRET.SALDO_BACKUP_KEY;
 const NEW = "another key of a test that is long enough as well";
-const SECRET = { SALDO_BACKUP_KEY: OLD };
 
 describe("a backup folder with damaged files", () => {
   let dataDir: string;
@@ -23,62 +19,26 @@ describe("a backup folder with damaged files", () => {
   let saldo: SaldoHere;
   /** Names of base backups in the folder, the older first, and the folder of their history. */
   let [older, newer, history] = ["", "", ""];
-  const made: string[] = [];
+  const folders = new Folders();
 
   beforeAll(async () => {
-    [dataDir, root] = [await folder(), await folder()];
-    saldo = await SaldoHere.start({ ...SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
+    [dataDir, root] = [await folders.make(), await folders.make()];
+    saldo = await SaldoHere.start({ ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
     const taken = [];
     for (let time = 0; time < 2; time += 1) {
-      taken.push(await saldoJson(["backup", "--to", root], { ...SECRET, SALDO_DATA_DIR: dataDir }));
-      await chat();
+      taken.push(await saldoJson(["backup", "--to", root], { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir }));
+      await chat(saldo.httpUrl, saldo.announced(DEMO_KEY));
     }
-    await until(receivedAll);
+    await until(() => receivedAll(dataDir));
     await saldo.stop();
     [older = "", newer = ""] = taken.map(({ path = "" }) => path);
     history = join(newer, "..");
   });
   afterAll(async () => {
-    for (const each of made) await removeDataDir(each);
+    await folders.remove();
   });
 
-  async function folder(): Promise<string> {
-    const path = await makeDataDir();
-    made.push(path);
-    return path;
-  }
-
-  const urlOf = (dir: string) =>
-    `postgres://postgres@localhost/postgres?host=${encodeURIComponent(join(dir, "socket"))}`;
   const nameOf = (base: string) => `${basename(history)}/${basename(base)}`;
-
-  async function chat(): Promise<void> {
-    const response = await fetch(`${saldo.httpUrl}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${saldo.announced(KEY)}`, "content-type": "application/json" },
-      body: HELLO,
-    });
-    await response.arrayBuffer();
-    expect(response.status).toBe(200);
-  }
-
-  async function receivedAll(): Promise<boolean> {
-    const text =
-      "SELECT flush_lsn >= pg_current_wal_flush_lsn() AS all FROM pg_stat_replication WHERE application_name = 'saldo_backup'";
-    return (await onServer(urlOf(dataDir), text)).rows[0]?.all === true;
-  }
-
-  async function restore(settings: Record<string, string>) {
-    const dir = await folder();
-    const restored = await saldoJson(["restore", "--from", root, "--data-dir", dir], settings);
-    const server = await startEmbeddedPostgres({ dataDir: dir });
-    try {
-      const { rows } = await onServer(urlOf(dir), "SELECT count(*)::int AS records FROM usage_record");
-      return { ...restored, records: rows[0].records as number };
-    } finally {
-      await server.stop({ evenWithClients: true });
-    }
-  }
 
   it("is restored without the base backups that cannot be read, which it names", async () => {
     const about = join(older, "about.sealed");
@@ -92,7 +52,7 @@ describe("a backup folder with damaged files", () => {
     const last = (await readdir(wal)).find((name) => name.endsWith(".open.sealed")) ?? "";
     await rename(join(wal, last), join(wal, last.replace("open", "before")));
     await writeFile(join(wal, last), "");
-    const restored = await restore(SECRET);
+    const restored = await restore(root, await folders.make());
     await writeFile(about, bytes);
     await rm(half, { recursive: true });
     expect(restored).toMatchObject({
@@ -113,14 +73,14 @@ describe("a backup folder with damaged files", () => {
       await rename(each.path, `${each.path}.away`);
       await writeSealed(each, backupKeys([OLD]), Buffer.from("the key of another cluster, long enough"));
     }
-    const verified = await runSaldo(["backup", "verify", root, "--json"], SECRET);
+    const verified = await runSaldo(["backup", "verify", root, "--json"], BACKUP_SECRET);
     for (const { path } of parts) await rename(`${path}.away`, path);
     expect(verified).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_SECRETS_KEY is not") });
     const own = join(dataDir, "secrets-key");
     await rename(own, `${own}.away`);
     await writeFile(own, "the key of another cluster, long enough\n");
     const before = await readdir(history);
-    const taken = await runSaldo(["backup", "--to", root], { ...SECRET, SALDO_DATA_DIR: dataDir });
+    const taken = await runSaldo(["backup", "--to", root], { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir });
     await rename(`${own}.away`, own);
     expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining("SALDO_SECRETS_KEY is not") });
     expect(await readdir(history)).toEqual(before);
@@ -131,11 +91,11 @@ describe("a backup folder with damaged files", () => {
     saldo = await SaldoHere.start({ ...settings, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
     const both = { SALDO_BACKUP_KEY: `${NEW},${OLD}`, SALDO_DATA_DIR: dataDir };
     const { path = "" } = await saldoJson(["backup", "--to", root], both);
-    await chat();
-    await until(receivedAll);
+    await chat(saldo.httpUrl, saldo.announced(DEMO_KEY));
+    await until(() => receivedAll(dataDir));
     expect(saldo.log.filter((line) => line["event"] === "backup.log.failed")).toEqual([]);
     await saldo.stop();
-    const restored = await restore(settings);
+    const restored = await restore(root, await folders.make(), { settings });
     expect(restored).toMatchObject({
       records: 3,
       unreadable: { [nameOf(newer)]: expect.stringContaining("another key") },

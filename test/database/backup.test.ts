@@ -4,16 +4,21 @@ import { randomBytes } from "node:crypto";
 import { copyFile, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
-import { makeDataDir, removeDataDir, until } from "../setup/own-server.ts";
+import {
+  BACKUP_SECRET,
+  chat as chatAt,
+  DEMO_KEY,
+  Folders,
+  receivedAll,
+  urlIn,
+  withServerIn,
+} from "../setup/backups.ts";
+import { until } from "../setup/own-server.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
 import { onServer } from "../setup/test-servers.ts";
 
-const KEY = /gw_[A-Za-z0-9]{49}/;
-const HELLO = JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Hello!" }] });
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
-const SECRET = { SALDO_BACKUP_KEY: "a key of a test that is long enough for what it encrypts" };
 
 describe("a backup of the embedded database", () => {
   let dataDir: string;
@@ -21,55 +26,32 @@ describe("a backup of the embedded database", () => {
   let saldo: SaldoHere;
   let url: string;
   let account: string;
-  const made: string[] = [];
+  const folders = new Folders();
   let taken: Record<string, string>;
   /** Answered requests: before the backup, between it and the moment, and behind that. */
   const answered = { before: 3, between: 4, behind: 2 };
   let moment: string;
 
   beforeAll(async () => {
-    dataDir = await folder();
-    root = await folder();
-    saldo = await SaldoHere.start({ ...SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
-    url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(join(dataDir, "socket"))}`;
+    dataDir = await folders.make();
+    root = await folders.make();
+    saldo = await SaldoHere.start({ ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
+    url = urlIn(dataDir);
     await chat(answered.before);
     account = (await onServer(url, "SELECT account_id FROM usage_record LIMIT 1")).rows[0].account_id;
     await saldoJson(["key", "create", "--account", account, "--name", MARKER], { SALDO_DATA_DIR: dataDir });
-    taken = await saldoJson(["backup", "--to", root], { ...SECRET, SALDO_DATA_DIR: dataDir });
+    taken = await saldoJson(["backup", "--to", root], { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir });
     await chat(answered.between);
     moment = (await onServer(url, "SELECT clock_timestamp() AS at")).rows[0].at.toISOString();
     await chat(answered.behind);
-    await until(receivedAll);
+    await until(() => receivedAll(dataDir));
     await saldo.stop();
   });
   afterAll(async () => {
-    for (const each of made) await removeDataDir(each);
+    await folders.remove();
   });
 
-  async function folder(): Promise<string> {
-    const path = await makeDataDir();
-    made.push(path);
-    return path;
-  }
-
-  async function chat(times: number): Promise<void> {
-    for (let time = 0; time < times; time += 1) {
-      const response = await fetch(`${saldo.httpUrl}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${saldo.announced(KEY)}`, "content-type": "application/json" },
-        body: HELLO,
-      });
-      expect(response.status).toBe(200);
-      await response.arrayBuffer();
-    }
-  }
-
-  /** Whether the receiver of the log has everything that is written now. */
-  async function receivedAll(): Promise<boolean> {
-    const text =
-      "SELECT flush_lsn >= pg_current_wal_flush_lsn() AS all FROM pg_stat_replication WHERE application_name = 'saldo_backup'";
-    return (await onServer(url, text)).rows[0]?.all === true;
-  }
+  const chat = (times: number) => chatAt(saldo.httpUrl, saldo.announced(DEMO_KEY), times);
 
   /** Every file of the backup. */
   async function files(): Promise<string[]> {
@@ -77,7 +59,7 @@ describe("a backup of the embedded database", () => {
     return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   }
 
-  const at = (dir: string) => ({ ...SECRET, SALDO_DATA_DIR: dir });
+  const at = (dir: string) => ({ ...BACKUP_SECRET, SALDO_DATA_DIR: dir });
 
   async function recordsIn(dir: string): Promise<number> {
     return (await saldoJson(["usage", "list", "--account", account], at(dir)))["records"]?.length ?? 0;
@@ -85,14 +67,9 @@ describe("a backup of the embedded database", () => {
 
   /** Restores into a folder of its own, whose server runs while the look is taken. */
   async function restore(words: readonly string[], look: (dir: string) => Promise<void>) {
-    const dir = await folder();
-    const restored = await saldoJson(["restore", "--from", root, "--data-dir", dir, ...words], SECRET);
-    const server = await startEmbeddedPostgres({ dataDir: dir });
-    try {
-      await look(dir);
-    } finally {
-      await server.stop();
-    }
+    const dir = await folders.make();
+    const restored = await saldoJson(["restore", "--from", root, "--data-dir", dir, ...words], BACKUP_SECRET);
+    await withServerIn(dir, () => look(dir));
     return restored;
   }
 
@@ -141,9 +118,9 @@ describe("a backup of the embedded database", () => {
     const backup = await runSaldo(["backup", "--to", root], at(dataDir));
     await rename(`${file}.away`, file);
     expect(backup).toMatchObject({ code: 1, stderr: expect.stringContaining("neither in SALDO_SECRETS_KEY nor in") });
-    const dir = await folder();
+    const dir = await folders.make();
     await writeFile(join(dir, "secrets-key"), "the key of another cluster\n");
-    const restored = await runSaldo(["restore", "--from", root, "--data-dir", dir, "--until", moment], SECRET);
+    const restored = await runSaldo(["restore", "--from", root, "--data-dir", dir, "--until", moment], BACKUP_SECRET);
     expect(restored).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("is not the key of the restored database"),
@@ -160,7 +137,7 @@ describe("a backup of the embedded database", () => {
 
   it("is verified by a restore that leaves nothing", async () => {
     const before = await files();
-    expect(await saldoJson(["backup", "verify", root], SECRET)).toEqual({ ok: true });
+    expect(await saldoJson(["backup", "verify", root], BACKUP_SECRET)).toEqual({ ok: true });
     expect(await files()).toEqual(before);
   });
 
@@ -172,8 +149,8 @@ describe("a backup of the embedded database", () => {
     const path = join(String(taken["path"]), "base.tar.sealed");
     const bytes = await readFile(path);
     await damage(path, bytes);
-    const dir = await folder();
-    const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", dir], SECRET);
+    const dir = await folders.make();
+    const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", dir], BACKUP_SECRET);
     await writeFile(path, bytes);
     expect(stderr).toMatch(/was changed since it was written, or a part of it is missing/);
     expect({ code, left: await readdir(dir) }).toEqual({ code: 1, left: [] });
@@ -181,7 +158,7 @@ describe("a backup of the embedded database", () => {
 
   it("is refused under another key", async () => {
     const other = { SALDO_BACKUP_KEY: "another key of a test that is long enough as well" };
-    const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", await folder()], other);
+    const { code, stderr } = await runSaldo(["restore", "--from", root, "--data-dir", await folders.make()], other);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("another key") });
   });
 
@@ -189,16 +166,16 @@ describe("a backup of the embedded database", () => {
     const stored = ["", ".."].map((part) => join(String(taken["path"]), part, "secrets-key.sealed"));
     for (const file of stored) await rename(file, `${file}.away`);
     try {
-      const dir = await folder();
+      const dir = await folders.make();
       const words = ["restore", "--from", root, "--data-dir", dir, "--until", moment];
-      const other = { ...SECRET, SALDO_SECRETS_KEY: "another key of a test that is long enough as well" };
-      for (const settings of [SECRET, other]) {
+      const other = { ...BACKUP_SECRET, SALDO_SECRETS_KEY: "another key of a test that is long enough as well" };
+      for (const settings of [BACKUP_SECRET, other]) {
         const { code, stderr } = await runSaldo(words, settings);
         expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/SALDO_SECRETS_KEY is not/) });
         expect(await readdir(dir)).toEqual([]);
       }
       await copyFile(join(dataDir, "secrets-key"), join(dir, "secrets-key"));
-      expect(await runSaldo(words, SECRET)).toMatchObject({ code: 0 });
+      expect(await runSaldo(words, BACKUP_SECRET)).toMatchObject({ code: 0 });
     } finally {
       for (const file of stored) await rename(`${file}.away`, file);
     }

@@ -5,15 +5,13 @@ import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
-import { makeDataDir, postmasterPid, removeDataDir } from "../setup/own-server.ts";
+import { answersIn, ask, BACKUP_SECRET, DEMO_KEY, Folders, urlIn, withServerIn } from "../setup/backups.ts";
+import { postmasterPid, removeDataDir } from "../setup/own-server.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { onServer } from "../setup/test-servers.ts";
 
-const KEY = /gw_[A-Za-z0-9]{49}/;
-const HELLO = JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Hello!" }] });
-const SECRET = { SALDO_BACKUP_KEY: "a key of a test that is long enough for what it encrypts" };
 const CLIENTS = 8;
 /** How many answers arrive before the machine is lost. */
 const ANSWERS = 300;
@@ -25,38 +23,27 @@ describe("a receiver that commits wait for", () => {
   let saldo: SaldoProcess;
   let settings: Record<string, string>;
   let key: string;
-  const made: string[] = [];
+  const folders = new Folders();
   const answered = new Set<string>();
 
   beforeAll(async () => {
-    dataDir = await folder();
-    root = join(await folder(), "backups");
-    settings = { ...SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root, SALDO_BACKUP_SYNCHRONOUS: "1" };
+    dataDir = await folders.make();
+    root = join(await folders.make(), "backups");
+    settings = { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root, SALDO_BACKUP_SYNCHRONOUS: "1" };
     // Before the first start that serves, so without a key of the database's secrets.
-    await saldoJson(["backup", "--to", root], { ...SECRET, SALDO_DATA_DIR: dataDir });
+    await saldoJson(["backup", "--to", root], { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir });
   });
   afterAll(async () => {
     await saldo.stop("SIGKILL");
-    for (const each of made) await removeDataDir(each);
+    await folders.remove();
   });
-
-  async function folder(): Promise<string> {
-    const path = await makeDataDir();
-    made.push(path);
-    return path;
-  }
 
   /** The status of a request, 0 where none arrived. The ids of answered ones are kept. */
   async function chat(): Promise<number> {
     try {
-      const response = await fetch(`${saldo.httpUrl}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: HELLO,
-      });
-      const { id } = (await response.json()) as { id?: string };
-      if (response.status === 200) answered.add((id ?? "").replace("chatcmpl-", ""));
-      return response.status;
+      const { status, requestId } = await ask(saldo.httpUrl, key);
+      if (status === 200) answered.add(requestId);
+      return status;
     } catch {
       return 0; // the machine was lost
     }
@@ -69,13 +56,6 @@ describe("a receiver that commits wait for", () => {
   }
 
   const statusOf = async (path: string) => (await fetch(`${saldo.httpUrl}${path}`)).status;
-  const urlOf = (dir: string) =>
-    `postgres://postgres@localhost/postgres?host=${encodeURIComponent(join(dir, "socket"))}`;
-
-  async function recordsIn(dir: string): Promise<string[]> {
-    const { rows } = await onServer(urlOf(dir), "SELECT request_id AS id FROM usage_record");
-    return rows.map(({ id }) => id);
-  }
 
   it("is refused on a server that another program has started without it", async () => {
     const server = await startEmbeddedPostgres({ dataDir });
@@ -85,25 +65,25 @@ describe("a receiver that commits wait for", () => {
 
   it("confirms what is answered, and while it cannot, nothing is", async () => {
     saldo = await SaldoProcess.start(settings);
-    const demo = saldo.announced(KEY);
+    const demo = saldo.announced(DEMO_KEY);
     key = demo;
     expect(await chat()).toBe(200);
     const { rows } = await onServer(
-      urlOf(dataDir),
+      urlIn(dataDir),
       "SELECT application_name AS name, sync_state AS state FROM pg_stat_replication",
     );
     expect(rows).toEqual([{ name: "saldo_backup", state: "sync" }]);
     // The disk of the backups is away, with something else in its place.
     await rename(root, `${root}-away`);
     await writeFile(root, "");
-    await onServer(urlOf(dataDir), "SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
+    await onServer(urlIn(dataDir), "SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
     await expect.poll(isMissing, PATIENCE).toBe(true);
     expect(await statusOf("/readyz")).toBe(503);
     expect(await chat()).toBe(503);
     await expect
       .poll(() => saldo.log.some((line) => line["event"] === "database.standby.missing"), PATIENCE)
       .toBe(true);
-    expect(await recordsIn(dataDir)).toHaveLength(answered.size);
+    expect(await answersIn(dataDir)).toHaveLength(answered.size);
     await rm(root);
     await rename(`${root}-away`, root);
     await expect.poll(isMissing, PATIENCE).toBe(false);
@@ -112,7 +92,7 @@ describe("a receiver that commits wait for", () => {
   });
 
   it("has every answer when the machine is lost under load, and the key of the secrets", async () => {
-    const account = (await onServer(urlOf(dataDir), "SELECT account_id AS id FROM usage_record LIMIT 1")).rows[0].id;
+    const account = (await onServer(urlIn(dataDir), "SELECT account_id AS id FROM usage_record LIMIT 1")).rows[0].id;
     const words = ["key", "create", "--account", account, "--name", "load", "--rate-limit", "0"];
     ({ key } = (await saldoJson(words, settings)) as { key: string });
     const ownKey = await readFile(join(dataDir, "secrets-key"), "utf8");
@@ -128,12 +108,10 @@ describe("a receiver that commits wait for", () => {
     await Promise.all(clients);
     await removeDataDir(dataDir);
 
-    const restored = await folder();
+    const restored = await folders.make();
     // It fails where the audit of everything finds anything.
-    await saldoJson(["restore", "--from", root, "--data-dir", restored], SECRET);
-    const server = await startEmbeddedPostgres({ dataDir: restored });
-    const records = new Set(await recordsIn(restored));
-    await server.stop({ evenWithClients: true });
+    await saldoJson(["restore", "--from", root, "--data-dir", restored], BACKUP_SECRET);
+    const records = new Set(await withServerIn(restored, () => answersIn(restored)));
     expect([...answered].filter((id) => !records.has(id))).toEqual([]);
     expect(await readFile(join(restored, "secrets-key"), "utf8")).toBe(ownKey);
     expect((await stat(join(restored, "secrets-key"))).mode & 0o777).toBe(0o600);

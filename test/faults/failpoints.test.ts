@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
 import { SOUND } from "../money/money-setup.ts";
 import { IS_LONG } from "../setup/long-tests.ts";
+import { passLease } from "../setup/pass-lease.ts";
 import { runSaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { waitHalfway } from "./load.ts";
@@ -84,6 +85,7 @@ describe("a process that dies at", () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     service.upstream.run(waitHalfway(Promise.resolve()));
     expect(await service.ask(next, await service.customer(BALANCE))).toMatchObject({ status: 200, costIdr: "0.0838" });
+    if (!IS_LONG) await passLease(service.database.pool);
     await expect.poll(() => service.openHolds(), { timeout: 90_000, interval: 500 }).toBe(0);
     for (const { what, customer, expected } of resolved) {
       const usage = await service.usageOf(customer.accountId);

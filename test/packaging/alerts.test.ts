@@ -53,8 +53,8 @@ function testOf(given: AlertCase): unknown {
   };
 }
 
-/** Cases of days are evaluated less often: each evaluation is one of every rule. */
-const isLong = ({ at }: AlertCase): boolean => /^(?:[6-9]|\d\d)h/.test(at);
+/** Cases of 25 minutes and more, all whole fives, are evaluated less often: each evaluation is one of every rule. */
+const isLong = ({ at }: AlertCase): boolean => /h/.test(at) || (Number.parseInt(at, 10) >= 25 && /[05]m$/.test(at));
 
 const testsOf = (cases: readonly AlertCase[]): unknown => ({
   rule_files: [RULES],

@@ -22,8 +22,8 @@ const EXPRESSION: Tried = { characters: 8_192, worthMs: 2 };
 /** One that takes exponential time would not end there, and shows it with a few characters. */
 const FEW: Tried = { characters: 24, worthMs: 1 };
 /** Enough for an expression that is known to backtrack. */
-const MEDIUM: Tried = { characters: 4_096, worthMs: 1 };
-const SHORT: Tried = { characters: 2_048, worthMs: 1 };
+const MEDIUM: Tried = { characters: 2_048, worthMs: 0.5 };
+const SHORT: Tried = { characters: 1_024, worthMs: 0.5 };
 /** A bounded expression may take this for the longest text that it can meet. */
 const BOUNDED_MS = 10;
 
