@@ -33,6 +33,8 @@ const CHARGE = 1_000n;
 const DAYS = 28;
 const DAY_MS = 86_400_000;
 const REQUESTS = 300;
+const PLANNING_REQUESTS = 10; // PostgreSQL plans a prepared statement anew in its first five runs
+const ROUNDS = 3;
 const REPORTED_AFTER_MS = 11_000;
 const GOALS = { request: 1.1, audit: 2, summaryMs: 300 } as const;
 
@@ -85,15 +87,11 @@ async function bench(): Promise<void> {
   const sizes = [0, RECORDS / 4, RECORDS / 2, RECORDS].map(Math.floor);
   for (const [at, size] of sizes.entries()) {
     await grow(database, big, { from: sizes[at - 1] ?? 0, until: size });
-    await request(ledger, [big]); // plans its statements
-    const each = await work(database.pool, () =>
-      request(
-        ledger,
-        Array.from({ length: REQUESTS }, () => big),
-      ),
-    );
-    requests.push(perRequest(each));
-    print(`a request at ${size} records`, perRequest(each));
+    // Statistics that autovacuum takes later make each session read the catalog again, which is no cost of a request.
+    await database.pool.query("VACUUM (ANALYZE) usage_record, account");
+    const each = perRequest(await requestsOf(database.pool, ledger, big));
+    requests.push(each);
+    print(`a request at ${size} records`, each);
   }
   const [first, last] = [requests[0], requests.at(-1)];
   if (first !== undefined && last !== undefined) {
@@ -127,13 +125,28 @@ async function bench(): Promise<void> {
   await ledger.close();
 }
 
+/** REQUESTS requests of an account behind some that plan the statements: the median of three. */
+async function requestsOf(pool: Pool, ledger: GroupCommitLedger, account: string): Promise<Work> {
+  const accounts = Array.from({ length: REQUESTS }, () => account);
+  const runs: Work[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await request(ledger, accounts.slice(0, PLANNING_REQUESTS));
+    runs.push(await work(pool, () => request(ledger, accounts)));
+  }
+  return medianOf(runs);
+}
+
 /** Each active account makes a request, and the incremental audit runs: the median of three. */
 async function activeAudit(pool: Pool, ledger: GroupCommitLedger, active: readonly string[]): Promise<Work> {
   const runs: Work[] = [];
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     await request(ledger, active);
     runs.push(await work(pool, () => sound(pool)));
   }
+  return medianOf(runs);
+}
+
+function medianOf(runs: readonly Work[]): Work {
   const middle = (of: (run: Work) => number): number => median(runs.map(of)) ?? 0;
   return { ms: middle(({ ms }) => ms), pages: middle(({ pages }) => pages), log: middle(({ log }) => log) };
 }
