@@ -473,6 +473,7 @@ CREATE TABLE hold (
   tokens integer NOT NULL DEFAULT 0,
   member_id uuid,
   CONSTRAINT hold_amount_check CHECK ((amount >= 0)),
+  CONSTRAINT hold_id_has_begun CHECK (id_has_begun(id, placed_at)) NOT VALID,
   CONSTRAINT hold_pkey PRIMARY KEY (account_id, id)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_threshold=-1, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000);
 GRANT DELETE, INSERT, SELECT, UPDATE (amount, progress_input_tokens, progress_output_tokens, progress_cached_tokens) ON hold TO saldo_ledger;
@@ -940,6 +941,7 @@ CREATE TABLE posting (
   posted_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT posting_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT posting_check CHECK ((debit <> credit)),
+  CONSTRAINT posting_id_has_begun CHECK (id_has_begun(id, posted_at)) NOT VALID,
   CONSTRAINT posting_pkey PRIMARY KEY (account_id, id)
 );
 CREATE INDEX posting_credit ON public.posting USING btree (credit, id) WHERE ((credit < '00000000-0000-7000-8000-000000000100'::uuid) AND (debit <> '00000000-0000-7000-8000-000000000002'::uuid));
@@ -1361,6 +1363,7 @@ CREATE TABLE usage_record (
   unbilled_cost bigint NOT NULL DEFAULT 0,
   settled_at timestamp with time zone DEFAULT clock_timestamp(),
   CONSTRAINT usage_record_check CHECK (((charge >= 0) AND (charge <= cost))),
+  CONSTRAINT usage_record_id_has_begun CHECK (id_has_begun(request_id, settled_at)) NOT VALID,
   CONSTRAINT usage_record_tokens_check CHECK ((LEAST(input_tokens_uncached, input_tokens_cached, output_tokens) >= 0)),
   CONSTRAINT usage_record_unbilled_cost_check CHECK ((unbilled_cost >= 0)),
   CONSTRAINT usage_record_pkey PRIMARY KEY (account_id, request_id)
@@ -1403,6 +1406,7 @@ CREATE TABLE usage_record_default PARTITION OF usage_record DEFAULT (
   unbilled_cost bigint NOT NULL DEFAULT 0,
   settled_at timestamp with time zone DEFAULT clock_timestamp(),
   CONSTRAINT usage_record_check CHECK (((charge >= 0) AND (charge <= cost))),
+  CONSTRAINT usage_record_id_has_begun CHECK (id_has_begun(request_id, settled_at)) NOT VALID,
   CONSTRAINT usage_record_tokens_check CHECK ((LEAST(input_tokens_uncached, input_tokens_cached, output_tokens) >= 0)),
   CONSTRAINT usage_record_unbilled_cost_check CHECK ((unbilled_cost >= 0)),
   CONSTRAINT usage_record_default_pkey PRIMARY KEY (account_id, request_id)
@@ -1717,6 +1721,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 --   EXECUTE: saldo_serve
 -- FUNCTION forget_webhooks(days integer, most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
+-- FUNCTION id_has_begun(id uuid, at timestamp with time zone) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 -- FUNCTION is_model_allowed(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION is_model_allowed_by_beginning(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION keep_callback() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog

@@ -19,7 +19,7 @@ INSERT INTO api_key (account_id, id, digest, name, prefix, last_four)
   SELECT id, gen_random_uuid(), uuid_send(id), 'n', 'gw_', 'xxxx' FROM account;
 ALTER TABLE account DISABLE TRIGGER USER;
 INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
-  SELECT account_id, gen_random_uuid(), gen_random_uuid(), 0, id, 'm', 1, 1 FROM api_key`;
+  SELECT account_id, new_uuidv7(), gen_random_uuid(), 0, id, 'm', 1, 1 FROM api_key`;
 
 /** The rows of a table that one transaction has read, by the server's own count. */
 const READ = `

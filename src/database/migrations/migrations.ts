@@ -71,6 +71,7 @@ export const schemaCode: SchemaCode = {
     { number: 37, name: "open-folds", oldestCode: 1 },
     { number: 38, name: "open-accounts", oldestCode: 1, concurrent: true },
     { number: 39, name: "request-role", oldestCode: 1, uses: REQUEST_FUNCTIONS },
+    { number: 40, name: "no-future-ids", oldestCode: 1, uses: ["request_time"] },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

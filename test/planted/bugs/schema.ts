@@ -62,4 +62,9 @@ export const SCHEMA_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: adopted("has every posting under its account"),
   },
+  {
+    name: "an id may be of any future",
+    edits: [database("functions/request_time.sql", "<= interval '1 hour', true)", "<= interval '100 years', true)")],
+    noticedBy: { file: "test/database/future-ids.test.ts", test: ", but for clocks that differ" },
+  },
 ];
