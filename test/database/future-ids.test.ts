@@ -1,4 +1,4 @@
-// An id of a far future is refused by the database, whoever writes it: no seal and no audit would reach it for as long.
+// An id of a far future is refused by the database, also from its owner: no seal and no audit would reach it for as long.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
