@@ -4,6 +4,7 @@ import { formatMoney, idr } from "../kernel/money.ts";
 import { type DamagedOwed, listUnsettled, owedFolder } from "../ledger/group-commit/owed-spool.ts";
 import { listForeignPayments, type ReportedForeign } from "../merchant/payouts/foreign-payments.ts";
 import { listLost, type ReportedLost } from "../merchant/payouts/journal-store.ts";
+import { listTakenNames, type TakenName } from "../merchant/payouts/taken-names.ts";
 import type { Command } from "./command.ts";
 import { column, numbers, type Table, tableOf } from "./table.ts";
 import { unknownPaymentColumns } from "./top-ups.ts";
@@ -30,16 +31,18 @@ export const recoveryCommands: readonly Command[] = [
         timeline: of?.timeline ?? null,
       }));
       const payouts = await listLost(pool);
+      const takenNames = await listTakenNames(pool);
       const foreignPayments = await listForeignPayments(pool);
       const unknownPayments = await listUnknownPayments(pool, MOST_UNKNOWN);
       const books = `The books: system ${history.system}, timeline ${history.timeline}.`;
       return {
-        json: { history, owed, damaged, payouts, foreignPayments, unknownPayments },
+        json: { history, owed, damaged, payouts, takenNames, foreignPayments, unknownPayments },
         text: [
           books,
           ...owedText(owed, sumOf(entries.map(({ settlement }) => settlement.cost))),
           ...damagedText(damaged),
           ...lostText(payouts),
+          ...takenText(takenNames),
           ...foreignText(foreignPayments),
           ...unknownText(unknownPayments),
         ],
@@ -96,6 +99,18 @@ function lostText(lost: readonly ReportedLost[]): (string | Table)[] {
   ];
   const head = "Signed payouts that the books lack; saldo payout resume --adopt has them again:";
   return [head, tableOf(lost, columns, "")];
+}
+
+function takenText(names: readonly TakenName[]): (string | Table)[] {
+  if (names.length === 0) return [];
+  const columns = [
+    column<TakenName>("transfer", ({ transferId }) => transferId),
+    column<TakenName>("merchant", ({ merchantId }) => merchantId),
+    column<TakenName>("externalId", ({ externalId }) => externalId),
+    column<TakenName>("is that of", ({ takenBy }) => takenBy),
+  ];
+  const head = "Those of them whose externalId another order has; saldo payout resume --adopt gives them another one:";
+  return [head, tableOf(names, columns, "")];
 }
 
 function foreignText(payments: readonly ReportedForeign[]): (string | Table)[] {

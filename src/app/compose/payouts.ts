@@ -224,6 +224,7 @@ const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
   "finality_doubted",
   "head_leap",
   "holder_unknown",
+  "lost_name_taken",
   "daily_cap",
   "signer_silent",
   "wrong_signer",
@@ -280,6 +281,10 @@ const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn
   journal_torn: ["warn", "a payout journal ends with an incomplete line, which was not broadcast"],
   signer_silent: ["error", "a wallet's signer does not sign; its payouts wait until it does"],
   wrong_signer: ["error", "a wallet's signer has another key than the wallet's; nothing that it has signed is used"],
+  lost_name_taken: [
+    "error",
+    "another order has the externalId of a transfer that the books have lost; payout resume --adopt has it under another name",
+  ],
   payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
 };
 

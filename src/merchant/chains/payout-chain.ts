@@ -14,13 +14,13 @@ export type FeeOffer = { readonly most: bigint; readonly priority: bigint };
 /** A signed transaction: the bytes to broadcast, and the hash by which it is found after any answer to the broadcast. */
 export type SignedTransaction = { readonly raw: string; readonly hash: string };
 
-/** What signed bytes do: they move so many of a coin's smallest units to an address. `isToken`: by the contract of a token. */
+/** What signed bytes do: they move so many of a coin's smallest units to an address. `contract`: that of a token. Null: the chain's own coin. */
 export type SignedContents = {
   readonly hash: string;
   readonly nonce: number;
   readonly to: string;
   readonly units: bigint;
-  readonly isToken: boolean;
+  readonly contract: string | null;
 };
 
 /** The chain's height. Blocks up to `final` are not replaced any more; -1: none is final yet. */
@@ -73,6 +73,8 @@ export interface PayoutChain {
   readonly feeCoin: Coin | null;
   /** The currencies it can send. */
   readonly currencies: readonly string[];
+  /** The contract of each token that it can send, by currency. */
+  readonly tokens: Readonly<Record<string, string>>;
   /** Addresses that are never paid: the wallet itself, and token contracts. */
   readonly ownAddresses: readonly string[];
 

@@ -6,18 +6,23 @@ import type { PoolClient } from "pg";
 import { invariant } from "../../kernel/invariant.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import type { FoundTransaction } from "../chains/payout-chain.ts";
+import { type Delivery, settleDisplacing } from "./displaced-nonces.ts";
 import { insertPayout, storeAttempt } from "./payout-store.ts";
 
-const IS_OPEN = `t.status IN ('PENDING', 'WAITING', 'SUBMITTED')
+/** SQL: whether a transfer is still to be paid. */
+export const IS_OPEN = `t.status IN ('PENDING', 'WAITING', 'SUBMITTED')
   AND (SELECT count(*) FROM payout p WHERE p.transfer_id = t.id AND p.state <> 'displaced') = 0`;
 const PAID = `
 SELECT t.id, t.awaits_approval FROM transfer t
 WHERE t.environment = 'production' AND t.network = $1 AND t.currency_code = $2 AND lower(t.address) = lower($3)
   AND t.received = $4::numeric AND t.id <> ALL ($5::uuid[]) AND ${IS_OPEN}
 ORDER BY t.id = $6::uuid DESC NULLS LAST, t.id LIMIT 1 FOR NO KEY UPDATE OF t`;
+// A transaction of a journal was judged by the resume that resolved it.
 const DISPLACED = `
 SELECT p.id, p.nonce, p.transfer_id FROM payout p JOIN transfer t ON t.id = p.transfer_id
-WHERE p.wallet_id = $1::uuid AND p.state = 'displaced' AND ${IS_OPEN} ORDER BY p.nonce`;
+WHERE p.wallet_id = $1::uuid AND p.state = 'displaced' AND ${IS_OPEN}
+  AND NOT EXISTS (SELECT FROM payout_lost_attempt l WHERE l.hash = p.final_hash AND l.resolved_at IS NOT NULL)
+ORDER BY p.nonce`;
 const REOPEN = `
 UPDATE payout SET state = 'chosen', final_hash = NULL, ended_at = NULL, filling_reason = NULL
 WHERE id = $1::uuid AND state = 'displaced' RETURNING attempts`;
@@ -27,14 +32,19 @@ export type UnknownPayment = {
   readonly nonce: number;
   readonly hash: string;
   readonly transaction: FoundTransaction | null;
-  readonly displaced: DisplacedPayout | null;
+  readonly displaced: (DisplacedPayout & { readonly delivery: Delivery }) | null;
 };
 
 /** A payout whose nonce a foreign transaction has, and whose transfer is still open. */
 export type DisplacedPayout = { readonly payoutId: string; readonly nonce: number; readonly transferId: string };
 
 /** The payment of an open transfer, which is not in the books. */
-export type Adoption = { readonly unknown: UnknownPayment; readonly transferId: string };
+export type Adoption = {
+  readonly unknown: UnknownPayment;
+  readonly transferId: string;
+  /** Whether the books have the nonce of another transfer, whose own bytes never pay. */
+  readonly hasDisplaced: boolean;
+};
 
 /** The displaced payouts of a wallet whose transfers would be paid again. */
 export async function listDisplaced(client: Pick<PoolClient, "query">, walletId: string): Promise<DisplacedPayout[]> {
@@ -44,8 +54,7 @@ export async function listDisplaced(client: Pick<PoolClient, "query">, walletId:
 
 /**
  * Finds the open transfers that these transactions pay, one for each at most, and locks them. `transferOf`: for which transfer a
- * transaction was signed, by the journals. Errors: ValidationError, where one
- * must be approved before it can be adopted, or a nonce is in the books as that of another transfer.
+ * transaction was signed, by the journals. Errors: ValidationError, where one must be approved before it can be adopted.
  */
 export async function findAdoptions(
   client: PoolClient,
@@ -65,23 +74,19 @@ export async function findAdoptions(
       to,
       units,
       taken,
-      own ?? transferOf.get(each.hash) ?? null,
+      transferOf.get(each.hash) ?? own,
     ]);
     const [transfer] = rows;
     if (transfer === undefined) continue;
+    const hasDisplaced = own !== null && own !== transfer.id;
+    if (hasDisplaced && each.displaced?.delivery.outcome === "nothing") continue;
     if (transfer.awaits_approval)
       throw refusal(
         "wallet.paid_unapproved",
         each,
         `pays transfer ${transfer.id}, which waits for its approval: approve it first`,
       );
-    if (own !== null && own !== transfer.id)
-      throw refusal(
-        "wallet.paid_other",
-        each,
-        `pays transfer ${transfer.id}, but the books have its nonce for transfer ${own}`,
-      );
-    found.push({ unknown: each, transferId: transfer.id });
+    found.push({ unknown: each, transferId: transfer.id, hasDisplaced });
   }
   return found;
 }
@@ -99,13 +104,12 @@ export function refuseToPayAgain([first, ...more]: readonly Adoption[]): void {
 }
 
 /** Writes a payment down as its transfer's payout. The wallet is locked. */
-export async function adoptPayment(
-  client: PoolClient,
-  walletId: string,
-  { unknown, transferId }: Adoption,
-): Promise<void> {
+export async function adoptPayment(client: PoolClient, walletId: string, adoption: Adoption): Promise<void> {
+  const { unknown, transferId, hasDisplaced } = adoption;
   const { nonce, hash, transaction, displaced } = unknown;
   invariant(transaction !== null, "what is adopted was read");
+  if (hasDisplaced && displaced !== null)
+    return settleDisplacing(client, walletId, { nonce, hash, transaction, transferId, displaced });
   const payoutId = displaced?.payoutId ?? (await insertPayout(client, { walletId, nonce, transferId }));
   const attempts = displaced === null ? 0 : await reopen(client, payoutId);
   const { raw, fee } = transaction;

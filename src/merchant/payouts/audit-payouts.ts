@@ -65,6 +65,11 @@ CROSS JOIN LATERAL (VALUES
   ('every attempt of a payout is stored', format('%s counted, %s stored', p.attempts, a.stored), p.attempts <> a.stored)
 ) v(name, detail, is_broken)
 WHERE v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;
+// A transfer that the books had lost may be paid by a transaction whose nonce they have of another transfer.
+const PAID_BY_LOST = `
+SELECT count(*) FROM payout_lost_attempt l
+JOIN payout d ON d.wallet_id = l.wallet_id AND d.nonce = l.nonce AND d.state = 'displaced' AND d.final_hash = l.hash
+WHERE l.hash = t.transaction_hash AND l.resolved_at IS NOT NULL AND d.transfer_id <> t.id`;
 const wrongTransfers = (which: string): string => `
 SELECT 'a confirmed transfer was paid once' AS "check", t.id AS subject, format('%s payouts of it are confirmed', n.count) AS detail
 FROM (${which}) page
@@ -73,6 +78,9 @@ CROSS JOIN LATERAL (
   SELECT count(*) FROM payout p
   -- One that has vanished from its chain stops the wallet, and is sent again.
   WHERE p.transfer_id = t.id AND (p.state = 'confirmed' OR (p.reopened_at IS NOT NULL AND p.ended_at IS NULL AND p.filling_reason IS NULL))
+) own
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN own.count > 0 THEN own.count ELSE (${PAID_BY_LOST}) END AS count
 ) n
 WHERE n.count <> CASE t.status WHEN 'CONFIRMED' THEN 1 ELSE 0 END LIMIT ${VIOLATIONS_TO_READ}`;
 

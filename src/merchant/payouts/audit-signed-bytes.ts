@@ -22,7 +22,8 @@ JOIN payout p ON p.transfer_id = t.id
 JOIN payout_attempt a ON a.payout_id = p.id
 JOIN wallet w ON w.id = p.wallet_id`;
 
-type SignedAttempt = {
+/** An attempt beside what it should pay. */
+export type SignedAttempt = {
   readonly payout: string;
   readonly number: number;
   readonly kind: "payment" | "filler";
@@ -35,6 +36,8 @@ type SignedAttempt = {
   /** In smallest units. */
   readonly units: string;
   readonly currency: string;
+  /** The contract of that currency; null: it is the chain's own. Absent: it is not compared. */
+  readonly contract?: string | null;
 };
 
 /** The check of a page of transfers. `full`: also by whose key they were signed, which takes a millisecond each. */
@@ -55,7 +58,7 @@ export function wrongBytes(full: boolean) {
 }
 
 /** The first difference between the bytes and the books. Null: there is none. */
-function differenceOf({
+export function differenceOf({
   kind,
   raw,
   hash,
@@ -65,6 +68,7 @@ function differenceOf({
   recipient,
   units,
   currency,
+  contract,
 }: SignedAttempt): string | null {
   const contents = chain === "sandbox" ? readSandboxBytes(raw) : readSignedTransaction(raw);
   if (contents === null) return "its bytes are no payment";
@@ -75,11 +79,14 @@ function differenceOf({
   if (contents.units !== due.units) return `its bytes pay ${contents.units}, the books ${due.units}`;
   const isToken =
     kind === "payment" && chain !== "sandbox" && !Object.values(nativeCurrencies).some((code) => code === currency);
-  if (contents.isToken !== isToken) return `its bytes pay another currency than ${currency}`;
+  if ((contents.contract !== null) !== isToken) return `its bytes pay another currency than ${currency}`;
+  if (contents.contract !== null && contract !== undefined && !isSameAddress(contents.contract, contract ?? ""))
+    return `its bytes pay by the contract ${contents.contract}, and that of ${currency} is ${contract ?? "not set"}`;
   return null;
 }
 
-async function foreignSignature({ chain, raw, wallet }: SignedAttempt): Promise<string | null> {
+/** Whose key signed the bytes, where that is not the wallet's. Null: the wallet's. */
+export async function foreignSignature({ chain, raw, wallet }: SignedAttempt): Promise<string | null> {
   if (chain === "sandbox") return null; // it signs nothing
   const signer = await signerOf(raw);
   return signer !== null && isSameAddress(signer, wallet) ? null : `its bytes were signed by ${signer ?? "no key"}`;

@@ -2,7 +2,7 @@
 // own id and externalId, and its total is held again. So its merchant's repeated order returns it, and it is not paid twice.
 
 import type { PoolClient } from "pg";
-import { isUuid, timeOfUuidv7 } from "../../kernel/ids.ts";
+import { isUuid, timeOfUuidv7, uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type Asset, add, type Money, scaleOf } from "../../kernel/money.ts";
 import { creditFund, type Fund, holdInFund, lockFund, openFund } from "../../ledger/funds.ts";
@@ -10,13 +10,14 @@ import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { Network } from "../chains/currencies.ts";
 import { chooseFeeRow, computeFee } from "../merchants/fee-schedule.ts";
 import { readFeeRows } from "../merchants/fee-store.ts";
-import type { OrderedTransfer } from "../transfers/transfer.ts";
+import type { OrderedTransfer, Transfer } from "../transfers/transfer.ts";
 import { UNCOVERED, uncoveredReference } from "../transfers/uncovered.ts";
 import { slugOf } from "../transfers/slug.ts";
-import { insertEvent, insertTransfer } from "../transfers/transfer-store.ts";
+import { insertEvent, insertTransfer, readTransferOfExternalId } from "../transfers/transfer-store.ts";
 import type { UnknownPayment } from "./adopt-payments.ts";
 import type { LostAttempt } from "./journal-store.ts";
 import type { JournaledTransfer } from "./payout.ts";
+import { isSameOrder } from "./taken-names.ts";
 
 /** A transfer of a journal, which the books lack. */
 export type LostTransfer = { readonly transferId: string; readonly transfer: JournaledTransfer };
@@ -30,14 +31,29 @@ export type UncoveredTransfer = {
   readonly postingId: string;
 };
 
-/** What was made again. `uncovered` null: its fund had the total. */
-export type RemadeTransfer = { readonly transferId: string; readonly uncovered: UncoveredTransfer | null };
+/** A transfer that has another name than its merchant gave it, because another order has that one. */
+export type RenamedTransfer = {
+  readonly transferId: string;
+  readonly orderedAs: string;
+  readonly externalId: string;
+  readonly takenBy: string;
+};
 
-// Neither the transfer nor its name may be in the books: what has the name by now is another order, or a repeated one.
+/** What was made again. `uncovered` null: its fund had the total. `renamed` null: it has its own name. */
+export type RemadeTransfer = {
+  readonly transferId: string;
+  readonly uncovered: UncoveredTransfer | null;
+  readonly renamed: RenamedTransfer | null;
+};
+
+// What has the name by now may be the repeated order: that one is the transfer, unless it has ended without a payment.
 const OWNER = `
-SELECT m.account_id AS "accountId" FROM merchant m
+SELECT m.account_id AS "accountId", o.id AS "takenBy"
+FROM merchant m LEFT JOIN transfer o ON o.merchant_id = m.id AND o.environment = m.environment AND o.external_id = $3
 WHERE m.id = $1::uuid AND m.environment = 'production' AND NOT EXISTS (SELECT FROM transfer t WHERE t.id = $2::uuid)
-  AND NOT EXISTS (SELECT FROM transfer t WHERE t.merchant_id = m.id AND t.environment = 'production' AND t.external_id = $3)`;
+  AND (o.id IS NULL OR o.status IN ('CANCELED', 'REJECTED') OR NOT ${isSameOrder("o", "$4::jsonb")})`;
+
+type Owner = { readonly accountId: string; readonly takenBy: string | null };
 
 /** The transfers that these transactions have paid by the journals, and that the books lack. */
 export async function findLostTransfers(
@@ -48,6 +64,8 @@ export async function findLostTransfers(
   const found = [];
   for (const each of unknown) {
     const known = lostTransferOf(byHash.get(each.hash));
+    // The bytes of a displaced payout never pay; the transaction in their place may have.
+    if (each.displaced?.delivery.outcome === "nothing") continue;
     if (known !== null && pays(each, known) && (await ownerOf(client, known)) !== null)
       found.push({ unknown: each, lost: known });
   }
@@ -72,26 +90,53 @@ export async function remakeLost(client: PoolClient, attempts: readonly LostAtte
  */
 export async function remakeTransfer(client: PoolClient, lost: LostTransfer): Promise<RemadeTransfer | null> {
   const { merchantId, asset } = lost.transfer;
-  const accountId = await ownerOf(client, lost);
-  if (accountId === null) return null;
-  const fund = await openFund(client, { merchantId, asset, accountId });
+  const merchant = await ownerOf(client, lost);
+  if (merchant === null) return null;
+  const fund = await openFund(client, { merchantId, asset, accountId: merchant.accountId });
   // An order of that name may have been placed before the fund was locked.
-  if ((await ownerOf(client, lost)) === null) return null;
+  const owner = await ownerOf(client, lost);
+  if (owner === null) return null;
   const { order, orderedAt } = await orderOf(client, lost);
   const uncovered = await bear(client, fund, order);
-  const made = await insertTransfer(client, {
-    ...order,
-    status: "PENDING",
-    awaitsApproval: false,
-    reason: null,
-    createdAt: orderedAt,
-  });
-  invariant(made !== undefined, "a name that no transfer has, under the fund's lock, is free");
+  const made = await insertByFreeName(client, { order, orderedAt, isTaken: owner.takenBy !== null });
   const covered = await lockFund(client, { merchantId, asset });
   invariant(covered !== undefined, "a fund that is locked is there");
   await holdInFund(client, covered, order.total.units);
   await insertEvent(client, made.transferId, made);
-  return { transferId: made.transferId, uncovered };
+  return { transferId: made.transferId, uncovered, renamed: await renamedOf(client, lost, made) };
+}
+
+/** Writes the transfer under its own name, or another where an order has that one. An order of another currency may take it meanwhile. */
+async function insertByFreeName(
+  client: PoolClient,
+  { order, orderedAt, isTaken }: { order: OrderedTransfer; orderedAt: Date | null; isTaken: boolean },
+): Promise<Transfer> {
+  const other = `lost-${order.transferId}`;
+  const names = [...(isTaken ? [] : [order.externalId]), other, `${other}-${uuidv7()}`];
+  let made: Transfer | undefined;
+  for (const externalId of names) {
+    made ??= await insertTransfer(client, {
+      ...order,
+      externalId,
+      status: "PENDING",
+      awaitsApproval: false,
+      reason: null,
+      createdAt: orderedAt,
+    });
+  }
+  invariant(made !== undefined, "a name that nobody can guess is free");
+  return made;
+}
+
+async function renamedOf(
+  client: PoolClient,
+  { transfer: { externalId: orderedAs } }: LostTransfer,
+  { transferId, merchantId, environment, externalId }: Transfer,
+): Promise<RenamedTransfer | null> {
+  if (externalId === orderedAs) return null;
+  const taken = await readTransferOfExternalId(client, { merchantId, environment, externalId: orderedAs });
+  invariant(taken !== undefined, "a name that is not free is that of a transfer");
+  return { transferId, orderedAs, externalId, takenBy: taken.transferId };
 }
 
 /** Puts on a locked fund what it lacks of an order's total. Null: it has the total. */
@@ -132,12 +177,11 @@ function lostTransferOf(attempt: LostAttempt | undefined): LostTransfer | null {
   return { transferId: attempt.transferId, transfer: attempt.transfer };
 }
 
-/** The account whose merchant lacks the transfer. Null: it does not lack it, or there is no such merchant. */
-async function ownerOf(client: PoolClient, { transferId, transfer }: LostTransfer): Promise<string | null> {
+/** The account whose merchant lacks the transfer, and what has its name. Null: it does not lack it, or there is no such merchant. */
+async function ownerOf(client: PoolClient, { transferId, transfer }: LostTransfer): Promise<Owner | null> {
   if (!isUuid(transfer.merchantId)) return null;
-  const values = [transfer.merchantId, transferId, transfer.externalId];
-  const { rows } = await client.query<{ accountId: string }>(OWNER, values);
-  return rows[0]?.accountId ?? null;
+  const values = [transfer.merchantId, transferId, transfer.externalId, JSON.stringify(transfer)];
+  return (await client.query<Owner>(OWNER, values)).rows[0] ?? null;
 }
 
 /** The order, and when it was placed. Null: its row of the fee schedule is lost, so it is priced by the row of today. */

@@ -18,6 +18,7 @@ import { recheckPayouts } from "./recheck-payouts.ts";
 import { type HeadPace, hasRechecks, noteHead } from "./recheck-store.ts";
 import { letFrozenWait, letSignerlessWait, letStoppedWait } from "./waiting-transfers.ts";
 import { haltWallet, leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
+import { listTakenNames, type TakenName } from "./taken-names.ts";
 
 export type PayoutPolicy = StepPolicy & {
   /** How long an engine that dies keeps others from its wallet. */
@@ -49,6 +50,8 @@ export type PayoutTrouble =
   // A stop has ended by itself: every journal has been compared with the books.
   | { readonly kind: "journals_compared"; readonly chain: string; readonly reason: string }
   | (JournalTrouble & { readonly chain: string })
+  // Another order has the externalId of a transfer that the books have lost.
+  | ({ readonly kind: "lost_name_taken" } & TakenName)
   // A token has delivered less than was sent.
   | { readonly kind: "payment_short"; readonly chain: string; readonly nonce: number; readonly hash: string }
   // The wallet's signer does not sign, or has another key than the wallet's.
@@ -125,6 +128,9 @@ export class PayoutEngine {
       report({ kind: "books_changed", chain: chain.name, reason: haltReason });
     if (haltReason === null && wallet.awaitsJournals)
       report({ kind: "journals_compared", chain: chain.name, reason: wallet.haltReason ?? "" });
+    if (haltReason !== null)
+      for (const taken of await listTakenNames(this.#options.pool, wallet.walletId))
+        report({ kind: "lost_name_taken", ...taken });
     return state;
   }
 

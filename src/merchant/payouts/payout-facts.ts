@@ -1,6 +1,7 @@
 // The state of each chain's payouts, for metrics and alarms.
 
 import type { Pool } from "pg";
+import { listTakenNames, takenNameText } from "./taken-names.ts";
 
 const WALLETS = `
 SELECT w.chain, w.address, w.halted_at IS NOT NULL AS "isHalted", w.halted_at AS "haltedAt", w.halt_reason AS "haltReason",
@@ -17,6 +18,9 @@ FROM wallet w ORDER BY w.chain, w.address`;
 const WAITING = `
 SELECT CASE WHEN environment = 'sandbox' THEN 'sandbox' ELSE network END AS chain, count(*)::int AS waiting FROM transfer
 WHERE status = 'WAITING' AND NOT awaits_approval GROUP BY 1`;
+
+/** Lost transfers without their names that the reason of a stop has at most; `saldo recover report` lists all. */
+const MOST_NAMED = 5;
 
 /** The state of a chain's payouts. */
 export type WalletFacts = {
@@ -41,8 +45,13 @@ export type WalletFacts = {
 /** Reads the state of the payouts of every chain that has paid, or has something to pay. */
 export async function readWalletFacts(pool: Pick<Pool, "query">): Promise<WalletFacts[]> {
   const wallets = (await pool.query<Omit<WalletFacts, "waiting">>(WALLETS)).rows;
+  const takenNames = await listTakenNames(pool);
   const waiting = new Map(
     (await pool.query<{ chain: string; waiting: number }>(WAITING)).rows.map((row) => [row.chain, row.waiting]),
   );
-  return wallets.map((wallet) => ({ ...wallet, waiting: waiting.get(wallet.chain) ?? 0 }));
+  return wallets.map(({ haltReason, ...wallet }) => {
+    const ofWallet = takenNames.filter(({ chain, address }) => chain === wallet.chain && address === wallet.address);
+    const reasons = haltReason === null ? [] : [haltReason, ...ofWallet.slice(0, MOST_NAMED).map(takenNameText)];
+    return { ...wallet, haltReason: reasons.join("; ") || null, waiting: waiting.get(wallet.chain) ?? 0 };
+  });
 }

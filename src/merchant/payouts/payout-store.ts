@@ -7,6 +7,7 @@ import { type Asset, scaleOf } from "../../kernel/money.ts";
 import type { Coin, Network } from "../chains/currencies.ts";
 import type { SignedTransaction, FeeOffer, MinedTransaction } from "../chains/payout-chain.ts";
 import type { TransferStatus } from "../transfers/transfer.ts";
+import { isSameOrder } from "./taken-names.ts";
 import type { Attempt, AttemptKind, AttemptState, ENDED_STATES, JournaledTransfer, OpenPayout } from "./payout.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -74,11 +75,12 @@ const IS_OWN = `SELECT EXISTS (SELECT FROM payout_attempt WHERE hash = $1) AS is
 const ENDED_BY_OWN = `
 SELECT p.nonce FROM payout p CROSS JOIN LATERAL (SELECT FROM payout_attempt WHERE hash = p.final_hash OFFSET 0) a
 WHERE p.wallet_id = $1::uuid AND p.state IN ('displaced', 'foreign') ORDER BY p.nonce LIMIT 1`;
-// Also where a journal has a signature that the books have lost: the chain may have paid it.
+// Also where a journal has a signature that the books have lost: the chain may have paid it, if the order is the same.
 const HAS_BEGUN = `
 SELECT ${NO_LIVING_PAYOUT} AND NOT EXISTS (
   SELECT FROM payout_lost_attempt l WHERE l.resolved_at IS NULL AND (l.transfer_id = t.id
-    OR l.transfer ->> 'merchantId' = t.merchant_id::text AND l.transfer ->> 'externalId' = t.external_id)) AS none
+    OR l.transfer ->> 'merchantId' = t.merchant_id::text AND l.transfer ->> 'externalId' = t.external_id
+    AND ${isSameOrder("t", "l.transfer")})) AS none
 FROM transfer t WHERE t.id = $1::uuid`;
 const IN_FLIGHT = `
 SELECT t.asset, sum(t.received) AS units, count(*)::int AS count FROM payout p ${ITS_TRANSFER}

@@ -8,9 +8,16 @@ import { invariant } from "../../kernel/invariant.ts";
 import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { adoptPayment, findAdoptions, listDisplaced, refuseToPayAgain, type UnknownPayment } from "./adopt-payments.ts";
+import { deliveryOf } from "./displaced-nonces.ts";
 import { addForeignPayment, lockForeignPayments } from "./foreign-payments.ts";
 import { forgetUncompared, hasPaid, type LostAttempt, readLost } from "./journal-store.ts";
-import { findLostTransfers, type RemadeTransfer, remakeTransfer, type UncoveredTransfer } from "./lost-transfers.ts";
+import {
+  findLostTransfers,
+  type RemadeTransfer,
+  remakeTransfer,
+  type RenamedTransfer,
+  type UncoveredTransfer,
+} from "./lost-transfers.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
 import { restoreAttempts } from "./restore-attempts.ts";
 import {
@@ -49,6 +56,8 @@ export type ResumedWallet = {
   readonly remadeTransfers?: readonly string[];
   /** Those of them whose funds did not have the total, with what we bear. Absent: none. */
   readonly uncovered?: readonly UncoveredTransfer[];
+  /** Those of them whose names other orders have by now, with the names that they have instead. Absent: none. */
+  readonly renamed?: readonly RenamedTransfer[];
   /** Why the wallet has stopped again at once. Not there: it signs. */
   readonly nextStopReason?: string;
 };
@@ -77,12 +86,13 @@ export async function findForeignNonces(
   for (let nonce = from; nonce < used && nonces.length < MOST_FOREIGN; nonce += 1) nonces.push(nonce);
   for (const nonce of nonces) {
     const holder = await answerOf(chain.holderOf(nonce, head));
-    if (holder?.isFinal !== true) {
-      const message = `nonce ${nonce} was used by a transaction that is not final yet; try again later`;
-      throw new ValidationError([{ field: "chain", rule: "wallet.foreign_final", message }]);
-    }
+    if (holder?.isFinal !== true) throw notFinal(nonce);
     const { hash, transaction } = holder;
-    foreign.push({ nonce, hash, transaction, displaced: displaced.get(nonce) ?? null });
+    const payout = displaced.get(nonce);
+    const delivery = payout === undefined ? null : await answerOf(deliveryOf(chain, holder, head));
+    if (payout !== undefined && delivery === null) throw notFinal(nonce);
+    const isDisplaced = payout !== undefined && delivery !== null;
+    foreign.push({ nonce, hash, transaction, displaced: isDisplaced ? { ...payout, delivery } : null });
   }
   return { walletId, address, foreign, used, waiting, firstNonce };
 }
@@ -120,7 +130,7 @@ export async function resumeSigning(
   const strangers = own.filter((each) => each.displaced === null && !adopted.has(each));
   for (const adoption of adoptions) await adoptPayment(client, walletId, adoption);
   for (const { nonce, hash } of strangers) await insertForeign(client, { walletId, nonce, hash });
-  for (const each of own) if (!adopted.has(each)) await addForeignPayment(client, walletId, each);
+  for (const each of own) if (!adopted.has(each) && mayHavePaid(each)) await addForeignPayment(client, walletId, each);
   const wrong = await findWronglyForeign(client, walletId);
   if (wrong !== null) {
     const message = `nonce ${wrong} was used by a transaction that we have signed ourselves; what it pays must not be paid again`;
@@ -146,6 +156,11 @@ export async function resumeSigning(
   return { ...resumed, nextStopReason };
 }
 
+/** A transaction that is known to have delivered nothing lets no order wait. */
+function mayHavePaid({ displaced }: UnknownPayment): boolean {
+  return displaced?.delivery.outcome !== "nothing";
+}
+
 /**
  * Makes the transfers again that these transactions have paid and the books lack. Errors: ValidationError, where there is one and it is not
  * adopted: its merchant's repeated order would be paid again.
@@ -166,11 +181,15 @@ async function remakePaid(
   return remade;
 }
 
-function remadeOf(remade: readonly RemadeTransfer[]): Pick<ResumedWallet, "remadeTransfers" | "uncovered"> {
+function remadeOf(remade: readonly RemadeTransfer[]): Pick<ResumedWallet, "remadeTransfers" | "uncovered" | "renamed"> {
   if (remade.length === 0) return {};
   const uncovered = remade.flatMap((each) => each.uncovered ?? []);
-  const remadeTransfers = remade.map(({ transferId }) => transferId);
-  return uncovered.length === 0 ? { remadeTransfers } : { remadeTransfers, uncovered };
+  const renamed = remade.flatMap((each) => each.renamed ?? []);
+  return {
+    remadeTransfers: remade.map(({ transferId }) => transferId),
+    ...(uncovered.length === 0 ? {} : { uncovered }),
+    ...(renamed.length === 0 ? {} : { renamed }),
+  };
 }
 
 /** The next nonce of a wallet. Errors: ValidationError, where it does not begin at the nonce that the operator named. */
@@ -197,6 +216,11 @@ function wrongFirst(message: string): ValidationError {
 /** The reason of the stop that follows where one order could not write down all nonces. */
 function readOn({ chain }: Wallet, { end, used }: { end: number; used: number }): string {
   return `the chain has used ${used} nonces, and they are read up to ${end}: run saldo payout resume --chain ${chain} again`;
+}
+
+function notFinal(nonce: number): ValidationError {
+  const message = `nonce ${nonce} was used by a transaction that is not final yet; try again later`;
+  return new ValidationError([{ field: "chain", rule: "wallet.foreign_final", message }]);
 }
 
 function stillWaiting(nonce: number): ValidationError {

@@ -9,7 +9,7 @@ import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payou
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
 import { readWallet } from "../../merchant/payouts/wallet-store.ts";
 import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
-import type { UncoveredTransfer } from "../../merchant/payouts/lost-transfers.ts";
+import type { RenamedTransfer, UncoveredTransfer } from "../../merchant/payouts/lost-transfers.ts";
 import { readTransfer } from "../../merchant/transfers/transfer-store.ts";
 import { ofMerchant } from "./merchants.ts";
 import { findForeignNonces, type ResumedWallet, resumeSigning } from "../../merchant/payouts/resume-wallet.ts";
@@ -55,7 +55,7 @@ export async function resumeWallet(
       for (const each of resumed.uncovered ?? []) await recordCover(client, { operator: by.operator, reason }, each);
       return resumed;
     },
-    ({ foreignNonces, adoptedPayments, isNew, remadeTransfers }) =>
+    ({ foreignNonces, adoptedPayments, isNew, remadeTransfers, renamed }) =>
       isNew
         ? {
             action: "payout resume",
@@ -66,11 +66,16 @@ export async function resumeWallet(
               adoptedPayments,
               ...(firstNonce === null ? {} : { firstNonce }),
               ...(remadeTransfers === undefined ? {} : { remadeTransfers: remadeTransfers.join(" ") }),
+              ...(renamed === undefined ? {} : { renamed: renamed.map(nameText).join(", ") }),
             },
             inAccount: null,
           }
         : null,
   );
+}
+
+function nameText({ transferId, externalId }: RenamedTransfer): string {
+  return `${transferId} as ${externalId}`;
 }
 
 /** Money that we bear has a line of its own in the log of operators. */

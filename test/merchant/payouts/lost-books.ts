@@ -1,11 +1,15 @@
 // Books that lack what the network has, as after a restore: the engine pays on a copy of the database that is dropped then, so that
 // the former books go on without these payments. The nodes' journals have them.
 
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import type { Hex } from "viem";
 import { afterAll, beforeAll } from "vitest";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import type { BooksGuardOptions } from "../../../src/merchant/payouts/books-guard.ts";
+import { journalFolder } from "../../../src/merchant/payouts/signed-journal.ts";
 import { PayoutEngine } from "../../../src/merchant/payouts/payout-engine.ts";
 import { findStop, resumeWallet } from "../../../src/operator/commands/payouts.ts";
 import { onServer, urlOfDatabase } from "../../setup/test-servers.ts";
@@ -72,3 +76,22 @@ export function helpersOf(setup: () => EvmSetup) {
 /** The amounts that a recipient got. */
 export const paymentsTo = async (setup: EvmSetup, to: Hex) =>
   (await setup.anvil.tokenTransfersTo(setup.token, to)).map(({ value }) => value);
+
+/** Rewrites the lines of the journal. Null removes one. */
+export async function rewriteJournal(
+  setup: EvmSetup,
+  change: (entry: Record<string, unknown>) => Record<string, unknown> | null,
+) {
+  const folder = journalFolder(setup.journals, { chain: "ethereum", address: setup.hot.address });
+  for (const name of (await readdir(folder)).filter((each) => each.endsWith(".log"))) {
+    const lines = (await readFile(join(folder, name), "utf8")).split("\n").filter((line) => line !== "");
+    const changed = lines.flatMap((line) => {
+      const entry = change(JSON.parse(line.slice(9)));
+      if (entry === null) return [];
+      const json = JSON.stringify(entry);
+      return [`${crc32(json).toString(16).padStart(8, "0")} ${json}\n`];
+    });
+    if (changed.length === 0) await rm(join(folder, name));
+    else await writeFile(join(folder, name), changed.join(""));
+  }
+}

@@ -1,19 +1,15 @@
 // Transfers that were ordered and paid in a time that the books have lost. Their merchants order them again by the same externalId.
 
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
-import { journalFolder } from "../../../src/merchant/payouts/signed-journal.ts";
 import { moveTransfer } from "../../../src/merchant/transfers/transfer-states.ts";
 import { approveTransfer } from "../../../src/merchant/transfers/transfers.ts";
 import { saldoJson } from "../../setup/saldo-command.ts";
 import { AMOUNT, type EvmSetup, FINAL_AFTER, TOTAL, UNITS } from "./evm-setup.ts";
-import { paymentsTo, testing } from "./lost-books.ts";
+import { paymentsTo, rewriteJournal, testing } from "./lost-books.ts";
 import { expectSoundBooks, OrderingMerchant } from "./ordered.ts";
 
 const { setup: now, stopReason, resume, lose, changeTimeline } = testing();
@@ -37,25 +33,6 @@ async function loseOrder(setup: EvmSetup, externalId: string, to: Hex, { isMined
   await setup.engine().round();
   expect(await stopReason()).toMatch(/^the books lack 1 transactions/);
   return transferId;
-}
-
-/** Rewrites the lines of the journal. Null removes one. */
-async function rewriteJournal(
-  setup: EvmSetup,
-  change: (entry: Record<string, unknown>) => Record<string, unknown> | null,
-) {
-  const folder = journalFolder(setup.journals, { chain: "ethereum", address: setup.hot.address });
-  for (const name of (await readdir(folder)).filter((each) => each.endsWith(".log"))) {
-    const lines = (await readFile(join(folder, name), "utf8")).split("\n").filter((line) => line !== "");
-    const changed = lines.flatMap((line) => {
-      const entry = change(JSON.parse(line.slice(9)));
-      if (entry === null) return [];
-      const json = JSON.stringify(entry);
-      return [`${crc32(json).toString(16).padStart(8, "0")} ${json}\n`];
-    });
-    if (changed.length === 0) await rm(join(folder, name));
-    else await writeFile(join(folder, name), changed.join(""));
-  }
 }
 
 describe("a transfer that was ordered and paid in a time that the books have lost", () => {

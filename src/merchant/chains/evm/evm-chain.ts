@@ -180,6 +180,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     wallet: wallet.address,
     feeCoin: native,
     currencies: [nativeCode, ...tokens.keys()],
+    tokens: Object.fromEntries([...tokens].map(([code, { address }]) => [code, address])),
     ownAddresses: [wallet.address, ...[...tokens.values()].map(({ address }) => address)],
 
     async check() {

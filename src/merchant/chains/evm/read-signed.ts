@@ -18,11 +18,11 @@ export function readSignedTransaction(raw: string): SignedContents | null {
     // A nonce of 0 and a value of 0 are absent in what viem returns.
     const contents = { hash: keccak256(raw as Hex), nonce: nonce ?? 0 };
     if (to === undefined || to === null) return null;
-    if (data === "0x") return { ...contents, to, units: value ?? 0n, isToken: false };
+    if (data === "0x") return { ...contents, to, units: value ?? 0n, contract: null };
     const call = decodeFunctionData({ abi: TOKEN_ABI, data });
     if (call.functionName !== "transfer" || (value ?? 0n) !== 0n) return null;
     const [recipient, units] = call.args;
-    return { ...contents, to: recipient, units, isToken: true };
+    return { ...contents, to: recipient, units, contract: to };
   } catch {
     return null;
   }

@@ -51,6 +51,7 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
     wallet: WALLET,
     feeCoin: null,
     currencies: [...new Set(coins.map(({ currencyCode }) => currencyCode))],
+    tokens: {},
     ownAddresses: [],
 
     // There is no configuration to check.
@@ -136,7 +137,7 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
 export function readSandboxBytes(raw: string): SignedContents | null {
   try {
     const { nonce, to, units } = JSON.parse(Buffer.from(raw, "hex").toString()) as Signed;
-    return { hash: hashOf(raw), nonce, to: to ?? WALLET, units: BigInt(units), isToken: false };
+    return { hash: hashOf(raw), nonce, to: to ?? WALLET, units: BigInt(units), contract: null };
   } catch {
     return null;
   }
