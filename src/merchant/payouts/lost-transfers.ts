@@ -124,7 +124,7 @@ async function insertByFreeName(
       createdAt: orderedAt,
     });
   }
-  invariant(made !== undefined, "a name that nobody can guess is free");
+  invariant(made !== undefined, "a name that cannot be guessed is free");
   return made;
 }
 

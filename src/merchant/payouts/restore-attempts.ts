@@ -5,6 +5,7 @@ import type { PoolClient } from "pg";
 import { invariant } from "../../kernel/invariant.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { moveTransfer } from "../transfers/transfer-states.ts";
+import { findWrongBytes, type SigningWallet } from "./journal-bytes.ts";
 import { type LostAttempt, readFinalNonce, readLost, resolveLost } from "./journal-store.ts";
 import { isLostTransfer, type RemadeTransfer, remakeLost } from "./lost-transfers.ts";
 import { insertPayout, markFilling, storeAttempt } from "./payout-store.ts";
@@ -39,13 +40,14 @@ type Restored = { readonly nonce: number; readonly attempts: readonly LostAttemp
  */
 export async function restoreAttempts(
   client: PoolClient,
-  { walletId, nextNonce, adopts }: { walletId: string; nextNonce: number; adopts: boolean },
+  { wallet, nextNonce, adopts }: { wallet: SigningWallet; nextNonce: number; adopts: boolean },
 ): Promise<{ readonly taken: number; readonly restored: number; readonly remade: readonly RemadeTransfer[] }> {
+  const { walletId } = wallet;
   const lost = [...Map.groupBy(await readLost(client, walletId), ({ nonce }) => nonce)];
   const plans: Restored[] = [];
   let free = nextNonce;
   for (const [nonce, attempts] of lost) {
-    const plan = await planOf(client, { walletId, nonce, free, attempts });
+    const plan = await planOf(client, { wallet, nonce, free, attempts });
     if (plan === null) continue;
     if (plan.payout === null) free += 1;
     plans.push(plan);
@@ -76,13 +78,13 @@ export async function restoreAttempts(
 async function planOf(
   client: PoolClient,
   {
-    walletId,
+    wallet,
     nonce,
     free,
     attempts,
-  }: { walletId: string; nonce: number; free: number; attempts: readonly LostAttempt[] },
+  }: { wallet: SigningWallet; nonce: number; free: number; attempts: readonly LostAttempt[] },
 ): Promise<Restored | null> {
-  const { rows } = await client.query<InBooks>(IN_BOOKS, [walletId, nonce]);
+  const { rows } = await client.query<InBooks>(IN_BOOKS, [wallet.walletId, nonce]);
   const [payout = null] = rows;
   const [first] = attempts;
   invariant(first !== undefined, "a nonce that was lost has an attempt");
@@ -92,7 +94,10 @@ async function planOf(
     return null;
   if (payout !== null) {
     const fits = !payout.isFilling || attempts.every(({ kind }) => kind === "filler");
-    if (payout.transferId === first.transferId && fits) return { nonce, attempts, payout };
+    if (payout.transferId === first.transferId && fits) {
+      await requireOwnBytes(client, wallet, attempts);
+      return { nonce, attempts, payout };
+    }
     throw refusal(
       nonce,
       `is signed for transfer ${first.transferId}, and the books have it for another: resume when the chain has used it`,
@@ -104,7 +109,17 @@ async function planOf(
       `is signed for transfer ${first.transferId}, and no journal has nonce ${free}: start every node that pays`,
     );
   if (!(await isLostTransfer(client, attempts))) await requireOpen(client, nonce, first.transferId);
+  await requireOwnBytes(client, wallet, attempts);
   return { nonce, attempts, payout: null };
+}
+
+/** Errors: ValidationError, where the bytes pay something else than their transfer, or another key has signed them. */
+async function requireOwnBytes(client: PoolClient, wallet: SigningWallet, attempts: readonly LostAttempt[]) {
+  const [first] = attempts;
+  const wrong = await findWrongBytes(client, wallet, attempts);
+  if (first === undefined || wrong === null) return;
+  const what = `is signed for transfer ${first.transferId} by a journal that was changed, or a token that is not configured`;
+  throw refusal(first.nonce, `${what}: ${wrong}. It is not sent again: resume when the chain has used it`);
 }
 
 /** Errors: ValidationError, where a transfer cannot take the payout. */

@@ -19,6 +19,7 @@ import {
   type UncoveredTransfer,
 } from "./lost-transfers.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
+import { requireReadable } from "./readable-payments.ts";
 import { restoreAttempts } from "./restore-attempts.ts";
 import {
   beginAt,
@@ -39,6 +40,9 @@ const RETRY_AFTER_SECONDS = 10;
 export type ForeignNonces = {
   readonly walletId: string;
   readonly address: string;
+  /** Its chain, and the contracts of its tokens by currency. */
+  readonly chain: string;
+  readonly tokens: PayoutChain["tokens"];
   readonly foreign: readonly UnknownPayment[];
   /** How many nonces the chain has used up, and how many more transactions of the wallet wait for a block. */
   readonly used: number;
@@ -75,7 +79,8 @@ export async function findForeignNonces(
   if (wallet === undefined) throw new NotFound("This wallet has never paid.");
   // Nonces behind its own while it signs may be its own, and there is no stop to end.
   const { walletId, address } = wallet;
-  if (wallet.haltedAt === null) return { walletId, address, foreign: [], used: 0, waiting: 0, firstNonce };
+  const named = { walletId, address, chain: chain.name, tokens: chain.tokens };
+  if (wallet.haltedAt === null) return { ...named, foreign: [], used: 0, waiting: 0, firstNonce };
   const head = await answerOf(chain.head());
   const used = await answerOf(chain.nextNonce());
   const waiting = Math.max((await answerOf(chain.pendingNonce())) - used, 0);
@@ -94,7 +99,7 @@ export async function findForeignNonces(
     const isDisplaced = payout !== undefined && delivery !== null;
     foreign.push({ nonce, hash, transaction, displaced: isDisplaced ? { ...payout, delivery } : null });
   }
-  return { walletId, address, foreign, used, waiting, firstNonce };
+  return { ...named, foreign, used, waiting, firstNonce };
 }
 
 /**
@@ -105,9 +110,10 @@ export async function findForeignNonces(
  */
 export async function resumeSigning(
   client: PoolClient,
-  { walletId, foreign, used: usedByChain, waiting, firstNonce }: ForeignNonces,
+  found: ForeignNonces,
   { stoppedAt, adopts }: { readonly stoppedAt: Date; readonly adopts: boolean },
 ): Promise<ResumedWallet> {
+  const { walletId, foreign, used: usedByChain, waiting, firstNonce } = found;
   // An engine has the wallet locked for a moment, again and again.
   await waitForLocks(client);
   const wallet = await lockWallet(client, walletId);
@@ -123,6 +129,7 @@ export async function resumeSigning(
   const own = foreign.filter(({ nonce, displaced }) => nonce >= nextNonce || displaced !== null);
   await lockForeignPayments(client);
   const lost = await readLost(client, walletId);
+  await requireReadable(client, { chain: found.chain, unknown: own, lost });
   const remade = await remakePaid(client, { unknown: own, lost, adopts });
   const adoptions = await findAdoptions(client, own, new Map(lost.map(({ hash, transferId }) => [hash, transferId])));
   if (!adopts) refuseToPayAgain(adoptions);
@@ -137,7 +144,7 @@ export async function resumeSigning(
     throw new ValidationError([{ field: "chain", rule: "wallet.foreign_own", message }]);
   }
   const used = nextNonce + own.filter(({ displaced }) => displaced === null).length;
-  const { taken, restored, remade: more } = await restoreAttempts(client, { walletId, nextNonce: used, adopts });
+  const { taken, restored, remade: more } = await restoreAttempts(client, { wallet: found, nextNonce: used, adopts });
   const end = used + taken;
   // They may be payments of open transfers. Where there is no room for all of them at once, the wallet stays stopped for the rest.
   if (usedByChain <= end && usedByChain + waiting > end) throw stillWaiting(end);

@@ -102,6 +102,8 @@ describe("an engine that pauses while another one works", () => {
     const resume = {
       walletId: await walletId(),
       address: setup.hot.address,
+      chain: "ethereum",
+      tokens: {},
       foreign,
       used: 0,
       waiting: 0,

@@ -30,12 +30,18 @@ export function testing(): { setup: () => EvmSetup } & ReturnType<typeof helpers
 
 /** What tests do with the books of a setup. */
 export function helpersOf(setup: () => EvmSetup) {
-  const wallet = () => ({ chains: [setup().chain()], name: setup().chain().name });
+  const wallet = (chain = setup().chain()) => ({ chains: [chain], name: chain.name });
   return {
     stopReason: async () => (await findStop(setup().database.pool, wallet()))?.stopReason ?? null,
-    resume: async ({ adopts = false, firstNonce = null as number | null } = {}) => {
+    resume: async ({ adopts = false, firstNonce = null as number | null, chain = setup().chain() } = {}) => {
       const stop = await findStop(setup().database.pool, wallet());
-      const meant = { ...wallet(), stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "looked at", adopts, firstNonce };
+      const meant = {
+        ...wallet(chain),
+        stoppedAt: stop?.stoppedAt ?? new Date(0),
+        reason: "looked at",
+        adopts,
+        firstNonce,
+      };
       return resumeWallet({ database: setup().database, operator: "test" }, meant);
     },
     /** Lets an engine work, and the books forget it. */

@@ -21,6 +21,7 @@ import { MEMBER_BUDGET_BUGS } from "./member-budgets.ts";
 import { LIMIT_BUGS } from "./limits.ts";
 import { NATIVE_RESPONSES_BUGS } from "./native-responses.ts";
 import { PASSWORD_BUGS } from "./passwords.ts";
+import { LOST_PAYOUTS } from "./lost-payouts.ts";
 import { PAYOUT_BOOKS } from "./payout-books.ts";
 import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
 import { CALLBACK_BUGS } from "./callbacks.ts";
@@ -87,6 +88,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PAYOUT_RULES,
   ...PAYOUTS,
   ...PAYOUT_BOOKS,
+  ...LOST_PAYOUTS,
   ...SIGNERS,
   ...SECOND_PERSON_BUGS,
   ...CALLER_BUGS,

@@ -120,7 +120,7 @@ export const PAYOUT_BOOKS: readonly PlantedBug[] = [
   },
   {
     name: "a lost transfer's payment becomes that of another transfer",
-    edits: [payouts("adopt-payments.ts", "own ?? transferOf.get(each.hash) ?? null", "own")],
+    edits: [payouts("adopt-payments.ts", "transferOf.get(each.hash) ?? own", "own")],
     noticedBy: test("lost-orders", "takes no other transfer's place"),
   },
   {
