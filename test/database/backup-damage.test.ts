@@ -5,10 +5,11 @@ import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readWholeSealed, backupKeys } from "../../src/database/backup/sealed-file.ts";
 import { writeSealed } from "../../src/database/backup/backup-folder.ts";
-import { BACKUP_SECRET, chat, DEMO_KEY, Folders, receivedAll, restore } from "../setup/backups.ts";
+import { BACKUP_SECRET, chat, DEMO_KEY, Folders, receivedAll, restore, urlIn } from "../setup/backups.ts";
 import { until } from "../setup/own-server.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
+import { onServer } from "../setup/test-servers.ts";
 
 const OLD = BACKUP_SECRET.SALDO_BACKUP_KEY;
 const NEW = "another key of a test that is long enough as well";
@@ -29,6 +30,9 @@ describe("a backup folder with damaged files", () => {
       taken.push(await saldoJson(["backup", "--to", root], { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir }));
       await chat(saldo.httpUrl, saldo.announced(DEMO_KEY));
     }
+    // A complete segment of the log has the last answer, and another one follows.
+    await onServer(urlIn(dataDir), "SELECT pg_switch_wal()");
+    await chat(saldo.httpUrl, saldo.announced(DEMO_KEY));
     await until(() => receivedAll(dataDir));
     await saldo.stop();
     [older = "", newer = ""] = taken.map(({ path = "" }) => path);
@@ -56,12 +60,32 @@ describe("a backup folder with damaged files", () => {
     await writeFile(about, bytes);
     await rm(half, { recursive: true });
     expect(restored).toMatchObject({
-      records: 2,
+      records: 3,
       unreadable: {
         [nameOf(older)]: expect.stringContaining("was changed since it was written"),
         [nameOf(half)]: expect.stringContaining("has no file base.tar.sealed"),
       },
     });
+  });
+
+  it("is refused where a complete segment is damaged, also beside what was received of it before", async () => {
+    const wal = join(history, "wal");
+    const complete = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}\.sealed$/.test(name)).toSorted();
+    const path = join(wal, complete.at(-1) ?? "");
+    const before = path.replace(".sealed", ".before.sealed");
+    const bytes = await readFile(path);
+    await writeFile(before, bytes.subarray(0, Math.floor(bytes.length / 20)));
+    const damaged = Buffer.from(bytes);
+    damaged[bytes.length - 100] = (bytes[bytes.length - 100] ?? 0) ^ 1;
+    await writeFile(path, damaged);
+    const dir = await folders.make();
+    const refused = await runSaldo(["restore", "--from", root, "--data-dir", dir], BACKUP_SECRET);
+    await writeFile(path, bytes);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("was changed since it was written") });
+    expect(refused.stderr).toContain(basename(path, ".sealed"));
+    // With the complete one, what was received before does no harm.
+    expect(await restore(root, await folders.make())).toMatchObject({ records: 3 });
+    await rm(before);
   });
 
   it("is verified only where its key opens the books, and none is taken with a key that does not", async () => {
@@ -97,7 +121,7 @@ describe("a backup folder with damaged files", () => {
     await saldo.stop();
     const restored = await restore(root, await folders.make(), { settings });
     expect(restored).toMatchObject({
-      records: 3,
+      records: 4,
       unreadable: { [nameOf(newer)]: expect.stringContaining("another key") },
     });
     const stored = { path: join(path, "..", "secrets-key.sealed"), name: `${basename(history)}/secrets-key` };

@@ -86,10 +86,14 @@ export function lastSegmentStart(segments: Segments): bigint {
   return [...segments.keys()].map(startOfSegment).reduce((last, each) => (each > last ? each : last), 0n);
 }
 
-/** The longest of the files of a segment: a complete one, or what was received of it. Errors: BackupUnreadable, where none can be read. */
+/**
+ * The longest of the files of a segment: a complete one, or what was received of it. Errors: BackupUnreadable, where none can be read, or a
+ * complete one cannot and the others have less: what was confirmed behind them would be lost without a word.
+ */
 export async function readLongest(candidates: readonly SealedFile[], keys: readonly BackupKey[]): Promise<Buffer> {
   let longest: Buffer | null = null;
   let failure: unknown = null;
+  let leastBytes = 0;
   for (const { path, name } of candidates) {
     const mayBeOpen = /\.(?:open|before)\.sealed$/.test(path);
     try {
@@ -98,9 +102,10 @@ export async function readLongest(candidates: readonly SealedFile[], keys: reado
     } catch (error) {
       if (!(error instanceof BackupUnreadable)) throw error;
       failure = error;
+      if (!mayBeOpen) leastBytes = SEGMENT_BYTES;
     }
   }
-  if (longest === null) throw failure;
+  if (longest === null || longest.length < leastBytes) throw failure;
   return longest;
 }
 
