@@ -28,6 +28,7 @@ it("an embedded database is looked at where it runs, and its schema is left as i
   const migrated = await diagnose({ SALDO_DATA_DIR: dataDir });
   expect(migrated.code).toBe(0);
   expect(migrated.of("schema").finding).toMatch(/^is up to date/);
+  expect(migrated.of("proof key").finding).toBe("there is none yet; the first sealed day makes one");
 });
 
 it("a wrong password is named as what it is, and not printed", async () => {

@@ -13,30 +13,29 @@ import { putOwnKey, readOwnKey } from "./secrets.ts";
 export const OWN_PROOF_KEY_FILE = "proof-key";
 const KEY_BYTES = 48;
 
+type KeySettings = Pick<Config, "proofKeys" | "databaseUrl" | "production" | "dataDir">;
+
 /**
  * The keys that sign roots. With the embedded database outside production, where none is set, the first call makes one in the data folder.
  * Empty: nothing can be sealed.
  */
-export async function proofKeysOf(
-  config: Pick<Config, "proofKeys" | "databaseUrl" | "production" | "dataDir">,
-): Promise<ProofKey[]> {
+export async function proofKeysOf(config: KeySettings): Promise<ProofKey[]> {
   const existing = await existingProofKeys(config);
-  const { databaseUrl, production, dataDir } = config;
-  if (existing.length > 0 || databaseUrl !== null || production) return existing;
-  await putOwnKey(dataDir, randomBytes(KEY_BYTES).toString("base64"), OWN_PROOF_KEY_FILE);
+  if (existing.length > 0 || !makesOwnProofKey(config)) return existing;
+  await putOwnKey(config.dataDir, randomBytes(KEY_BYTES).toString("base64"), OWN_PROOF_KEY_FILE);
   return existingProofKeys(config);
 }
 
 /** The keys that sign roots, where there are some: none is made. */
-export async function existingProofKeys({
-  proofKeys,
-  databaseUrl,
-  production,
-  dataDir,
-}: Parameters<typeof proofKeysOf>[0]): Promise<ProofKey[]> {
-  if (proofKeys.length > 0 || databaseUrl !== null || production) return proofKeys.map(proofKey);
-  const own = await readOwnKey(dataDir, OWN_PROOF_KEY_FILE);
+export async function existingProofKeys(config: KeySettings): Promise<ProofKey[]> {
+  if (!makesOwnProofKey(config)) return config.proofKeys.map(proofKey);
+  const own = await readOwnKey(config.dataDir, OWN_PROOF_KEY_FILE);
   return own === null ? [] : [proofKey(own)];
+}
+
+/** Whether a node with these settings signs by a key that it makes itself. */
+export function makesOwnProofKey({ proofKeys, databaseUrl, production }: KeySettings): boolean {
+  return proofKeys.length === 0 && databaseUrl === null && !production;
 }
 
 /** Seals the books by the settings of this node. */

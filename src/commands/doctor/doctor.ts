@@ -16,6 +16,7 @@ import { hiderOf } from "./hide-secrets.ts";
 import { mailChecks } from "./mail.ts";
 import { paymentChecks } from "./payments.ts";
 import { portChecks } from "./ports.ts";
+import { proofChecks } from "./proof.ts";
 import { upstreamChecks } from "./upstreams.ts";
 
 const SECONDS = { least: 1, most: 120, usual: 10 } as const;
@@ -57,6 +58,7 @@ async function examine(config: Config, withinMs: number): Promise<Finding[]> {
     ...portChecks(context),
     ...certificateChecks(context),
     ...database.checks,
+    ...proofChecks(context, database),
     ...folderChecks(context),
     ...mailChecks(context),
     ...paymentChecks(context),
