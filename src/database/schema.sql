@@ -1334,6 +1334,109 @@ CREATE TABLE upstream_minute (
 CREATE INDEX upstream_minute_minute ON public.upstream_minute USING btree (minute);
 GRANT DELETE, INSERT, SELECT, UPDATE ON upstream_minute TO saldo_serve;
 
+CREATE TABLE usage_archive (
+  month date NOT NULL,
+  text text NOT NULL,
+  signatures jsonb NOT NULL,
+  sealed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT usage_archive_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  CONSTRAINT usage_archive_pkey PRIMARY KEY (month)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_archive FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_archive FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT SELECT ON usage_archive TO saldo_serve;
+
+CREATE TABLE usage_archive_account (
+  account_id uuid NOT NULL,
+  month date NOT NULL,
+  requests bigint NOT NULL,
+  input_tokens_uncached bigint NOT NULL,
+  input_tokens_cached bigint NOT NULL,
+  output_tokens bigint NOT NULL,
+  cost numeric(38,0) NOT NULL,
+  charge numeric(38,0) NOT NULL,
+  loss numeric(38,0) NOT NULL,
+  first_id uuid NOT NULL,
+  last_id uuid NOT NULL,
+  CONSTRAINT usage_archive_account_requests_check CHECK ((requests > 0)),
+  CONSTRAINT usage_archive_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  CONSTRAINT usage_archive_account_month_fkey FOREIGN KEY (month) REFERENCES usage_archive(month),
+  CONSTRAINT usage_archive_account_pkey PRIMARY KEY (account_id, month)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_archive_account FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_archive_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT SELECT ON usage_archive_account TO saldo_serve;
+
+CREATE TABLE usage_archive_file (
+  month date NOT NULL,
+  sha256 bytea NOT NULL,
+  text text NOT NULL,
+  signatures jsonb NOT NULL,
+  written_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT usage_archive_file_sha256_check CHECK ((octet_length(sha256) = 32)),
+  CONSTRAINT usage_archive_file_month_fkey FOREIGN KEY (month) REFERENCES usage_archive(month),
+  CONSTRAINT usage_archive_file_pkey PRIMARY KEY (month, sha256)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_archive_file FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_archive_file FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT SELECT ON usage_archive_file TO saldo_serve;
+
+CREATE TABLE usage_archive_mark (
+  one boolean NOT NULL DEFAULT true,
+  before_month date NOT NULL,
+  before_id uuid NOT NULL,
+  CONSTRAINT usage_archive_mark_one_check CHECK (one),
+  CONSTRAINT usage_archive_mark_pkey PRIMARY KEY (one)
+);
+GRANT SELECT ON usage_archive_mark TO saldo_serve;
+
+CREATE TABLE usage_archive_step (
+  month date NOT NULL,
+  done_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  step text NOT NULL,
+  CONSTRAINT usage_archive_step_step_check CHECK ((step = ANY (ARRAY['detached'::text, 'dropped'::text, 'restored'::text]))),
+  CONSTRAINT usage_archive_step_month_fkey FOREIGN KEY (month) REFERENCES usage_archive(month),
+  CONSTRAINT usage_archive_step_pkey PRIMARY KEY (month, done_at)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_archive_step FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_archive_step FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT SELECT ON usage_archive_step TO saldo_serve;
+
+CREATE TABLE usage_kept (
+  account_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  key_id uuid NOT NULL,
+  model text NOT NULL,
+  input_tokens_uncached integer NOT NULL,
+  input_tokens_cached integer NOT NULL,
+  output_tokens integer NOT NULL,
+  input_price bigint NOT NULL,
+  output_price bigint NOT NULL,
+  cache_hit_price bigint,
+  cost bigint NOT NULL,
+  charge bigint NOT NULL,
+  basis text NOT NULL,
+  billing_day date NOT NULL,
+  upstream text,
+  upstream_model text,
+  upstream_request_id text,
+  upstream_cost bigint,
+  streamed boolean NOT NULL,
+  duration_ms integer NOT NULL,
+  first_byte_ms integer,
+  clamped boolean NOT NULL DEFAULT false,
+  other_tokens jsonb,
+  other_prices jsonb,
+  metering jsonb,
+  unbilled_cost bigint NOT NULL DEFAULT 0,
+  settled_at timestamp with time zone,
+  CONSTRAINT usage_kept_pkey PRIMARY KEY (account_id, request_id)
+);
+CREATE INDEX usage_kept_request ON public.usage_kept USING btree (request_id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_kept FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_kept FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT SELECT ON usage_kept TO saldo_serve;
+
 CREATE TABLE usage_record (
   account_id uuid NOT NULL,
   request_id uuid NOT NULL,

@@ -7,12 +7,14 @@ import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 import { lockAccount } from "./account-lock.ts";
 import { creditAccount } from "./credits.ts";
+import { usageAtHand } from "./archived-usage.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 const USAGE = `
 SELECT u.account_id, u.charge + coalesce((
   SELECT l.charge FROM late_usage l WHERE l.account_id = u.account_id AND l.request_id = u.request_id), 0)::bigint AS charge
-FROM usage_record u WHERE u.request_id = $1::uuid`;
+FROM ${usageAtHand("account_id, request_id, charge")} u WHERE u.request_id = $1::uuid`;
+const IS_ARCHIVED = `SELECT FROM usage_archive_mark WHERE $1::uuid < before_id`;
 // A statement of its own after the lock: its snapshot contains the notes that the previous owner of the lock committed.
 const NOTES = `
 SELECT id, amount, reference FROM posting
@@ -24,8 +26,17 @@ WHERE account_id = $1::uuid AND credit = $1::uuid AND group_id = ANY ($2::uuid[]
 /** What a request was charged, in micro-rupiah. Errors: NotFound. */
 export async function readChargeOf(pool: Pick<Pool, "query">, requestId: string): Promise<bigint> {
   const { rows } = await pool.query<{ charge: bigint }>(USAGE, [requestId]);
-  if (rows[0] === undefined) throw new NotFound("There is no such request.");
+  if (rows[0] === undefined) throw await notFound(pool, requestId);
   return rows[0].charge;
+}
+
+async function notFound(client: Pick<Pool, "query">, requestId: string): Promise<NotFound> {
+  const isArchived = (await client.query(IS_ARCHIVED, [requestId])).rowCount === 1;
+  return new NotFound(
+    isArchived
+      ? "The month of this request is in the archive. Restore it first: saldo usage restore."
+      : "There is no usage record of this request.",
+  );
 }
 
 export type CreditNote = {
@@ -60,7 +71,7 @@ export async function creditUsage(
   { requestId, amount, note, name }: CreditNote,
 ): Promise<WrittenNote> {
   const usage = (await client.query<{ account_id: string; charge: bigint }>(USAGE, [requestId])).rows[0];
-  if (usage === undefined) throw new NotFound("There is no usage record of this request.");
+  if (usage === undefined) throw await notFound(client, requestId);
   const { account_id: accountId, charge } = usage;
   const reference = `credit-note:${requestId}${name === null ? "" : `:${name}`}`;
   await lockAccount(client, accountId);

@@ -6,6 +6,7 @@ import type { Pool } from "pg";
 import { uuidv7Floor } from "../kernel/ids.ts";
 import { IDR } from "../kernel/money.ts";
 import type { Posting } from "./postings.ts";
+import { usageAtHand } from "./archived-usage.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 /** A posting of the books. */
@@ -109,7 +110,7 @@ function ofCustomer(account: string): string[] {
 const GROUP = `
 (SELECT ${COLUMNS} FROM posting WHERE group_id = $1::uuid ORDER BY id LIMIT ${MAX_GROUP})
 UNION ALL
-(SELECT ${USAGE_COLUMNS} FROM usage_record WHERE request_id = $1::uuid AND charge > 0)
+(SELECT ${USAGE_COLUMNS} FROM ${usageAtHand("account_id, request_id, charge")} u WHERE request_id = $1::uuid AND charge > 0)
 ORDER BY id`;
 
 /** All postings of one event, oldest first; for a request also the request itself. */

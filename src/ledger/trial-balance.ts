@@ -2,6 +2,7 @@
 // from its postings; customers' and merchants' funds also have a balance, and both must be equal.
 
 import type { Pool } from "pg";
+import { ARCHIVED_SUMS, FIRST_ID_AT_HAND } from "./archived-usage.ts";
 import { readWithin } from "../database/bounded-read.ts";
 import { type Asset, IDR } from "../kernel/money.ts";
 import { type AccountClass, CUSTOMER_FUNDS, MERCHANT_FUNDS, systemClasses, UNKNOWN_ACCOUNT } from "./find-postings.ts";
@@ -37,7 +38,8 @@ const ANSWER_WITHIN_MS = 30_000;
 
 const SUMS = `
 WITH used AS MATERIALIZED (
-  SELECT coalesce(sum(charge), 0)::numeric AS charge FROM usage_record
+  SELECT (SELECT coalesce(sum(charge), 0)::numeric FROM usage_record WHERE request_id >= ${FIRST_ID_AT_HAND})
+       + (SELECT coalesce(sum(charge), 0) FROM ${ARCHIVED_SUMS} a) AS charge
 ), side(asset, id, debits, credits) AS (
   SELECT asset, debit, sum(amount), 0::numeric FROM posting GROUP BY asset, debit
   UNION ALL

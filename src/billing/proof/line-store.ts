@@ -5,6 +5,7 @@
 
 import type { Look } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { usageAtHand } from "../../ledger/archived-usage.ts";
 import { changedAccounts, type Trace } from "../../ledger/changed-accounts.ts";
 import { type HouseRow, houseText, type Line, lineOf, type LineRow } from "./line.ts";
 
@@ -31,6 +32,10 @@ function inSpan(id: string, written: string): { soon: string; late: string } {
 const USAGE = inSpan("request_id", "settled_at");
 const POSTING = inSpan("id", "posted_at");
 
+/** A request that was settled in a later month than it came in is a line of that month, also when its own is in the archive. */
+const AT_HAND = usageAtHand(
+  "account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, input_price, output_price, cache_hit_price, other_prices, cost, charge, basis, clamped, metering, settled_at",
+);
 const USAGE_COLUMNS = `
   SELECT 'usage' AS kind, request_id AS id, settled_time(request_id, settled_at) AS t, 1 AS is_debit, key_id, model,
          input_tokens_uncached::text AS input_tokens, input_tokens_cached::text AS cached_tokens, output_tokens::text AS output_tokens,
@@ -38,7 +43,7 @@ const USAGE_COLUMNS = `
          cache_hit_price::text AS cache_hit_price, other_prices::text AS other_prices, cost::text AS cost, charge::text AS charge,
          basis, clamped, (metering - 'reported_cost_usd')::text AS metering,
          NULL::uuid AS group_id, NULL AS asset, NULL::uuid AS debit, NULL::uuid AS credit, NULL AS amount, NULL AS reason, NULL AS reference
-  FROM usage_record WHERE account_id = $1::uuid`;
+  FROM ${AT_HAND} usage_record WHERE account_id = $1::uuid`;
 const POSTING_COLUMNS = `
   SELECT 'posting' AS kind, id, settled_time(id, posted_at) AS t, CASE WHEN debit = $1::uuid THEN 1 ELSE 0 END AS is_debit,
          NULL::uuid AS key_id, NULL AS model, NULL AS input_tokens, NULL AS cached_tokens, NULL AS output_tokens, NULL AS other_tokens,
@@ -76,8 +81,8 @@ const EXISTS = `SELECT FROM account WHERE id = $1::uuid`;
 // $1 accounts, so each statement below names its own.
 const ACTIVE = `
 SELECT a.id FROM unnest($1::uuid[]) AS a(id) WHERE
-  EXISTS (SELECT FROM usage_record WHERE account_id = a.id AND ${USAGE.soon})
-  OR EXISTS (SELECT FROM usage_record WHERE account_id = a.id AND ${USAGE.late})
+  EXISTS (SELECT FROM ${AT_HAND} usage_record WHERE account_id = a.id AND ${USAGE.soon})
+  OR EXISTS (SELECT FROM ${AT_HAND} usage_record WHERE account_id = a.id AND ${USAGE.late})
   OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND a.id IN (debit, credit) AND ${POSTING.soon.replaceAll(/\bid\b/g, "posting.id")})
   OR EXISTS (SELECT FROM posting WHERE account_id = a.id AND a.id IN (debit, credit) AND ${POSTING.late.replaceAll(/\bid\b/g, "posting.id")})
 ORDER BY a.id`;

@@ -5,11 +5,13 @@ import type { Pool } from "pg";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
+import { billingDay } from "../../kernel/clock.ts";
+import { readArchivedPart } from "../../ledger/archived-usage.ts";
 import { leafText, sealText } from "./chain.ts";
 import { accountExists, readLines } from "./line-store.ts";
 import { merklePath, type PathStep } from "./merkle.ts";
 import { readLeaves, treeOf } from "./seal.ts";
-import { lastRoot, latestSeal, rootOfDay, sealsBetween, type SignedRoot, windowsBetween } from "./seal-store.ts";
+import { lastRoot, latestSeal, rootOfDay, sealsBetween, type SealWindow, type SignedRoot, windowsBetween } from "./seal-store.ts";
 import type { RootSignature } from "./signing.ts";
 import { pathInTree } from "./tree.ts";
 
@@ -57,17 +59,29 @@ export async function* exportStatement(
   if (first !== undefined && first.seal > last.seal)
     throw new ValidationError([{ field: "after", rule: "range", message: "must be a day before the last one" }]);
   const opening = first && (await proofOf(look, accountId, first));
+  const windows = await windowsBetween(look, first?.seal ?? 0, last.seal);
+  await requireLinesAtHand(look, accountId, windows);
   const header: StatementHeader = { type: "statement", version: 1, account: accountId, opening: opening ?? null };
   yield JSON.stringify(header);
   const seals = new Map(
     (await sealsBetween(look, accountId, first?.seal ?? 0, last.seal)).map((sealed) => [sealed.seal, sealed]),
   );
-  for (const window of await windowsBetween(look, first?.seal ?? 0, last.seal)) {
+  for (const window of windows) {
     const sealed = seals.get(window.seal);
     for await (const { text } of readLines(look, accountId, window)) yield text;
     if (sealed !== undefined) yield sealText(sealed);
   }
   yield JSON.stringify({ type: "proof", ...proof });
+}
+
+/** Errors: ValidationError where a window has lines whose requests are in the archive. */
+async function requireLinesAtHand(look: Look, accountId: string, [oldest]: readonly SealWindow[]): Promise<void> {
+  const archived = await readArchivedPart(look, accountId);
+  if (archived === null || oldest === undefined || oldest.fromMicros >= BigInt(archived.beforeMs) * 1_000n) return;
+  // A day of Jakarta begins before that of UTC.
+  const day = billingDay(archived.beforeMs);
+  const message = `must be ${day} or a later day: requests of before are in the archive`;
+  throw new ValidationError([{ field: "after", rule: "statement.archived", message }]);
 }
 
 function nothingSealed(message: string): ValidationError {

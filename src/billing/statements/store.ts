@@ -4,6 +4,7 @@
 
 import type { Look } from "../../database/throttled-reader.ts";
 import { uuidv7Floor } from "../../kernel/ids.ts";
+import { ARCHIVED_SUMS, usageAtHand } from "../../ledger/archived-usage.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
 import { ABOUT } from "../usage/line-statements.ts";
 import { tokensOfKind } from "../usage/store.ts";
@@ -38,7 +39,8 @@ const time = (parameter: string): string => `(timestamptz 'epoch' + ${parameter}
 const FIRST = `
 SELECT clock_timestamp() AS now, least(
   (SELECT min(posted_at) FROM posting WHERE account_id = $1::uuid AND $1::uuid IN (debit, credit)),
-  (SELECT request_time(request_id) FROM usage_record WHERE account_id = $1::uuid ORDER BY request_id LIMIT 1)) AS first`;
+  (SELECT request_time(request_id) FROM usage_record WHERE account_id = $1::uuid ORDER BY request_id LIMIT 1),
+  (SELECT request_time(first_id) FROM ${ARCHIVED_SUMS} archived WHERE account_id = $1::uuid ORDER BY month LIMIT 1)) AS first`;
 
 const IN_SPAN = `account_id = $1::uuid AND $1::uuid IN (debit, credit) AND posted_at >= ${time("$2")} AND posted_at < ${time("$3")}`;
 const AMOUNT = "CASE WHEN credit = $1::uuid THEN amount ELSE -amount END";
@@ -63,9 +65,12 @@ const tokens = (columnOf: (kind: string) => string): string => {
   return `(input_tokens_uncached + input_tokens_cached + ${inputs.join(" + ")})::bigint AS input_tokens,
     (output_tokens + ${OUTPUT_KINDS.map(columnOf).join(" + ")})::bigint AS output_tokens`;
 };
+const AT_HAND = usageAtHand(
+  "account_id, request_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, charge, settled_at",
+);
 const records = (sign: 1 | -1): string => `
   SELECT model, ${sign} AS sign, 1::bigint AS requests, ${tokens((kind) => tokensOfKind(kind))}, charge::bigint AS charge
-  FROM usage_record WHERE account_id = $1::uuid`;
+  FROM ${AT_HAND} usage_record WHERE account_id = $1::uuid`;
 // $4 and $5: the first id of the month, and the first behind it. $6 and $7: the quarters that are read from roll-ups.
 const USAGE = `
 SELECT model, sum(sign * requests)::text AS requests, sum(sign * input_tokens)::text AS "inputTokens",

@@ -3,6 +3,7 @@
 
 import type { Look } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { FIRST_ID_AT_HAND } from "../../ledger/archived-usage.ts";
 import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import type { AuditCheck, AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
@@ -33,19 +34,21 @@ const NEXT = `
 SELECT quarter_of(request_id) AS quarter FROM usage_record
 WHERE account_id = $1::uuid AND request_id >= quarter_floor($2::int) ORDER BY request_id OFFSET ${RECORDS_PER_STRETCH} LIMIT 1`;
 
-// $1 account, $2 from, $3 before. One statement and one snapshot: what is rolled up for good is compared with what is there.
+// $1 account, $2 from, $3 before. One statement and one snapshot: what is rolled up for good is compared with what is there. Those of months
+// in the archive are compared with the seal of their month: a month may be taken away between two statements of a run.
 const DIFFERENCES = `
 SELECT '${CHECK}' AS "check", $1::uuid AS subject,
        format('quarter %s, %s, %s: %s requests and a charge of %s too many', quarter, model, basis, sum(requests), sum(charge)) AS detail
 FROM (
   SELECT quarter, model, key_id, basis, requests, ${COMPARED.join(", ")}
-  FROM usage_roll_up WHERE account_id = $1::uuid AND quarter >= $2::int AND quarter < $3::int
+  FROM usage_roll_up WHERE account_id = $1::uuid AND quarter >= greatest($2::int, quarter_of(${FIRST_ID_AT_HAND})) AND quarter < $3::int
   UNION ALL
   SELECT quarter, model, key_id, basis, -1, ${COMPARED.map((column) => `-${column}`).join(", ")}
   FROM (
     SELECT quarter_of(request_id) AS quarter, model, key_id, basis, input_tokens_uncached, input_tokens_cached, output_tokens,
            ${OTHER_TOKENS_OF_RECORD}, cost, charge, ${SAVED_OF_RECORD} AS saved_by_cache
-    FROM usage_record WHERE account_id = $1::uuid AND request_id >= quarter_floor($2::int) AND request_id < quarter_floor($3::int)
+    FROM usage_record
+    WHERE account_id = $1::uuid AND request_id >= quarter_floor($2::int) AND request_id >= ${FIRST_ID_AT_HAND} AND request_id < quarter_floor($3::int)
   ) records
 ) both_sides
 GROUP BY quarter, model, key_id, basis

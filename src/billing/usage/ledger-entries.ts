@@ -10,6 +10,7 @@ import type { Pool } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_LINES, type LinePlace, readLinePlace, tokenOf } from "./line-place.ts";
+import { readArchivedPart } from "../../ledger/archived-usage.ts";
 import { LATE_FROM, MOVED_FROM, NEWEST_LINES, OLDEST_LINES, POSTED, UNDER_WAY_FROM } from "./line-statements.ts";
 import { chargedFrom } from "./summary.ts";
 import { QUARTER_MS } from "./usage-filter.ts";
@@ -42,7 +43,10 @@ type Row = {
   top_up_id: string | null;
 };
 
-/** Lists an account's ledger, newest first. Errors: NotFound; ValidationError when the page token is none. */
+/**
+ * Lists an account's ledger, newest first, down to the months whose requests are in the archive. Errors: NotFound; ValidationError when the
+ * page token is none.
+ */
 export function listLedgerEntries(
   pool: Pool,
   { accountId, ...page }: { accountId: string } & PageRequest,
@@ -50,10 +54,12 @@ export function listLedgerEntries(
   const places = { placeOf: readLinePlace, tokenOf: ({ place }: LedgerEntry) => tokenOf(place) };
   return readPageBehind(page, places, (shown, limit) =>
     readOneSnapshot(pool, async (look) => {
+      const first = await firstPlaceAtHand(look, accountId);
+      if (shown !== null && shown.micros < first.micros) return [];
       let balance = await balanceBefore(look, accountId, shown);
       const { text, values } = NEWEST_LINES(accountId, shown, limit);
       const lines = await look<Row>(text, values);
-      return lines.map((row) => {
+      return lines.filter(({ micros }) => micros >= first.micros).map((row) => {
         const entry = entryOf(row, balance);
         balance -= entry.amount;
         return entry;
@@ -62,19 +68,43 @@ export function listLedgerEntries(
   );
 }
 
-/** The lines behind one, oldest first, each with the balance that follows from the one before. Undefined: from the first. */
+/**
+ * The lines behind one, oldest first, each with the balance that follows from the one before. Undefined: from the first. Months whose requests
+ * are in the archive are one line, with what they come to.
+ */
 export async function selectOldestLines(
   look: Look,
   accountId: string,
   last: LedgerEntry | undefined,
   limit: number,
 ): Promise<LedgerEntry[]> {
-  let runningBalance = last?.runningBalance ?? 0n;
-  const { text, values } = OLDEST_LINES(accountId, last?.place ?? BEFORE_ALL_LINES, limit);
-  return (await look<Row>(text, values)).map((row) => {
+  const before = last === undefined ? await archivedLine(look, accountId) : null;
+  const behind = last ?? before;
+  let runningBalance = behind?.runningBalance ?? 0n;
+  const rest = before === null ? limit : limit - 1;
+  const { text, values } = OLDEST_LINES(accountId, behind?.place ?? BEFORE_ALL_LINES, rest);
+  const lines = (await look<Row>(text, values)).map((row) => {
     runningBalance += BigInt(row.amount);
     return entryOf(row, runningBalance);
   });
+  return before === null ? lines : [before, ...lines];
+}
+
+/** The place before the first line whose requests are not in the archive. */
+async function firstPlaceAtHand(look: Look, accountId: string): Promise<LinePlace> {
+  const archived = await readArchivedPart(look, accountId);
+  return archived === null ? BEFORE_ALL_LINES : { ...BEFORE_ALL_LINES, micros: BigInt(archived.beforeMs) * 1_000n };
+}
+
+/** What all lines come to that are behind the place of no request at hand. Null: no request of the account is in the archive. */
+async function archivedLine(look: Look, accountId: string): Promise<LedgerEntry | null> {
+  const place = await firstPlaceAtHand(look, accountId);
+  if (place.micros === 0n) return null;
+  const balance = await balanceBefore(look, accountId, place);
+  const postedAt = new Date(Number(place.micros / 1_000n));
+  const { id } = place;
+  const reason = "archived_months";
+  return { id, place, postedAt, amount: balance, runningBalance: balance, reason, requestId: null, topUpId: null };
 }
 
 function entryOf(row: Row, runningBalance: bigint): LedgerEntry {
@@ -91,13 +121,18 @@ function entryOf(row: Row, runningBalance: bigint): LedgerEntry {
   };
 }
 
+/** Whether a place is before all lines of a whole millisecond, such as the beginning of a month. */
+function isBeforeAllOfItsMoment({ micros, isDebit, id }: LinePlace): boolean {
+  return micros % 1_000n === 0n && !isDebit && id === BEFORE_ALL_LINES.id;
+}
+
 /** What the lines before a place come to; null: all of them. Errors: NotFound. */
 export async function balanceBefore(look: Look, accountId: string, place: LinePlace | null): Promise<bigint> {
   const [account] = await look<{ posted: bigint }>(POSTED, [accountId]);
   if (account === undefined) throw new NotFound("There is no such account.");
   if (place === null) return account.posted;
   // Requests that came after the place's millisecond were settled after it; of those before, the few that were under way.
-  const nextMs = Number(place.micros / 1_000n) + 1;
+  const nextMs = Number(place.micros / 1_000n) + (isBeforeAllOfItsMoment(place) ? 0 : 1);
   const fromId = uuidv7Floor(nextMs);
   const charged = await chargedFrom(look, accountId, { fromId, fromQuarter: Math.ceil(nextMs / QUARTER_MS) });
   let moved = -charged;

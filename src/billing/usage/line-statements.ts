@@ -5,6 +5,7 @@
 // of the page's time and of a minute before it. Those that were settled later have a small index of their own. Postings of a
 // customer are few beside requests, and are sorted when they are read.
 
+import { usageAtHand } from "../../ledger/archived-usage.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { LinePlace } from "./line-place.ts";
 
@@ -21,9 +22,10 @@ const FIRST_UNDER_WAY = `uuid_floor(greatest(timestamptz 'epoch', ${AT} - ${WHIL
 const FIRST_ID = "'00000000-0000-0000-0000-000000000000'::uuid";
 const LAST_ID = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
+const AT_HAND = usageAtHand("account_id, request_id, charge, settled_at");
 const usageBy = (time: string): string => `
   SELECT request_id AS id, ${time} AS at, 1 AS is_debit, -charge::numeric AS amount, 'usage' AS reason, request_id, NULL::uuid AS top_up_id
-  FROM usage_record WHERE account_id = $1::uuid AND charge > 0`;
+  FROM ${AT_HAND} usage WHERE account_id = $1::uuid AND charge > 0`;
 const USAGE_PLACE = `(${SETTLED}, 1, request_id)`;
 /** A late record's time is that of its settlement, as its index has it. */
 const LATE_PLACE = "(settled_at, 1, request_id)";
@@ -105,11 +107,11 @@ SELECT (SELECT coalesce(sum(amount), 0) FROM posting
      - (SELECT coalesce(sum(amount), 0) FROM posting
         WHERE account_id = $1::uuid AND debit = $1::uuid AND (posted_at, 1, id) >= ${PLACE}) AS moved`;
 const UNDER_WAY = `
-SELECT -coalesce(sum(charge), 0) AS moved FROM usage_record
+SELECT -coalesce(sum(charge), 0) AS moved FROM ${AT_HAND} usage
 WHERE account_id = $1::uuid AND request_id >= ${FIRST_UNDER_WAY} AND request_id < $5::uuid
   AND NOT ${IS_LATE} AND ${USAGE_PLACE} >= ${PLACE}`;
 const LATE = `
-SELECT -coalesce(sum(charge), 0) AS moved FROM usage_record
+SELECT -coalesce(sum(charge), 0) AS moved FROM ${AT_HAND} usage
 WHERE account_id = $1::uuid AND request_id < $5::uuid AND ${IS_LATE} AND settled_at >= ${AT} AND ${LATE_PLACE} >= ${PLACE}`;
 
 /** What postings have moved from a place on, the place included. */

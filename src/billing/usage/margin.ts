@@ -5,7 +5,9 @@
 import { uuidv7Floor } from "../../kernel/ids.ts";
 import { DAY_MS, startOfBillingDay } from "../../kernel/clock.ts";
 import type { ReadSource } from "../../database/lagging-reads.ts";
-import { createLook } from "../../database/throttled-reader.ts";
+import { createLook, type Look } from "../../database/throttled-reader.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { readArchiveMark } from "../../ledger/archived-usage.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
 /** What the lines of a report are about. */
@@ -103,7 +105,15 @@ const NOTHING: MarginLine = {
   withoutCost: 0,
 };
 
-/** Reports the margin of some days. */
+/** Errors: ValidationError, as roll-ups do not have what upstreams cost. */
+async function requireMonthsAtHand(look: Look, startMs: number): Promise<void> {
+  const { month, id } = await readArchiveMark(look);
+  if (uuidv7Floor(startMs) >= id) return;
+  const message = `must not be before ${month}-02: requests of earlier months are in the archive`;
+  throw new ValidationError([{ field: "from", rule: "margin.archived", message }]);
+}
+
+/** Reports the margin of some days. Errors: ValidationError when they reach into the archive. */
 export async function reportMargin(
   source: ReadSource,
   { from, to, by }: MarginQuery,
@@ -113,6 +123,8 @@ export async function reportMargin(
   const add = (key: string, part: Partial<MarginLine>): void =>
     void lines.set(key, sum(lines.get(key) ?? NOTHING, { ...NOTHING, ...part }));
   const [startMs, endMs] = [startOfBillingDay(from), startOfBillingDay(to) + DAY_MS];
+  const look = createLook(source, { share: SHARE });
+  await requireMonthsAtHand(look, startMs);
   // An hour of requests is a range of ids of every account: its index is the one of the time of requests.
   const lookByTime = createLook(source, { share: SHARE, byKey: false });
   let spanMs = HOUR_MS;
@@ -135,7 +147,6 @@ export async function reportMargin(
     }
   }
   const range = [uuidv7Floor(startMs), uuidv7Floor(endMs)];
-  const look = createLook(source, { share: SHARE });
   for (const { key, credited } of await look<{ key: string; credited: string }>(creditedOf(KEYS[by]), range)) {
     add(key, { credited: BigInt(credited) });
   }

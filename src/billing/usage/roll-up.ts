@@ -11,6 +11,8 @@
 import type { Pool, PoolClient } from "pg";
 import { waitForLocks, withTransaction } from "../../database/transactions.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { FIRST_ID_AT_HAND } from "../../ledger/archived-usage.ts";
 import { BY_KEY, createLook, type Look, restAfter } from "../../database/throttled-reader.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
 import { OTHER_TOKENS_OF_RECORD, SAVED_OF_RECORD } from "./store.ts";
@@ -41,13 +43,13 @@ type Stretch = { readonly from: number; readonly before: number };
 
 // For a page of accounts: the quarter of the first record that is not rolled up, and the quarter in which one may still come.
 const ACCOUNTS = `
-SELECT a.id, quarter_of(r.first) AS first, coalesce(m.before_quarter, 0) AS before,
+SELECT a.id, quarter_of(r.first) AS first, greatest(m.before_quarter, quarter_of(${FIRST_ID_AT_HAND})) AS before,
        least(floor(extract(epoch FROM clock_timestamp() - interval '10 minutes') / 900)::int, quarter_of(h.oldest)) AS horizon
 FROM (SELECT id FROM account WHERE id > $1::uuid ORDER BY id LIMIT ${ACCOUNTS_PER_PAGE}) a
 LEFT JOIN usage_rolled_up m ON m.account_id = a.id
 CROSS JOIN LATERAL (SELECT (
   SELECT request_id FROM usage_record
-  WHERE account_id = a.id AND request_id >= quarter_floor(coalesce(m.before_quarter, 0)) ORDER BY request_id LIMIT 1) AS first
+  WHERE account_id = a.id AND request_id >= greatest(quarter_floor(coalesce(m.before_quarter, 0)), ${FIRST_ID_AT_HAND}) ORDER BY request_id LIMIT 1) AS first
 ) r
 CROSS JOIN LATERAL (SELECT (SELECT id FROM hold WHERE account_id = a.id ORDER BY id LIMIT 1) AS oldest) h
 ORDER BY a.id`;
@@ -100,7 +102,8 @@ UPDATE usage_rolled_up
 SET recounted_at = clock_timestamp(),
     charge = (SELECT coalesce(sum(charge), 0) FROM usage_roll_up WHERE account_id = $1::uuid)
 WHERE account_id = $1::uuid`;
-const MARK = `SELECT before_quarter AS before FROM usage_rolled_up WHERE account_id = $1::uuid`;
+const ARCHIVED = `SELECT quarter_of(${FIRST_ID_AT_HAND}) AS archived`;
+const MARK = `SELECT before_quarter AS before, quarter_of(${FIRST_ID_AT_HAND}) AS archived FROM usage_rolled_up WHERE account_id = $1::uuid`;
 
 /** Rolls up what is new of every account, and makes those again that missed a record. */
 export async function rollUpUsage(pool: Pool, { share = 1, signal }: RollUpOptions = {}): Promise<RollUpReport> {
@@ -132,9 +135,10 @@ export function recountUsage(pool: Pool, accountId: string): Promise<number> {
 }
 
 async function recount(work: Work, accountId: string): Promise<number> {
-  const [mark] = await work.look<{ before: number }>(MARK, [accountId]);
+  const [mark] = await work.look<{ before: number; archived: number }>(MARK, [accountId]);
   if (mark === undefined) return 0;
-  const stretches = await rollUp(work, accountId, { from: 0, before: mark.before });
+  // The roll-ups of archived months stay.
+  const stretches = await rollUp(work, accountId, { from: mark.archived, before: mark.before });
   await withTransaction(work, async (client) => {
     await client.query(LOCK_MARK, [accountId]);
     await client.query(RECOUNTED, [accountId]);
@@ -162,6 +166,9 @@ async function makeStretch(client: PoolClient, accountId: string, { from, before
   await client.query(BEGIN_MARK, [accountId]);
   // Two workers take turns at an account, and the second makes again what the first has made.
   await client.query(LOCK_MARK, [accountId]);
+  // The month may have been archived since the work began. Its records stay until all transactions have ended that began before.
+  const [mark] = (await client.query<{ archived: number }>(ARCHIVED)).rows;
+  invariant(from >= (mark?.archived ?? 0), "roll-ups of archived months stay as they are");
   const range = { values: [accountId, from, before], query_timeout: ANSWER_WITHIN_MS };
   const [gone] = (await client.query<{ charge: string }>({ text: UNMAKE, ...range })).rows;
   const [made] = (await client.query<{ charge: string }>({ text: MAKE, ...range })).rows;

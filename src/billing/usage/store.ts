@@ -3,6 +3,7 @@
 import type { Pool } from "pg";
 import type { Look } from "../../database/throttled-reader.ts";
 import { type ListOrder, MOST_SORTED, type OrderedPlace, requireSortable } from "../../kernel/list-order.ts";
+import { ARCHIVED_SUMS, usageAtHand } from "../../ledger/archived-usage.ts";
 import type { UsageBasis } from "../../ledger/ledger.ts";
 import {
   type MeteringJson,
@@ -16,7 +17,7 @@ import {
 import type { UsageRecord } from "./usage-record.ts";
 import type { UsageSelection } from "./usage-filter.ts";
 
-const RECORD = `
+const recordOf = (source: string): string => `
 SELECT request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price, output_price,
        cache_hit_price, cost, charge, basis, billing_day::text AS billing_day, upstream, upstream_model, upstream_request_id,
        upstream_cost, streamed, duration_ms, first_byte_ms, clamped, other_tokens, other_prices, metering, unbilled_cost,
@@ -26,7 +27,11 @@ SELECT request_id, key_id, model, input_tokens_uncached, input_tokens_cached, ou
            'cached', l.input_tokens_cached, 'output', l.output_tokens, 'others', l.other_tokens)
          FROM late_usage l WHERE l.account_id = usage_record.account_id AND l.request_id = usage_record.request_id AND l.charge > 0
        ) END AS late
-FROM usage_record`;
+FROM ${source}`;
+const RECORD = recordOf("usage_record");
+const COLUMNS_OF_RECORD = `account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price,
+  output_price, cache_hit_price, cost, charge, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed,
+  duration_ms, first_byte_ms, clamped, other_tokens, other_prices, metering, unbilled_cost, settled_at`;
 
 /** The columns of a record's tokens of the rarer kinds, by the names of their kinds. */
 export const OTHER_TOKENS_OF_RECORD = Object.values(OTHER_KINDS)
@@ -54,7 +59,7 @@ const inRange = (selection: UsageSelection): string =>
   `WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${fitsRecord(selection)}`;
 const newest = (slice: Slice): string => `${RECORD} ${inRange(slice)} ORDER BY request_id DESC LIMIT $7`;
 const oldest = (slice: Slice): string => `${RECORD} ${inRange(slice)} ORDER BY request_id LIMIT $7`;
-const ONE = `${RECORD} WHERE account_id = $1::uuid AND request_id = $2::uuid`;
+const ONE = `${recordOf(`${usageAtHand(COLUMNS_OF_RECORD)} usage_record`)} WHERE account_id = $1::uuid AND request_id = $2::uuid`;
 
 type Row = {
   request_id: string;
@@ -196,9 +201,10 @@ function fromRow(row: Row): UsageRecord {
 }
 
 const LAST_REQUEST = `
-SELECT request_id FROM usage_record WHERE account_id = $1::uuid ORDER BY request_id DESC LIMIT 1`;
+SELECT coalesce((SELECT request_id FROM usage_record WHERE account_id = $1::uuid ORDER BY request_id DESC LIMIT 1),
+  (SELECT last_id FROM ${ARCHIVED_SUMS} archived WHERE account_id = $1::uuid ORDER BY month DESC LIMIT 1)) AS request_id`;
 
 /** The id of an account's last billed request, which begins with its time. Null: it never had one. */
 export async function selectLastRequest(pool: Pool, accountId: string): Promise<string | null> {
-  return (await pool.query<{ request_id: string }>(LAST_REQUEST, [accountId])).rows[0]?.request_id ?? null;
+  return (await pool.query<{ request_id: string | null }>(LAST_REQUEST, [accountId])).rows[0]?.request_id ?? null;
 }

@@ -8,6 +8,8 @@ import type { ReadSource } from "../../database/lagging-reads.ts";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
+import { FIRST_ID_AT_HAND, usageAtHand } from "../../ledger/archived-usage.ts";
+import { requireWholeQuarters } from "./archived-records.ts";
 import { FITS, fitsRecord, OTHER_TOKENS_OF_RECORD, SAVED_OF_RECORD, tokensOfKind, valuesOf } from "./store.ts";
 import { DEFAULT_TIME_ZONE, unknownTimeZone, requireTimeZone } from "./time-zone.ts";
 import { selectionOf, type UsageFilter, type UsageSelection } from "./usage-filter.ts";
@@ -78,11 +80,14 @@ const usageBy = (columns: string, fits: string): string => {
 
 // What was charged for a request after its record was written, and the tokens that this was for. There are hardly any, so they
 // are in no roll-up.
+const AT_HAND = usageAtHand(
+  "account_id, request_id, model, key_id, basis, metering, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, input_price, output_price, cache_hit_price, other_prices, cost",
+);
 const lateCharges = (columns: string, fits: string): string => `
     SELECT ${columns}, ${SUMS} FROM (
       SELECT quarter_of(u.request_id) AS quarter, u.model, u.key_id, 0 AS requests, ${LATE_TOKENS},
              l.charge AS cost, l.charge, ${savedBy("l")} - ${savedBy("u")} AS saved_by_cache
-      FROM (SELECT * FROM usage_record WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${fits}) u
+      FROM (SELECT * FROM ${AT_HAND} at_hand WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${fits}) u
       JOIN late_usage l ON l.account_id = u.account_id AND l.request_id = u.request_id AND l.charge > 0
     ) charged_late GROUP BY ${columns}`;
 /** What the counts of late usage, which are of the whole request, have more than those of its record. */
@@ -174,6 +179,7 @@ async function sumUsage(
   query: { selection: UsageSelection; grouping: UsageGrouping; timeZone: string },
 ): Promise<UsageSummaryRow[]> {
   const { selection, grouping, timeZone } = query;
+  await requireWholeQuarters(look, accountId, selection);
   // Failures are in no roll-up: those sums are of the records alone.
   const before = selection.failed ? 0 : Math.min(selection.untilQuarter, await rolledUpBefore(look, accountId));
   const values = [...valuesOf(accountId, selection), selection.fromQuarter, before];
@@ -184,18 +190,21 @@ async function sumUsage(
 
 // posted = postings - charges, on the account's row and so in every snapshot.
 const ROLLED_UP = `
-SELECT m.before_quarter AS before,
-  a.posted = (SELECT coalesce(sum(CASE $1::uuid WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
+SELECT quarter_of(${FIRST_ID_AT_HAND}) AS archived, (
+SELECT CASE WHEN a.posted = (SELECT coalesce(sum(CASE $1::uuid WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
        WHERE account_id = $1::uuid)
     - m.charge
     - (SELECT coalesce(sum(charge), 0) FROM usage_record
-       WHERE account_id = $1::uuid AND request_id >= quarter_floor(m.before_quarter)) AS is_whole
-FROM usage_rolled_up m JOIN account a ON a.id = m.account_id WHERE m.account_id = $1::uuid AND a.id = $1::uuid`;
+       WHERE account_id = $1::uuid AND request_id >= quarter_floor(m.before_quarter)) THEN m.before_quarter END
+FROM usage_rolled_up m JOIN account a ON a.id = m.account_id WHERE m.account_id = $1::uuid AND a.id = $1::uuid) AS before`;
 
-/** The quarter before which the roll-ups hold all of the account's records; 0 where they cannot be believed. */
+/**
+ * The quarter before which the roll-ups hold all of the account's records. Where they cannot be believed it is 0, or that of the first record
+ * that is not in the archive: roll-ups of archived months were compared with their records, and do not change.
+ */
 export async function rolledUpBefore(look: Look, accountId: string): Promise<number> {
-  const [row] = await look<{ before: number; is_whole: boolean }>(ROLLED_UP, [accountId]);
-  return row?.is_whole === true ? row.before : 0;
+  const [row] = await look<{ archived: number; before: number | null }>(ROLLED_UP, [accountId]);
+  return Math.max(row?.before ?? 0, row?.archived ?? 0);
 }
 
 function fromRow(row: Row): UsageSummaryRow {

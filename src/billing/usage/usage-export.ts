@@ -13,6 +13,7 @@ import {
   type PricesOfAllKinds,
   savedByCache,
 } from "../cost.ts";
+import { requireRecordsAtHand } from "./archived-records.ts";
 import type { CsvField } from "./csv.ts";
 import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
 import { type ShownFailure, shownFailure } from "./failure.ts";
@@ -137,7 +138,10 @@ export function exportUsage(
     readAfter: (last) => {
       const fromId = last === undefined ? selection.fromId : idAfter(last.requestId);
       const slice = { ...selection, fromId, limit: RECORDS_PER_PIECE };
-      return readOneSnapshot(source, (look) => selectOldest(look, accountId, slice));
+      return readOneSnapshot(source, async (look) => {
+        if (last === undefined) await requireRecordsAtHand(look, accountId, selection);
+        return selectOldest(look, accountId, slice);
+      });
     },
     signal,
   });

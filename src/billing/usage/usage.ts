@@ -7,13 +7,14 @@ import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import { readCredited } from "../../ledger/credit-note.ts";
 import type { ReadSource } from "../../database/lagging-reads.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
+import { requireRecordsAtHand } from "./archived-records.ts";
 import { placeOfRecord, selectNewest, selectOne, selectSorted, USAGE_ORDERS } from "./store.ts";
 import { selectionOf, type UsageFilter } from "./usage-filter.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
 /**
  * Lists an account's usage, newest first where `orderBy` names no other order. Errors: ValidationError when the filter is wrong, the page
- * token is none, or there are too many records to be sorted.
+ * token is none, there are too many records to be sorted, or some that have to be are in the archive.
  */
 export async function listUsage(
   source: ReadSource,
@@ -30,9 +31,10 @@ export async function listUsage(
   if (order !== null) {
     return readOrderedPage(page, order, {
       read: (place, limit) =>
-        readOneSnapshot(source, (look) =>
-          selectSorted(look, accountId, { ...selection, order, place, limit }, mostSorted),
-        ),
+        readOneSnapshot(source, async (look) => {
+          await requireRecordsAtHand(look, accountId, selection);
+          return selectSorted(look, accountId, { ...selection, order, place, limit }, mostSorted);
+        }),
       placeOf: (record) => placeOfRecord(order, record),
     });
   }

@@ -10,6 +10,7 @@ import * as ledger from "./ledger.ts";
 import * as merchants from "./merchants.ts";
 import * as operators from "./operators.ts";
 import * as payouts from "./payouts.ts";
+import * as archive from "./archive.ts";
 import * as proof from "./proof.ts";
 import * as transfers from "./transfers.ts";
 import * as usage from "./usage.ts";
@@ -22,6 +23,7 @@ export const entities = {
   ...billing,
   ...alerts,
   ...autoTopUps,
+  ...archive,
   ...proof,
   ...identity,
   ...merchants,

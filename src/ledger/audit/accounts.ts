@@ -16,6 +16,7 @@
 // it.
 
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { ARCHIVED_SUMS, archivedCharge, FIRST_ID_AT_HAND } from "../archived-usage.ts";
 import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
 import type { Look } from "../../database/throttled-reader.ts";
 import { changedAccounts, numberOf, type Trace } from "../changed-accounts.ts";
@@ -61,7 +62,8 @@ const postingsOf = (range: string): string => `
   (SELECT coalesce(sum(CASE r.account_id WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
    WHERE account_id = r.account_id AND ${range})`;
 
-// $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: it contains a request's hold or its record.
+// $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: it contains a request's hold or its record. A month in the
+// archive is folded as a whole, before all records.
 const FOLD = `
 SELECT r.account_id AS id, page.records, page.last, page.charge,
        ${postingsOf("id >= r.postings_before AND id < $4::uuid")} AS moved,
@@ -71,10 +73,17 @@ CROSS JOIN LATERAL (
   SELECT count(*)::int AS records, coalesce(sum(charge), 0) AS charge, max(request_id::text COLLATE "C")::uuid AS last
   FROM (
     SELECT request_id, charge FROM usage_record
-    WHERE account_id = r.account_id AND request_id > r.usage_through
+    WHERE account_id = r.account_id AND request_id > r.usage_through AND request_id >= ${FIRST_ID_AT_HAND}
       AND request_id < least($4::uuid, (SELECT id FROM hold WHERE account_id = r.account_id ORDER BY id LIMIT 1))
     ORDER BY request_id LIMIT ${RECORDS_PER_PAGE}
   ) records
+) live
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(charge), 0) AS charge, max(last_id::text COLLATE "C") AS last
+  FROM ${ARCHIVED_SUMS} a WHERE account_id = r.account_id AND first_id > r.usage_through
+) archived
+CROSS JOIN LATERAL (
+  SELECT live.records, live.charge + archived.charge AS charge, greatest(live.last::text COLLATE "C", archived.last)::uuid AS last
 ) page`;
 
 // $1 accounts, $2 after: the next page of records, folded or not.
@@ -96,7 +105,9 @@ FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[]) AS r(account_id, 
 JOIN account a ON a.id = r.account_id
 CROSS JOIN LATERAL (
   SELECT r.posted + ${postingsOf("id >= r.postings_before")}
-       - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = r.account_id AND request_id > r.usage_through) AS total
+       - (SELECT coalesce(sum(charge), 0) FROM usage_record
+          WHERE account_id = r.account_id AND request_id > r.usage_through AND request_id >= ${FIRST_ID_AT_HAND})
+       - ${archivedCharge("r.account_id", "r.usage_through")} AS total
 ) e
 CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total, count(*) AS open FROM hold WHERE account_id = r.account_id) h
 WHERE a.id = ANY ($1::uuid[]) AND (a.posted <> e.total OR a.held <> h.total OR a.open_holds <> h.open OR a.posted < a.held OR a.held < 0)`;

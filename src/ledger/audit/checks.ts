@@ -1,5 +1,6 @@
 // The checks beyond one customer's account: few rows, the database's own catalog, and postings by page.
 
+import { usageAtHand } from "../archived-usage.ts";
 import { LATE_DUE, LATE_USAGE_CHECKS } from "./late-usage.ts";
 import { RECEIVABLE_CHECKS } from "./receivables.ts";
 import { missingConstraints, unprotectedTables } from "../../database/schema-checks.ts";
@@ -22,7 +23,14 @@ export const WHOLE_CHECKS: Checks = {
   "every hold is on an account that exists": `
     SELECT h.id AS subject, 'no such account' AS detail FROM hold h
     WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = h.account_id)`,
-  "nothing posted can be changed": unprotectedTables(["posting", "usage_record", "late_usage"]),
+  "nothing posted can be changed": unprotectedTables([
+    "posting",
+    "usage_record",
+    "late_usage",
+    "usage_archive",
+    "usage_archive_account",
+    "usage_kept",
+  ]),
   "a request has one usage record, by its key": `
     SELECT c.relname AS subject, 'its primary key is missing or not valid' AS detail
     FROM pg_class c
@@ -92,6 +100,8 @@ export const LAST_OF_PAGE = `
 SELECT id FROM (SELECT id FROM posting WHERE id >= $1::uuid ORDER BY id LIMIT ${POSTINGS_PER_PAGE}) page
 ORDER BY id DESC LIMIT 1`;
 
+const AT_HAND = usageAtHand("account_id, request_id, cost, charge, unbilled_cost");
+
 /** Checks over a page of postings: $1 the first id, $2 the last. */
 export const POSTING_CHECKS: Checks = {
   "every posting is between ledger accounts that exist": `
@@ -111,7 +121,7 @@ export const POSTING_CHECKS: Checks = {
   "a loss of ours is what was cut off a charge": `
     SELECT p.id AS subject, format('booked %s, cut off %s', p.amount, coalesce(e.loss::text, 'nothing')) AS detail
     FROM posting p
-    LEFT JOIN usage_record u ON u.account_id = p.account_id AND u.request_id = p.group_id
+    LEFT JOIN ${AT_HAND} u ON u.account_id = p.account_id AND u.request_id = p.group_id
     LEFT JOIN late_usage l ON l.account_id = p.account_id AND l.request_id = p.group_id AND p.reason = 'late_uncollected'
     CROSS JOIN LATERAL (
       SELECT CASE WHEN p.reason = 'late_uncollected' THEN ${LATE_DUE} - l.charge + l.unbilled_cost
@@ -122,7 +132,7 @@ export const POSTING_CHECKS: Checks = {
   "credit notes of a request are at most its charge": `
     SELECT p.id AS subject, format('notes %s, charge %s', n.total, coalesce(u.charge, 0) + coalesce(l.charge, 0)) AS detail
     FROM posting p
-    LEFT JOIN usage_record u ON u.account_id = p.credit AND u.request_id = p.group_id
+    LEFT JOIN ${AT_HAND} u ON u.account_id = p.credit AND u.request_id = p.group_id
     LEFT JOIN late_usage l ON l.account_id = p.credit AND l.request_id = p.group_id
     CROSS JOIN LATERAL (
       SELECT sum(amount) AS total FROM posting
