@@ -32,6 +32,7 @@ import { transferCommands } from "./transfers.ts";
 import { topUpCommands } from "./top-ups.ts";
 import { usageSumCommands } from "./usage-sums.ts";
 import { usageCommands } from "./usage.ts";
+import { usageArchiveCommands } from "./usage-archive.ts";
 import type { Command } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import type { CommandUsage } from "./help.ts";
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   ...accountLimitCommands,
   ...usageCommands,
   ...usageSumCommands,
+  ...usageArchiveCommands,
   ...settingCommands,
   ...topUpCommands,
   ...receiptCommands,

@@ -1360,7 +1360,6 @@ CREATE TABLE usage_archive_account (
   last_id uuid NOT NULL,
   CONSTRAINT usage_archive_account_requests_check CHECK ((requests > 0)),
   CONSTRAINT usage_archive_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  CONSTRAINT usage_archive_account_month_fkey FOREIGN KEY (month) REFERENCES usage_archive(month),
   CONSTRAINT usage_archive_account_pkey PRIMARY KEY (account_id, month)
 );
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_archive_account FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always

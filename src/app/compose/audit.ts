@@ -3,6 +3,7 @@ import { audit, type AuditReport } from "../../ledger/audit/audit.ts";
 import { type AuditKind, claimAudit } from "../../ledger/audit/run.ts";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
+import type { Config } from "../config/config.ts";
 import { existingProofKeys } from "./proof.ts";
 import { type AuditWitnesses, topicAudits } from "./topic-audits.ts";
 import type { Tick } from "../../workers/tick.ts";
@@ -31,10 +32,10 @@ export type AuditWork = {
 
 /** What this node can compare the books with, beyond the database. `chains`: those of production. */
 export async function witnessesOf(
-  config: Parameters<typeof existingProofKeys>[0],
+  config: Parameters<typeof existingProofKeys>[0] & Pick<Config, "usageArchiveDir">,
   chains: readonly PayoutChain[],
 ): Promise<AuditWitnesses> {
-  return { proofKeys: await existingProofKeys(config), chains: chains.filter(({ name }) => name !== "sandbox") };
+  return { proofKeys: await existingProofKeys(config), chains: chains.filter(({ name }) => name !== "sandbox"), archiveFolder: config.usageArchiveDir };
 }
 
 /** Audits what is new every minute and everything once a day; processes on one database take turns. */

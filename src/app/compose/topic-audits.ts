@@ -1,4 +1,5 @@
 import { giftAudit } from "../../billing/audit-gifts.ts";
+import { archiveAudit } from "../../billing/archive/audit-archive.ts";
 import { sealAudit } from "../../billing/proof/audit-seals.ts";
 import type { ProofKey } from "../../billing/proof/signing.ts";
 import { topUpAudit } from "../../billing/top-ups/audit-top-ups.ts";
@@ -16,8 +17,15 @@ import { transferAudit } from "../../merchant/transfers/audit-transfers.ts";
 import { operatorPostingAudit } from "../../operator/audit-postings.ts";
 import { operatorActionAudit } from "../../operator/audit-log/audit-operator-actions.ts";
 
-/** What a full audit compares the books with, beyond the database: the keys that sign roots, and the chains that payouts are on. */
-export type AuditWitnesses = { readonly proofKeys: readonly ProofKey[]; readonly chains: readonly PayoutChain[] };
+/**
+ * What a full audit compares the books with, beyond the database: the keys that sign roots, the chains that payouts are on, and the folder with
+ * the files of archived usage.
+ */
+export type AuditWitnesses = {
+  readonly proofKeys: readonly ProofKey[];
+  readonly chains: readonly PayoutChain[];
+  readonly archiveFolder?: string | null;
+};
 
 /**
  * What topics add to the audit of the ledger's own invariants. `presetModels`: those of a demo, which no change of the catalog has.
@@ -33,6 +41,7 @@ export function topicAudits(
     receiptAudit,
     giftAudit,
     sealAudit(witnesses?.proofKeys ?? null),
+    archiveAudit(witnesses && { keys: witnesses.proofKeys, folder: witnesses.archiveFolder ?? null }),
     rollUpAudit,
     recordAudit(presetModels),
     transferAudit,

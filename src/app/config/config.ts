@@ -88,6 +88,10 @@ export type Config = {
   readonly proofMailTo: string | null;
   /** The address that each root is posted to as JSON. Null: to none. */
   readonly proofWebhookUrl: string | null;
+  /** The folder with the files of archived usage, which the full audit compares; null: none. */
+  readonly usageArchiveDir: string | null;
+  /** How many months of usage records always stay in the database. */
+  readonly usageKeepMonths: number;
   /** What backups are encrypted under: the first encrypts, all decrypt. Empty: none can be made or read. */
   readonly backupKeys: readonly string[];
   /** The folder that the log of the embedded database is received into. Null: it is not received. */
@@ -225,6 +229,8 @@ export function readConfig(environment: Environment = process.env, settings = op
     proofFile: pathOf(text("SALDO_PROOF_FILE")),
     proofMailTo: text("SALDO_PROOF_MAIL_TO"),
     proofWebhookUrl: providerUrl("SALDO_PROOF_WEBHOOK_URL", "") || null,
+    usageArchiveDir: pathOf(text("SALDO_USAGE_ARCHIVE_DIR")),
+    usageKeepMonths: integer("SALDO_USAGE_KEEP_MONTHS", 13, { min: 3, max: 1_200 }),
     backupKeys: secrets("SALDO_BACKUP_KEY"),
     backupDir,
     backupSynchronous,

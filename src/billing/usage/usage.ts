@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
 import { readOrder, readOrderedPage } from "../../kernel/list-order.ts";
 import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
+import { type ArchivedPart, readArchivedPart } from "../../ledger/archived-usage.ts";
 import { readCredited } from "../../ledger/credit-note.ts";
 import type { ReadSource } from "../../database/lagging-reads.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
@@ -56,8 +57,17 @@ export async function getUsageRecord(
   pool: Pool,
   { accountId, requestId, ofKeys }: { accountId: string; requestId: string } & Pick<UsageFilter, "ofKeys">,
 ): Promise<{ record: UsageRecord; credited: bigint }> {
-  const record = await readOneSnapshot(pool, (look) => selectOne(look, accountId, requestId));
-  if (record === null || ofKeys?.includes(record.keyId) === false) throw new NotFound("There is no such request.");
+  const record = await readOneSnapshot(pool, async (look) => {
+    const found = await selectOne(look, accountId, requestId);
+    return found ?? missingRecord(await readArchivedPart(look, accountId), requestId);
+  });
+  if (ofKeys?.includes(record.keyId) === false) throw new NotFound("There is no such request.");
   const credited = await readCredited(pool, { accountId, requestIds: [record.requestId] });
   return { record, credited: credited.get(record.requestId) ?? 0n };
+}
+
+/** Errors: NotFound. Whether there was such a request of the account is in the archive. */
+function missingRecord(archived: ArchivedPart | null, requestId: string): never {
+  const mayBe = archived !== null && requestId >= archived.firstId && requestId <= archived.lastId;
+  throw new NotFound(mayBe ? "Requests of this time are in the archive." : "There is no such request.");
 }

@@ -20,7 +20,7 @@ export const UsageArchiveAccount = defineEntity({
   tableName: "usage_archive_account",
   properties: {
     accountId: p.manyToOne(Account).mapToPk().fieldName("account_id").deleteRule("no action").updateRule("no action").primary(),
-    month: p.manyToOne(UsageArchive).mapToPk().fieldName("month").deleteRule("no action").updateRule("no action").primary(),
+    month: day().primary(),
     requests: p.bigint("bigint"),
     inputTokensUncached: p.bigint("bigint"),
     inputTokensCached: p.bigint("bigint"),

@@ -8,10 +8,10 @@ CREATE TABLE usage_archive (
   sealed_at  timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- The sums of an account in a sealed month. They count where the records of the month are no longer in usage_record.
+-- The sums of an account in a month, written before its seal, which has their digest. They count when the mark is behind the month.
 CREATE TABLE usage_archive_account (
   account_id            uuid   NOT NULL REFERENCES account (id),
-  month                 date   NOT NULL REFERENCES usage_archive (month),
+  month                 date   NOT NULL,
   requests              bigint NOT NULL CHECK (requests > 0),
   input_tokens_uncached bigint NOT NULL,
   input_tokens_cached   bigint NOT NULL,

@@ -1,0 +1,244 @@
+// An archive that is ended between any two steps, one that may not begin yet, and the way back: the end is the same, and nothing that
+// comes again has a second effect.
+
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { archiveMonths, dropMonths } from "../../src/billing/archive/archive-months.ts";
+import { restoreMonths } from "../../src/billing/archive/restore-months.ts";
+import { verifyArchive } from "../../src/billing/archive/verify-archive.ts";
+import { summarizeUsage } from "../../src/billing/usage/summary.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { readBalance } from "../../src/ledger/accounts.ts";
+import { creditByOperator } from "../setup/operator-credit.ts";
+import { admission, SOUND } from "../money/money-setup.ts";
+import { ArchiveSetup, archivedMonths, firstKept, KEEP_MONTHS, KEY } from "./archive-setup.ts";
+
+const MONTHS = archivedMonths();
+const [OLDEST = "", SECOND = ""] = MONTHS;
+const tableOf = (month: string): string => `usage_record_${month.replace("-", "_")}`;
+
+class Killed extends Error {}
+
+/** Ends a run before each step that it comes to for the first time, so that every step is ended before once. Returns how often. */
+async function throughAllSteps(run: (onStep: (step: string) => void) => Promise<unknown>): Promise<string[]> {
+  const ended: string[] = [];
+  for (;;) {
+    const done = await run((step) => {
+      if (ended.includes(step)) return;
+      ended.push(step);
+      throw new Killed(step);
+    }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Killed) return false;
+        throw error;
+      },
+    );
+    if (done) return ended;
+  }
+}
+
+describe("an archive", () => {
+  let setup: ArchiveSetup;
+  beforeEach(async () => {
+    setup = await ArchiveSetup.create({ perMonth: 20, accounts: 2 });
+  });
+  afterEach(() => setup.close());
+
+  const recordsOf = (source = "usage_record") =>
+    setup.money.asOwner(`SELECT md5(string_agg(u::text, ',' ORDER BY account_id, request_id)) AS digest, count(*)::int AS count FROM ${source} u`);
+  const sumsOf = () =>
+    Promise.all(setup.accounts.map((accountId) => summarizeUsage(setup.money.pool, { accountId, filter: {} })));
+  const restore = (onStep?: (step: string) => void) =>
+    setup.work((work) => restoreMonths(work, { folder: setup.folder }), onStep);
+  const drop = (before = firstKept()) =>
+    setup.work((work) => dropMonths(work, { before, folder: setup.folder }));
+
+  it("comes to the same when it is ended before any of its steps, and so does its restore", async () => {
+    const [records, sums] = [await recordsOf(), await sumsOf()];
+    const steps = await throughAllSteps(async (onStep) => {
+      try {
+        await setup.archive({ onStep });
+      } finally {
+        // Whatever was done: the books are right, and the sums are the same.
+        expect(await setup.audit(null)).toMatchObject({ ok: true });
+        expect(await sumsOf()).toEqual(sums);
+      }
+    });
+    expect(steps.filter((step) => step.startsWith(OLDEST))).toEqual(
+      ["seal", "file", "manifest", "mark", "wait", "detach", "done"].map((step) => `${OLDEST} ${step}`),
+    );
+    expect(steps).toHaveLength(7 * MONTHS.length);
+    expect(await verifyArchive(setup.folder)).toMatchObject({ ok: true, months: MONTHS });
+    expect(await setup.audit()).toEqual(SOUND);
+
+    await drop();
+    expect(await setup.money.asOwner(`SELECT to_regclass('${tableOf(OLDEST)}') AS gone`)).toEqual([{ gone: null }]);
+    expect(await setup.audit()).toEqual(SOUND);
+    const back = await throughAllSteps(async (onStep) => {
+      try {
+        await restore(onStep);
+      } finally {
+        expect(await setup.audit()).toMatchObject({ ok: true });
+        expect(await sumsOf()).toEqual(sums);
+      }
+    });
+    expect(back.filter((step) => step.startsWith(OLDEST))).toEqual(
+      ["load", "rename", "attach", "restored"].map((step) => `${OLDEST} ${step}`),
+    );
+    expect(await recordsOf()).toEqual(records);
+    const protectedBy = await setup.money.asOwner(
+      `SELECT tgname AS name, tgenabled AS enabled FROM pg_trigger WHERE tgrelid = '${tableOf(OLDEST)}'::regclass ORDER BY 1`,
+    );
+    expect(protectedBy).toEqual([
+      { name: "append_only", enabled: "A" },
+      { name: "append_only_truncate", enabled: "A" },
+    ]);
+    // And away again: the same seals and the same files.
+    await setup.archive();
+    expect(await setup.audit()).toEqual(SOUND);
+  }, 60_000);
+
+  it("restores a table that was not dropped, down to a month, and archives it again", async () => {
+    const sums = await sumsOf();
+    await setup.archive();
+    const restored = await setup.work((work) => restoreMonths(work, { folder: setup.folder, from: SECOND }));
+    expect(restored.map(({ month }) => month)).toEqual(MONTHS.slice(1).toReversed());
+    expect(await setup.money.asOwner("SELECT to_char(before_month, 'YYYY-MM') AS mark FROM usage_archive_mark")).toEqual([
+      { mark: SECOND },
+    ]);
+    expect(await sumsOf()).toEqual(sums);
+    expect(await setup.audit()).toEqual(SOUND);
+    await setup.archive();
+    expect(await sumsOf()).toEqual(sums);
+  });
+
+  it("keeps what an earlier run left of a file from counting", async () => {
+    await setup.archive({ before: SECOND });
+    const file = join(setup.folder, `${tableOf(OLDEST)}.parquet`);
+    await rm(file);
+    // The table is still there: the file is written again, and is the same.
+    await setup.archive({ before: SECOND });
+    expect(await setup.audit()).toEqual(SOUND);
+    await drop(SECOND);
+    await rm(file);
+    await expect(setup.archive({ before: SECOND })).rejects.toThrow("was dropped");
+    await expect(drop(SECOND)).resolves.toEqual([]);
+    await expect(restore()).rejects.toThrow(/ENOENT|no such file/);
+    const { violations } = await setup.audit();
+    expect(violations.map(({ detail }) => detail)).toEqual([expect.stringContaining("is missing")]);
+  });
+
+  it("refuses to drop a table whose file is not as it was sealed", async () => {
+    await setup.archive();
+    const { open } = await import("node:fs/promises");
+    {
+      await using file = await open(join(setup.folder, `${tableOf(OLDEST)}.parquet`), "r+");
+      await file.write(Buffer.of(0xff), 0, 1, 400);
+    }
+    await expect(drop()).rejects.toThrow();
+    expect(await setup.money.asOwner(`SELECT to_regclass('${tableOf(OLDEST)}') IS NOT NULL AS kept`)).toEqual([{ kept: true }]);
+  });
+
+  it("never runs twice at once", async () => {
+    await setup.archive({
+      before: SECOND,
+      async onStep(step) {
+        if (!step.endsWith("mark")) return;
+        await expect(setup.archive()).rejects.toThrow("Another archive or restore");
+        await expect(restore()).rejects.toThrow("Another archive or restore");
+      },
+    });
+    expect(await setup.audit()).toEqual(SOUND);
+  });
+
+  it("waits for readers that began before a month was away", async () => {
+    const reader = await setup.money.connectAsOwner();
+    const statement = "SELECT count(*)::int AS count FROM usage_record WHERE request_id >= (SELECT before_id FROM usage_archive_mark)";
+    let isOver = false;
+    const archive = setup.archive({
+      before: SECOND,
+      async onStep(step) {
+        if (step.endsWith("mark")) {
+          await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+          return;
+        }
+        if (!step.endsWith("wait")) return;
+        // The mark has moved, and this reader's snapshot is of before: it reads the month, whole.
+        void (async () => {
+          for (let look = 0; look < 5; look += 1) {
+            const { rows } = await reader.query<{ count: number }>(statement);
+            expect(rows).toEqual([{ count: 2 * MONTHS.length * 20 + 6 }]);
+          }
+          isOver = true;
+          await reader.query("COMMIT");
+          await reader.end();
+        })();
+      },
+    });
+    await archive;
+    expect(isOver).toBe(true);
+    expect(await setup.audit()).toEqual(SOUND);
+  });
+
+  it("refuses months that are too new, open, not sealed by the books, or still read by older code", async () => {
+    const [account = ""] = setup.accounts;
+    const [key = ""] = setup.keyIds;
+    const month = new Date(Date.now()).toISOString().slice(0, 7);
+    await expect(setup.archive({ before: month })).rejects.toMatchObject({ details: [{ rule: "archive.before" }] });
+    await expect(setup.archive({ before: "2025-13" })).rejects.toMatchObject({ details: [{ rule: "archive.month" }] });
+
+    const process = await setup.money.process();
+    const old = `${(await setup.money.asOwner(`SELECT uuid_floor(timestamptz '${OLDEST}-20') AS id`) as { id: string }[])[0]?.id}`;
+    await process.ledger.admit({ ...admission(account, key, 1_000n), requestId: old });
+    await expect(setup.archive()).rejects.toThrow("still open");
+    await setup.money.asOwner(`DELETE FROM hold; UPDATE account SET held = 0, open_holds = 0`);
+
+    await setup.money.asOwner("UPDATE process SET schema_code = 27");
+    await expect(setup.archive()).rejects.toThrow("older version");
+    await setup.money.asOwner("UPDATE process SET schema_code = 1000");
+
+    await setup.money.asOwner(`UPDATE usage_roll_up SET charge = charge + 1 WHERE account_id = '${account}'`);
+    await expect(setup.archive()).rejects.toThrow("saldo usage recount");
+    await setup.money.asOwner(`UPDATE usage_roll_up SET charge = charge - 1 WHERE account_id = '${account}'`);
+
+    const folder = setup.folder;
+    await setup.archive({ before: SECOND });
+    await setup.money.asOwner(`ALTER TABLE proof_root DISABLE TRIGGER append_only; DELETE FROM proof_root;
+      ALTER TABLE proof_root ENABLE ALWAYS TRIGGER append_only`);
+    await expect(
+      setup.work((work) => archiveMonths(work, { before: firstKept(), folder, keepMonths: KEEP_MONTHS, keys: [KEY] })),
+    ).rejects.toThrow("No signed root");
+    expect((await setup.audit()).violations.map(({ detail }) => detail)).toContain("the root 1 is missing");
+  });
+
+  it("notices records that came into a month behind its seal", async () => {
+    const [account = ""] = setup.accounts;
+    const inserted = setup.archive({
+      before: SECOND,
+      async onStep(step) {
+        if (!step.endsWith("mark")) return;
+        await setup.money.asOwner(`INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached,
+            output_tokens, input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
+          SELECT '${account}', uuid_floor(timestamptz '${OLDEST}-20 10:00Z'), '${setup.keyIds[0] ?? ""}', 'm', 1, 0, 0, 1, 1, 1, 1, 'exact', '${OLDEST}-20', true, 1`);
+      },
+    });
+    await expect(inserted).rejects.toThrow("sealed were");
+  });
+
+  it("leaves what is posted once posted once", async () => {
+    const [accountId = ""] = setup.accounts;
+    const again = () =>
+      withTransaction(setup.money.opened.database, (client) =>
+        creditByOperator(client, { accountId, amount: 7n, reference: "the same order" }),
+      );
+    expect(await again()).toMatchObject({ isNew: true });
+    const { posted } = await readBalance(setup.money.pool, accountId);
+    await setup.archive();
+    await drop();
+    expect(await again()).toMatchObject({ isNew: false });
+    expect((await readBalance(setup.money.pool, accountId)).posted).toBe(posted);
+    expect(await setup.audit()).toEqual(SOUND);
+  });
+});
