@@ -29,7 +29,11 @@ export const usageArchiveCommands: readonly Command[] = [
       const months = await archived(context, "usage archive", (work) => archiveMonths(work, options));
       return {
         json: {
-          months: months.map(({ rows, charge, ...month }) => ({ ...month, rows: String(rows), charge: rupiah(charge) })),
+          months: months.map(({ rows, charge, ...month }) => ({
+            ...month,
+            rows: String(rows),
+            charge: rupiah(charge),
+          })),
         },
         text:
           months.length === 0
@@ -52,7 +56,8 @@ export const usageArchiveCommands: readonly Command[] = [
   },
   {
     name: "usage archive drop",
-    about: "Removes the tables of archived months for good, once their files have been compared. Only the files remain.",
+    about:
+      "Removes the tables of archived months for good, once their files have been compared. Only the files remain.",
     options: { before: { required: true, value: "MONTH", about: "the first month whose table stays" } },
     positionals: ["DIR"],
     async run(values, context) {
@@ -64,7 +69,8 @@ export const usageArchiveCommands: readonly Command[] = [
   },
   {
     name: "usage restore",
-    about: "Puts archived months back into the table, the newest first, from the files or from a table that was not dropped.",
+    about:
+      "Puts archived months back into the table, the newest first, from the files or from a table that was not dropped.",
     options: { from: { required: false, value: "MONTH", about: "the oldest month to restore; left out: all" } },
     positionals: ["DIR"],
     async run(values, context) {

@@ -2,7 +2,7 @@
 // whose records are in the table. Of a month before the mark the database keeps the sums of each account, and copies of the few records
 // that postings name or that were settled in another month. What sums records from the first one on adds those sums, and leaves out
 // records before the mark; what looks a record up finds those copies. The mark alone decides, in the snapshot of the reader: a month
-// before the mark may still be in the table, until nobody reads by the mark that was before.
+// before the mark may still be in the table, until no reader goes by the mark that was before.
 
 import type { Look } from "../database/throttled-reader.ts";
 

@@ -4,7 +4,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ArchivedMonth, archiveMonths, type ArchiveWork, withArchive } from "../../src/billing/archive/archive-months.ts";
+import {
+  type ArchivedMonth,
+  archiveMonths,
+  type ArchiveWork,
+  withArchive,
+} from "../../src/billing/archive/archive-months.ts";
 import { sealDays } from "../../src/billing/proof/seal.ts";
 import { type ProofKey, proofKey } from "../../src/billing/proof/signing.ts";
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
@@ -41,7 +46,13 @@ const idAt = (moment: string, text: string): string =>
   `(substr(uuid_floor(${moment})::text, 1, 14) || '7' || substr(md5(${text}), 1, 3) || '-8' || substr(md5(${text}), 4, 3) || '-' || substr(md5(${text} || 'x'), 1, 12))::uuid`;
 
 /** How a made-up request is settled: a moment of SQL, and what is left of its charge. */
-type Made = { readonly at: string; readonly settled: string; readonly text: string; readonly loss?: number; readonly basis?: string };
+type Made = {
+  readonly at: string;
+  readonly settled: string;
+  readonly text: string;
+  readonly loss?: number;
+  readonly basis?: string;
+};
 
 export class ArchiveSetup {
   readonly money: MoneySetup;
@@ -88,7 +99,9 @@ export class ArchiveSetup {
     return withArchive((work) => withClient(config, work), { onStep }, run);
   }
 
-  archive(options: { before?: string; onStep?: (step: string) => Promise<void> | void } = {}): Promise<ArchivedMonth[]> {
+  archive(
+    options: { before?: string; onStep?: (step: string) => Promise<void> | void } = {},
+  ): Promise<ArchivedMonth[]> {
     const { before = firstKept(), onStep } = options;
     const archive = { before, folder: this.folder, keepMonths: KEEP_MONTHS, keys: [KEY] };
     return this.work((work) => archiveMonths(work, archive), onStep);
@@ -133,7 +146,9 @@ async function nameRequests(money: MoneySetup, account: string, key: string) {
       INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price,
         output_price, cache_hit_price, cost, charge, basis, billing_day, streamed, duration_ms, settled_at)
       SELECT '${account}', ${idAt(at, `'${text}'`)}, '${key}', 'acme/large', 100, 0, 0, 5000000000, 1000000, NULL, 500000, 500000 - ${loss}, '${basis}',
-        ((${at}) AT TIME ZONE 'Asia/Jakarta')::date, true, 1, ${settled} RETURNING request_id`)) as { request_id: string }[];
+        ((${at}) AT TIME ZONE 'Asia/Jakarta')::date, true, 1, ${settled} RETURNING request_id`)) as {
+      request_id: string;
+    }[];
     await money.asOwner(`UPDATE account SET posted = posted - 500000 + ${loss} WHERE id = '${account}'`);
     return row?.request_id ?? "";
   };

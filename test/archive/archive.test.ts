@@ -118,7 +118,9 @@ describe("months in the archive", () => {
     });
     expect((await listUsage(pool, { accountId, filter: {}, ...page })).items).toEqual([]);
     await expect(getUsageRecord(pool, { accountId, requestId })).rejects.toThrow("archive");
-    await expect(reportMargin(pool, { from: `${MONTHS[3]}-05`, to: `${MONTHS[3]}-06`, by: "model" })).rejects.toMatchObject({
+    await expect(
+      reportMargin(pool, { from: `${MONTHS[3]}-05`, to: `${MONTHS[3]}-06`, by: "model" }),
+    ).rejects.toMatchObject({
       details: [{ rule: "margin.archived" }],
     });
     await expect(
@@ -195,7 +197,8 @@ describe("months in the archive", () => {
 
     const [account = ""] = setup.accounts;
     const change = (by: number) =>
-      setup.money.asOwner(`SET session_replication_role = replica; ALTER TABLE usage_archive_account DISABLE TRIGGER append_only;
+      setup.money
+        .asOwner(`SET session_replication_role = replica; ALTER TABLE usage_archive_account DISABLE TRIGGER append_only;
         UPDATE usage_archive_account SET charge = charge + ${by}, cost = cost + ${by} WHERE account_id = '${account}' AND month = '${MONTHS[0]}-01';
         ALTER TABLE usage_archive_account ENABLE ALWAYS TRIGGER append_only`);
     await change(1);

@@ -35,7 +35,11 @@ export async function witnessesOf(
   config: Parameters<typeof existingProofKeys>[0] & Pick<Config, "usageArchiveDir">,
   chains: readonly PayoutChain[],
 ): Promise<AuditWitnesses> {
-  return { proofKeys: await existingProofKeys(config), chains: chains.filter(({ name }) => name !== "sandbox"), archiveFolder: config.usageArchiveDir };
+  return {
+    proofKeys: await existingProofKeys(config),
+    chains: chains.filter(({ name }) => name !== "sandbox"),
+    archiveFolder: config.usageArchiveDir,
+  };
 }
 
 /** Audits what is new every minute and everything once a day; processes on one database take turns. */

@@ -31,6 +31,7 @@ import type { ProofKey } from "../proof/signing.ts";
 
 /** Any number that no other program locks: one archive or restore runs at a time. */
 const ARCHIVE_LOCK = 5_841_020_121;
+const TAKE_LOCK = `SELECT pg_try_advisory_xact_lock(${ARCHIVE_LOCK}) AS taken, pg_backend_pid() AS pid`;
 const ACCOUNTS_PER_INSERT = 1_000;
 
 /** A connection of the owner that works, and the one that holds the lock of the archive. */
@@ -51,9 +52,7 @@ export function withArchive<Outcome>(
   return connect(async (holder) => {
     await holder.query("BEGIN ISOLATION LEVEL READ COMMITTED");
     await holder.query("SET LOCAL idle_in_transaction_session_timeout = 0");
-    const { rows } = await holder.query<{ taken: boolean; pid: number }>(
-      `SELECT pg_try_advisory_xact_lock(${ARCHIVE_LOCK}) AS taken, pg_backend_pid() AS pid`,
-    );
+    const { rows } = await holder.query<{ taken: boolean; pid: number }>(TAKE_LOCK);
     if (rows[0]?.taken !== true) throw new LimitExceeded("Another archive or restore of usage runs on this database.");
     const { pid } = rows[0];
     return connect(async (client) => {
@@ -211,7 +210,8 @@ export async function dropMonths(
   const dropped: string[] = [];
   for (const name of await sealedMonths(client)) {
     const month = monthOf(name);
-    if (name >= last.name || name >= mark || attached.includes(name) || !(await hasTable(client, month.table))) continue;
+    if (name >= last.name || name >= mark || attached.includes(name) || !(await hasTable(client, month.table)))
+      continue;
     await onStep(`${name} compare`);
     const seal = readSeal((await sealOfMonth(client, month))?.text ?? "");
     const path = join(folder, fileOf(month));

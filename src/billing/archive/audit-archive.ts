@@ -36,7 +36,10 @@ WHERE month < $1::date AND NOT EXISTS (SELECT FROM usage_archive s WHERE s.month
 
 type Findings = Pick<AuditFindings, "add">;
 /** What the archive is compared with, beyond the database: the keys that sign, and the folder of its files. */
-export type ArchiveWitnesses = { readonly keys: readonly Pick<ProofKey, "publicKey">[]; readonly folder: string | null };
+export type ArchiveWitnesses = {
+  readonly keys: readonly Pick<ProofKey, "publicKey">[];
+  readonly folder: string | null;
+};
 
 /** `witnesses` null: this run looks neither at who signed nor at files. */
 export const archiveAudit = (witnesses: ArchiveWitnesses | null): AuditPlugin => ({
@@ -70,7 +73,12 @@ async function problemsOfSeal(
     seal,
     previous,
     witnesses,
-  }: { signed: SignedText & { month: string }; seal: Seal; previous: SignedText | null; witnesses: ArchiveWitnesses | null },
+  }: {
+    signed: SignedText & { month: string };
+    seal: Seal;
+    previous: SignedText | null;
+    witnesses: ArchiveWitnesses | null;
+  },
 ): Promise<string[]> {
   const root = await readRoot(look, seal.rootSeal);
   const sums = await foldAccountSums(look, `${signed.month}-01`);

@@ -101,7 +101,7 @@ export class ParquetFile {
     if (rows.length === 0) return;
     const columnData = RECORD_COLUMNS.map(({ name, kind }, place) => ({
       name,
-      // Found by nobody, and kept in memory until the end.
+      // No reader needs it, and it would be kept in memory until the end.
       offsetIndex: false,
       data: rows.map((row) => valueOf(row[place] ?? null, kind)),
     }));
@@ -129,7 +129,7 @@ export async function* readParquet(path: string): AsyncGenerator<readonly Record
     async slice(start, end = size) {
       const bytes = Buffer.alloc(end - start);
       await handle.read(bytes, 0, bytes.length, start);
-      return bytes.buffer as ArrayBuffer;
+      return bytes.buffer;
     },
   };
   const metadata = await parquetMetadataAsync(file);
@@ -164,6 +164,5 @@ async function readRows(range: {
 function requireSchema(path: string, { schema }: FileMetaData): void {
   const found = schema.slice(1).map(({ name, type, repetition_type: repetition }) => `${name} ${type} ${repetition}`);
   const wanted = SCHEMA.slice(1).map(({ name, type, repetition_type: repetition }) => `${name} ${type} ${repetition}`);
-  if (found.join("\n") !== wanted.join("\n"))
-    throw new Error(`${path} has other columns than a file of the archive.`);
+  if (found.join("\n") !== wanted.join("\n")) throw new Error(`${path} has other columns than a file of the archive.`);
 }

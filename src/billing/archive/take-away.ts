@@ -134,8 +134,7 @@ async function untilUnlocked(client: ClientBase, work: () => Promise<void>): Pro
       });
     } catch (error) {
       if (!LOST_A_LOCK.has(sqlState(error)) || attempt === PATIENCE.attempts) throw error;
-      await sleep(PATIENCE.pauseMs * (1 + Math.random()));
+      await sleep(PATIENCE.pauseMs);
     }
   }
 }
-

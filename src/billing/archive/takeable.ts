@@ -51,7 +51,7 @@ export async function requireRolledUp(client: ClientBase, month: Month): Promise
 
 /** Refuses a month that is not as it was sealed, in the transaction that takes it away. Errors: LimitExceeded. */
 export async function requireTakeable(client: ClientBase, month: Month, seal: Seal): Promise<void> {
-  // Nobody writes into the month from here on. Readers go on.
+  // No writer comes into the month from here on. Readers go on.
   await client.query(`SET LOCAL lock_timeout = '5s'; LOCK TABLE ${month.table} IN SHARE MODE`);
   await requireOver(client, month);
   await requireRolledUp(client, month);

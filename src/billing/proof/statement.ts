@@ -11,7 +11,15 @@ import { leafText, sealText } from "./chain.ts";
 import { accountExists, readLines } from "./line-store.ts";
 import { merklePath, type PathStep } from "./merkle.ts";
 import { readLeaves, treeOf } from "./seal.ts";
-import { lastRoot, latestSeal, rootOfDay, sealsBetween, type SealWindow, type SignedRoot, windowsBetween } from "./seal-store.ts";
+import {
+  lastRoot,
+  latestSeal,
+  rootOfDay,
+  sealsBetween,
+  type SealWindow,
+  type SignedRoot,
+  windowsBetween,
+} from "./seal-store.ts";
 import type { RootSignature } from "./signing.ts";
 import { pathInTree } from "./tree.ts";
 

@@ -59,11 +59,13 @@ export function listLedgerEntries(
       let balance = await balanceBefore(look, accountId, shown);
       const { text, values } = NEWEST_LINES(accountId, shown, limit);
       const lines = await look<Row>(text, values);
-      return lines.filter(({ micros }) => micros >= first.micros).map((row) => {
-        const entry = entryOf(row, balance);
-        balance -= entry.amount;
-        return entry;
-      });
+      return lines
+        .filter(({ micros }) => micros >= first.micros)
+        .map((row) => {
+          const entry = entryOf(row, balance);
+          balance -= entry.amount;
+          return entry;
+        });
     }),
   );
 }

@@ -19,7 +19,13 @@ export const UsageArchiveAccount = defineEntity({
   name: "UsageArchiveAccount",
   tableName: "usage_archive_account",
   properties: {
-    accountId: p.manyToOne(Account).mapToPk().fieldName("account_id").deleteRule("no action").updateRule("no action").primary(),
+    accountId: p
+      .manyToOne(Account)
+      .mapToPk()
+      .fieldName("account_id")
+      .deleteRule("no action")
+      .updateRule("no action")
+      .primary(),
     month: day().primary(),
     requests: p.bigint("bigint"),
     inputTokensUncached: p.bigint("bigint"),
