@@ -5,6 +5,8 @@ import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { archiveMonths, dropMonths } from "../../src/billing/archive/archive-months.ts";
+import { exists, fileOf, writeMonth } from "../../src/billing/archive/archive-folder.ts";
+import { monthOf } from "../../src/billing/archive/month.ts";
 import { restoreMonths } from "../../src/billing/archive/restore-months.ts";
 import { verifyArchive } from "../../src/billing/archive/verify-archive.ts";
 import { summarizeUsage } from "../../src/billing/usage/summary.ts";
@@ -131,6 +133,16 @@ describe("an archive", () => {
     expect(violations.map(({ detail }) => detail)).toEqual([expect.stringContaining("is missing")]);
   });
 
+  it("gives no file its name whose records are others", async () => {
+    const month = monthOf(OLDEST);
+    const batches = async function* (): AsyncGenerator<never> {};
+    const check = ({ rows }: { rows: bigint }): void => {
+      throw new Error(`read back ${rows}`);
+    };
+    await expect(writeMonth(setup.folder, month, { batches: batches(), check })).rejects.toThrow("read back 0");
+    expect(await exists(join(setup.folder, fileOf(month)))).toBe(false);
+  });
+
   it("refuses to drop a table whose file is not as it was sealed", async () => {
     await setup.archive();
     {
@@ -167,6 +179,7 @@ describe("an archive", () => {
           await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
           return;
         }
+        if (step.endsWith("detach")) expect(isOver).toBe(true);
         if (!step.endsWith("wait")) return;
         // The mark has moved, and this reader's snapshot is of before: it reads the month, whole.
         void (async () => {

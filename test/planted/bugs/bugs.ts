@@ -5,6 +5,7 @@ import { ADMISSION_BUGS } from "./admission.ts";
 import { ALERT_BUGS } from "./alerts.ts";
 import { ANSWER_BUGS } from "./answers.ts";
 import { ATTEMPT_BUGS } from "./attempts.ts";
+import { ARCHIVE_BUGS } from "./archive.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { BACKUP_BUGS } from "./backups.ts";
 import { CALLER_BUGS } from "./callers.ts";
@@ -84,6 +85,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...NATIVE_RESPONSES_BUGS,
   ...FORGERY_BUGS,
   ...SEAL_BUGS,
+  ...ARCHIVE_BUGS,
   ...FORMAT_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,

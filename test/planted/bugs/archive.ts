@@ -1,0 +1,147 @@
+// Months of usage in the archive: what may be taken away and when, what counts for it, and what is found changed.
+
+import type { PlantedBug } from "../planted-bug.ts";
+
+const ARCHIVE = "src/billing/archive/";
+const read = (test: string) => ({ file: "test/archive/archive.test.ts", test });
+const stepped = (test: string) => ({ file: "test/archive/archive-steps.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const ARCHIVE_BUGS: readonly PlantedBug[] = [
+  {
+    name: "the audit of a balance leaves out what archived months charge",
+    edits: [
+      {
+        file: "src/ledger/audit/accounts.ts",
+        find: '- ${archivedCharge("r.account_id", "r.usage_through")} AS total',
+        replace: "AS total",
+      },
+    ],
+    noticedBy: read("leave the same sums, statements and books"),
+  },
+  {
+    name: "the trial balance leaves out what archived months charge",
+    edits: [
+      {
+        file: "src/ledger/trial-balance.ts",
+        find: "SELECT coalesce(sum(charge), 0) FROM ${ARCHIVED_SUMS} a",
+        replace: "SELECT 0 FROM ${ARCHIVED_SUMS} a LIMIT 1",
+      },
+    ],
+    noticedBy: read("leave the same sums, statements and books"),
+  },
+  {
+    name: "a month is archived while a request of it is open",
+    edits: [
+      {
+        file: `${ARCHIVE}takeable.ts`,
+        find: "(await client.query(OPEN_HOLD, [month.untilId])).rowCount !== 0",
+        replace: "(await client.query(OPEN_HOLD, [month.untilId])).rowCount === 2",
+      },
+    ],
+    noticedBy: stepped("refuses months that are too new"),
+  },
+  {
+    name: "a month is archived beside code that does not count the archive",
+    edits: [{ file: `${ARCHIVE}take-away.ts`, find: "older.rowCount !== 0", replace: "older.rowCount === -1" }],
+    noticedBy: stepped("refuses months that are too new"),
+  },
+  {
+    name: "a month is taken away that is not as it was sealed",
+    edits: [
+      { file: `${ARCHIVE}takeable.ts`, find: "found?.rows !== String(seal.rows)", replace: "found === undefined" },
+      { file: `${ARCHIVE}takeable.ts`, find: "|| found.cost !== String(seal.cost)", replace: "" },
+      { file: `${ARCHIVE}takeable.ts`, find: "|| found.charge !== String(seal.charge)", replace: "" },
+      { file: `${ARCHIVE}takeable.ts`, find: "await requireRolledUp(client, month);", replace: "" },
+    ],
+    noticedBy: stepped("notices records that came into a month behind its seal"),
+  },
+  {
+    name: "a partition is detached beneath readers of the former mark",
+    edits: [
+      {
+        file: `${ARCHIVE}archive-months.ts`,
+        find: "await waitForReaders(client, work.holder, work.signal);",
+        replace: "void waitForReaders;",
+      },
+    ],
+    noticedBy: stepped("waits for readers that began before a month was away"),
+  },
+  {
+    name: "two archives run at once",
+    edits: [{ file: `${ARCHIVE}archive-months.ts`, find: "rows[0]?.taken !== true", replace: "rows[0] === undefined" }],
+    noticedBy: stepped("never runs twice at once"),
+  },
+  {
+    name: "a file gets its name before it is read back",
+    edits: [{ file: `${ARCHIVE}archive-folder.ts`, find: "check(await foldFile(partial));", replace: "void check;" }],
+    noticedBy: stepped("gives no file its name whose records are others"),
+  },
+  {
+    name: "a table is dropped whose file is not compared",
+    edits: [
+      {
+        file: `${ARCHIVE}archive-months.ts`,
+        find: "requireSame(path, await foldFile(path), seal);\n    await onStep",
+        replace: "void path;\n    void seal;\n    await onStep",
+      },
+    ],
+    noticedBy: stepped("refuses to drop a table whose file is not as it was sealed"),
+  },
+  {
+    name: "a record that a posting names does not stay at hand",
+    edits: [
+      {
+        file: `${ARCHIVE}takeable.ts`,
+        find: "WHERE (u.account_id, u.request_id) IN (",
+        replace: "WHERE false AND (u.account_id, u.request_id) IN (",
+      },
+    ],
+    noticedBy: read("keep the requests at hand that postings name"),
+  },
+  {
+    name: "the audit takes the sums of archived months as they are",
+    edits: [
+      {
+        file: `${ARCHIVE}audit-archive.ts`,
+        find: "sums.accountsDigest !== seal.accountsDigest &&",
+        replace: "sums.accounts < 0 &&",
+      },
+    ],
+    noticedBy: read("are found changed: a flipped byte, a missing file, a changed total"),
+  },
+  {
+    name: "the audit takes the files of archived months as they are",
+    edits: [
+      {
+        file: `${ARCHIVE}audit-archive.ts`,
+        find: "known.some((manifest) => manifest.sha256 === sha256 && manifest.bytes === bytes)",
+        replace: "known.length > 0 && sha256 !== String(bytes)",
+      },
+    ],
+    noticedBy: read("are found changed: a flipped byte, a missing file, a changed total"),
+  },
+  {
+    name: "roll-ups of archived months are made again, of no record",
+    edits: [
+      { file: "src/billing/usage/roll-up.ts", find: "from: mark.archived,", replace: "from: 0," },
+      {
+        file: "src/billing/usage/roll-up.ts",
+        find: "from >= (mark?.archived ?? 0)",
+        replace: "mark !== undefined",
+      },
+    ],
+    noticedBy: read("keep roll-ups through a recount and further rounds"),
+  },
+  {
+    name: "a file of usage leaves out archived requests without a word",
+    edits: [
+      {
+        file: "src/billing/usage/usage-export.ts",
+        find: "if (last === undefined) await requireRecordsAtHand(look, accountId, selection);",
+        replace: "void requireRecordsAtHand;",
+      },
+    ],
+    noticedBy: read("refuse readers that need single requests"),
+  },
+];
