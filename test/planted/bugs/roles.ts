@@ -74,9 +74,7 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a developer opens the requests of others",
-    edits: [
-      edit("billing/usage/usage.ts", "record === null || ofKeys?.includes(record.keyId) === false", "record === null"),
-    ],
+    edits: [edit("billing/usage/usage.ts", "if (ofKeys?.includes(record.keyId) === false)", "if (record === null)")],
     noticedBy: isolation("lists, opens, sums and exports the own requests alone"),
   },
   {
