@@ -27,10 +27,10 @@ const RUPIAH = 1_000_000n;
 const MONTHS = 4;
 
 /** The months with usage, oldest first: the newest is over for longer than what is kept. */
-export function archivedMonths(): string[] {
+export function archivedMonths(months = MONTHS): string[] {
   const now = new Date();
-  return Array.from({ length: MONTHS }, (_, back) => {
-    const month = now.getUTCMonth() - KEEP_MONTHS - MONTHS + back;
+  return Array.from({ length: months }, (_, back) => {
+    const month = now.getUTCMonth() - KEEP_MONTHS - months + back;
     return new Date(Date.UTC(now.getUTCFullYear(), month, 1)).toISOString().slice(0, 7);
   });
 }
@@ -70,20 +70,31 @@ export class ArchiveSetup {
     this.named = parts.named;
   }
 
-  /** `perMonth`: requests of each account and month. */
-  static async create({ perMonth = 60, accounts: count = 3 } = {}): Promise<ArchiveSetup> {
-    const money = await MoneySetup.create("embedded");
+  static async create(size: Parameters<typeof ArchiveSetup.on>[1] = {}): Promise<ArchiveSetup> {
+    return ArchiveSetup.on(await MoneySetup.create("embedded"), size);
+  }
+
+  /** On money that is set up already. `perMonth`: requests of each account and month. `months`: how many of them. */
+  static async on(
+    money: MoneySetup,
+    {
+      perMonth = 60,
+      accounts: count = 3,
+      months = MONTHS,
+    }: { perMonth?: number; accounts?: number; months?: number } = {},
+  ): Promise<ArchiveSetup> {
     const accounts: string[] = [];
     const keyIds: string[] = [];
     for (let n = 0; n < count; n += 1) {
       accounts.push(await money.account(1_000_000_000n * RUPIAH));
       keyIds.push(await money.key(accounts[n] ?? ""));
     }
-    const [first = ""] = archivedMonths();
+    const names = archivedMonths(months);
+    const [first = "", second = ""] = names;
     await money.asOwner(`SELECT * FROM ensure_usage_partitions('${first}-01', 36)`);
     for (const [place, account] of accounts.entries())
-      for (const month of archivedMonths()) await fill(money, { account, key: keyIds[place] ?? "", month, perMonth });
-    const named = await nameRequests(money, accounts[0] ?? "", keyIds[0] ?? "");
+      for (const month of names) await fill(money, { account, key: keyIds[place] ?? "", month, perMonth });
+    const named = await nameRequests(money, { account: accounts[0] ?? "", key: keyIds[0] ?? "", first, second });
     await rollUpUsage(money.pool);
     await sealDays(money.pool, { keys: [KEY], share: 1 });
     const folder = await mkdtemp(join(tmpdir(), "saldo-archive-"));
@@ -139,8 +150,10 @@ async function fill(
 }
 
 /** Requests that stay at hand, each for its own reason. */
-async function nameRequests(money: MoneySetup, account: string, key: string) {
-  const [first = "", second = ""] = archivedMonths();
+async function nameRequests(
+  money: MoneySetup,
+  { account, key, first, second }: Readonly<Record<"account" | "key" | "first" | "second", string>>,
+) {
   const make = async ({ at, settled, text, loss = 0, basis = "exact" }: Made): Promise<string> => {
     const [row] = (await money.asOwner(`
       INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price,
