@@ -104,6 +104,6 @@ async function archived<Done>(
   return withAuditLog(
     await operatorHere(database),
     () => Promise.resolve(done),
-    () => ({ action, subject: null, reason: null, facts: { months: done.length } }),
+    () => ({ action, subject: null, reason: null, facts: { months: done.length }, inAccount: null }),
   );
 }

@@ -1434,6 +1434,8 @@ CREATE TABLE usage_kept (
 CREATE INDEX usage_kept_request ON public.usage_kept USING btree (request_id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_kept FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_kept FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT SELECT ON usage_kept TO saldo_ledger;
+GRANT SELECT ON usage_kept TO saldo_request;
 GRANT SELECT ON usage_kept TO saldo_serve;
 
 CREATE TABLE usage_record (

@@ -186,6 +186,7 @@ describe.each(testBackends())("a session of the request login on the %s server",
         "schema public: USAGE",
         "settle_request: EXECUTE",
         "synchronous_standbys: EXECUTE",
+        "usage_kept: SELECT",
         "usage_record: SELECT",
       ]
     `);

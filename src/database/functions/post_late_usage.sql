@@ -19,6 +19,11 @@ BEGIN
   SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM lock_accounts(ARRAY[account]) a;
   SELECT u.cost, u.charge, u.key_id INTO recovered_cost, recovered_charge, key FROM usage_record u
   WHERE u.account_id = account AND u.request_id = request AND u.basis = 'recovered';
+  -- The month of the request may be in the archive. Of such records a copy stays at hand.
+  IF NOT FOUND THEN
+    SELECT k.cost, k.charge, k.key_id INTO recovered_cost, recovered_charge, key FROM usage_kept k
+    WHERE k.account_id = account AND k.request_id = request AND k.basis = 'recovered';
+  END IF;
   IF NOT FOUND THEN RETURN; END IF;
 
   SELECT l.charge INTO late FROM late_usage l WHERE l.account_id = account AND l.request_id = request;

@@ -100,3 +100,5 @@ ALTER TABLE usage_archive_step ENABLE ALWAYS TRIGGER append_only, ENABLE ALWAYS 
 ALTER TABLE usage_kept ENABLE ALWAYS TRIGGER append_only, ENABLE ALWAYS TRIGGER append_only_truncate;
 
 GRANT SELECT ON usage_archive, usage_archive_account, usage_archive_file, usage_archive_step, usage_archive_mark, usage_kept TO saldo_serve;
+-- A late settlement of an archived month finds the record of recovery here.
+GRANT SELECT ON usage_kept TO saldo_ledger, saldo_request;

@@ -11,10 +11,12 @@ import { meteringColumn, otherTokensColumn } from "./token-columns.ts";
 
 const LONE = `SELECT * FROM settle_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`;
 
-// $1 accounts, $2 requests: the settled ones of these.
+const SETTLED = "account_id = ANY ($1::uuid[]) AND request_id = ANY ($2::uuid[])";
+// $1 accounts, $2 requests: the settled ones of these. A spool may be older than the archive: what recovery wrote is still at hand then.
 const RECALL = `
-SELECT request_id, cost, charge, basis = 'recovered' FROM usage_record
-WHERE account_id = ANY ($1::uuid[]) AND request_id = ANY ($2::uuid[])`;
+SELECT request_id, cost, charge, basis = 'recovered' FROM usage_record WHERE ${SETTLED}
+UNION
+SELECT request_id, cost, charge, true FROM usage_kept WHERE basis = 'recovered' AND ${SETTLED}`;
 
 /** The written record of a settlement, new or old. Only recovery writes the basis `recovered`. */
 export type WrittenUsage = SettledUsage & { readonly isRecovered: boolean };
