@@ -59,8 +59,8 @@ export class ArchiveSetup {
   readonly accounts: readonly string[];
   readonly keyIds: readonly string[];
   readonly folder: string;
-  /** Requests that are named by postings: of a loss, of recovery with a late charge, with a note. */
-  readonly named: Readonly<Record<"lost" | "recovered" | "noted", string>>;
+  /** Requests that stay at hand: of a loss, of recovery with a late charge, of recovery without one yet, with a note. */
+  readonly named: Readonly<Record<"lost" | "recovered" | "owed" | "noted", string>>;
 
   private constructor(parts: Pick<ArchiveSetup, "money" | "accounts" | "keyIds" | "folder" | "named">) {
     this.money = parts.money;
@@ -172,6 +172,7 @@ async function nameRequests(
     VALUES ('${account}', '${lost}', '${lost}', 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', 1000, 'uncollected')`);
   const recovered = await make({ at: inside, settled: soon, text: "recovered", basis: "recovered" });
   await postLateUsage(money.opened.database, settlement(account, recovered, 250));
+  const owed = await make({ at: inside, settled: soon, text: "owed", basis: "recovered" });
   const noted = await make({ at: inside, settled: soon, text: "noted" });
   await withTransaction(money.opened.database, (client) =>
     creditUsageByOperator(client, { requestId: noted, amount: 400n, note: "a test", name: "one" }),
@@ -183,5 +184,5 @@ async function nameRequests(
   await make({ at: `${utc} ${justBefore}`, settled: `${utc} + interval '2 s'`, text: "utc" });
   await make({ at: `${jakarta} ${justBefore}`, settled: `${jakarta} + interval '2 s'`, text: "jakarta" });
   await make({ at: inside, settled: `${utc} + interval '5 days'`, text: "late" });
-  return { lost, recovered, noted };
+  return { lost, recovered, owed, noted };
 }

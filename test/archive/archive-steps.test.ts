@@ -114,7 +114,7 @@ describe("the steps of an archive", () => {
         void (async () => {
           for (let look = 0; look < 5; look += 1) {
             const { rows } = await reader.query<{ count: number }>(statement);
-            expect(rows).toEqual([{ count: 2 * MONTHS.length * 20 + 6 }]);
+            expect(rows).toEqual([{ count: 2 * MONTHS.length * 20 + 7 }]);
           }
           isOver = true;
           await reader.query("COMMIT");

@@ -20,10 +20,11 @@ const WAIT_MS = 100;
 const MARK = `SELECT to_char(before_month, 'YYYY-MM') AS month FROM usage_archive_mark`;
 const MOVE_MARK = `UPDATE usage_archive_mark SET before_month = $1::date, before_id = $2::uuid WHERE before_month = $3::date`;
 const REQUIRE_CODE = "SELECT * FROM require_code($1)";
-const OLDER_TRANSACTIONS = `
-SELECT count(*)::int AS count FROM pg_stat_activity
-WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> ALL ($1::int[]) AND xact_start < to_timestamp($2::float8)`;
-const MOMENT = `SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds`;
+// Each open transaction locks its own number, which every login sees. When one began is seen by superusers alone. Vacuum has no user.
+const OPEN_TRANSACTIONS = `
+SELECT l.virtualxid AS id FROM pg_locks l JOIN pg_stat_activity s ON s.pid = l.pid
+WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND l.granted AND s.usesysid IS NOT NULL
+  AND s.datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.pid <> ALL ($1::int[])`;
 const LOST_A_LOCK: ReadonlySet<string | undefined> = new Set([sqlStates.lockTimeout, sqlStates.deadlock]);
 
 /** The first month whose records count in the table. */
@@ -75,11 +76,12 @@ async function moveMark(client: ClientBase, { fromId, name }: Month, from: strin
 /** Waits until no transaction is open that was before this moment. `holder`: the connection that holds the archive's lock. */
 export async function waitForReaders(client: ClientBase, holder: number, signal?: AbortSignal): Promise<void> {
   const own = (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid ?? 0;
-  const seconds = (await client.query<{ seconds: number }>(MOMENT)).rows[0]?.seconds ?? 0;
-  for (;;) {
-    const { rows } = await client.query<{ count: number }>(OLDER_TRANSACTIONS, [[own, holder], seconds]);
-    if (rows[0]?.count === 0) return;
+  const open = async (): Promise<string[]> =>
+    (await client.query<{ id: string }>(OPEN_TRANSACTIONS, [[own, holder]])).rows.map(({ id }) => id);
+  for (let older = await open(); older.length > 0;) {
     await sleep(WAIT_MS, undefined, signal === undefined ? {} : { signal });
+    const now = new Set(await open());
+    older = older.filter((id) => now.has(id));
   }
 }
 

@@ -2,7 +2,7 @@
 // seal on. Where a chain differs, the marks of its lines find the row.
 
 import type { Look } from "../../database/throttled-reader.ts";
-import type { AuditFindings } from "../../ledger/audit/findings.ts";
+import type { AuditFindings, Violation } from "../../ledger/audit/findings.ts";
 import type { AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { readArchiveMark } from "../../ledger/archived-usage.ts";
 import { MARK_BYTES, markOf, sha256 } from "./chain.ts";
@@ -45,15 +45,13 @@ export const sealAudit = (keys: readonly Pick<ProofKey, "publicKey">[] | null): 
     if (last === undefined) return;
     let untilMicros = 0n;
     const tree = new GrowingTree();
-    const firstMicros = await firstMicrosAtHand(look);
     const windows = await windowsBetween(look, 0, last.seal);
     for (const window of windows) {
       const subject = String(window.seal);
       if (window.fromMicros !== untilMicros)
         findings.add([{ check: ROOT_CHECK, subject, detail: "the window does not begin where the one before ends" }]);
       untilMicros = window.untilMicros;
-      // The lines of earlier windows are in the archive: its seals and this root prove them.
-      if (window.fromMicros >= firstMicros) await checkChains(look, findings, window);
+      await checkChains(look, findings, window);
       await checkHouse(look, findings, window);
       await takeLeaves(look, findings, { window, tree });
       if (window.hasRoot) await checkRoot(look, findings, { window, tree });
@@ -97,7 +95,16 @@ async function firstMicrosAtHand(look: Look): Promise<bigint> {
   return BigInt(Date.parse(`${month}-01T00:00:00Z`)) * 1_000n;
 }
 
+/** Checks a window whose lines are at hand. Those of earlier ones are in the archive: its seals and this root prove them. */
 async function checkChains(look: Look, findings: Findings, window: SealWindow): Promise<void> {
+  if (window.fromMicros < (await firstMicrosAtHand(look))) return;
+  const found: Violation[] = [];
+  await checkChainsAtHand(look, { add: (violations) => void found.push(...violations) }, window);
+  // The month may have been archived meanwhile, and some of its lines were missing then.
+  if (found.length > 0 && window.fromMicros >= (await firstMicrosAtHand(look))) findings.add(found);
+}
+
+async function checkChainsAtHand(look: Look, findings: Findings, window: SealWindow): Promise<void> {
   const sealed = new Set<string>();
   for await (const seal of sealsOfWindow(look, window.seal)) {
     sealed.add(seal.accountId);

@@ -77,6 +77,8 @@ export async function* exportStatement(
   for (const window of windows) {
     const sealed = seals.get(window.seal);
     for await (const { text } of readLines(look, accountId, window)) yield text;
+    // A month that was archived meanwhile was whole for as long as it was at hand.
+    await requireLinesAtHand(look, accountId, [window]);
     if (sealed !== undefined) yield sealText(sealed);
   }
   yield JSON.stringify({ type: "proof", ...proof });

@@ -7,7 +7,7 @@
 
 import { type Page, type PageRequest, readPageBehind } from "../../kernel/paging.ts";
 import type { Pool } from "pg";
-import { NotFound } from "../../kernel/errors.ts";
+import { LimitExceeded, NotFound } from "../../kernel/errors.ts";
 import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { BEFORE_ALL_LINES, type LinePlace, readLinePlace, tokenOf } from "./line-place.ts";
 import { readArchivedPart } from "../../ledger/archived-usage.ts";
@@ -72,7 +72,7 @@ export function listLedgerEntries(
 
 /**
  * The lines behind one, oldest first, each with the balance that follows from the one before. Undefined: from the first. Months whose requests
- * are in the archive are one line, with what they come to.
+ * are in the archive are one line, with what they come to. Errors: LimitExceeded when requests behind the last line were archived since.
  */
 export async function selectOldestLines(
   look: Look,
@@ -81,6 +81,8 @@ export async function selectOldestLines(
   limit: number,
 ): Promise<LedgerEntry[]> {
   const before = last === undefined ? await archivedLine(look, accountId) : null;
+  if (last !== undefined && last.place.micros < (await firstPlaceAtHand(look, accountId)).micros)
+    throw new LimitExceeded("A month of this file was archived while it was read. Begin the file again.");
   const behind = last ?? before;
   let runningBalance = behind?.runningBalance ?? 0n;
   const rest = before === null ? limit : limit - 1;

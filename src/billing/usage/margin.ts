@@ -151,6 +151,8 @@ export async function reportMargin(
     add(key, { credited: BigInt(credited) });
   }
   for (const row of await look<UsageRow>(lateOf(KEYS[by]), range)) add(row.key, fromRow(row));
+  // A report may take hours, and a month be archived meanwhile.
+  await requireMonthsAtHand(look, startMs);
   const total = [...lines.values()].reduce(sum, NOTHING);
   return { lines: new Map([...lines].toSorted(([, a], [, b]) => (a.margin < b.margin ? -1 : 1))), total };
 }

@@ -139,7 +139,8 @@ export function exportUsage(
       const fromId = last === undefined ? selection.fromId : idAfter(last.requestId);
       const slice = { ...selection, fromId, limit: RECORDS_PER_PIECE };
       return readOneSnapshot(source, async (look) => {
-        if (last === undefined) await requireRecordsAtHand(look, accountId, selection);
+        // Each time: a month may be archived while the file is read.
+        await requireRecordsAtHand(look, accountId, slice);
         return selectOldest(look, accountId, slice);
       });
     },

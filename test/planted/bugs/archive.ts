@@ -4,6 +4,8 @@ import type { PlantedBug } from "../planted-bug.ts";
 
 const ARCHIVE = "src/billing/archive/";
 const read = (test: string) => ({ file: "test/archive/archive.test.ts", test });
+const beside = (test: string) => ({ file: "test/archive/archive-readers.test.ts", test });
+const late = (test: string) => ({ file: "test/archive/archive-hazards.test.ts", test });
 const stepped = (test: string) => ({ file: "test/archive/archive-steps.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -17,7 +19,7 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
         replace: "AS total",
       },
     ],
-    noticedBy: read("leave the same sums, statements and books"),
+    noticedBy: beside("finds no balance wrong whose month is archived between two pages"),
   },
   {
     name: "the trial balance leaves out what archived months charge",
@@ -25,7 +27,7 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
       {
         file: "src/ledger/trial-balance.ts",
         find: "SELECT coalesce(sum(charge), 0) FROM ${ARCHIVED_SUMS} a",
-        replace: "SELECT 0 FROM ${ARCHIVED_SUMS} a LIMIT 1",
+        replace: "SELECT 0",
       },
     ],
     noticedBy: read("leave the same sums, statements and books"),
@@ -82,8 +84,8 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: `${ARCHIVE}archive-months.ts`,
-        find: "requireSame(path, await foldFile(path), seal);\n    await onStep",
-        replace: "void path;\n    void seal;\n    await onStep",
+        find: "requireSame(path, await foldFile(path), seal);\n    await onStep(`${name} drop`",
+        replace: "void path;\n    void seal;\n    await onStep(`${name} drop`",
       },
     ],
     noticedBy: stepped("refuses to drop a table whose file is not as it was sealed"),
@@ -138,10 +140,98 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/billing/usage/usage-export.ts",
-        find: "if (last === undefined) await requireRecordsAtHand(look, accountId, selection);",
+        find: "await requireRecordsAtHand(look, accountId, slice);",
         replace: "void requireRecordsAtHand;",
       },
     ],
     noticedBy: read("refuse readers that need single requests"),
+  },
+  {
+    name: "a file of usage leaves out requests that are archived while it is read",
+    edits: [
+      {
+        file: "src/billing/usage/usage-export.ts",
+        find: "await requireRecordsAtHand(look, accountId, slice);",
+        replace: "if (last === undefined) await requireRecordsAtHand(look, accountId, slice);",
+      },
+    ],
+    noticedBy: beside("ends a file of"),
+  },
+  {
+    name: "a file of the ledger leaves out requests that are archived while it is read",
+    edits: [
+      {
+        file: "src/billing/usage/ledger-entries.ts",
+        find: "last !== undefined && last.place.micros <",
+        replace: "last !== undefined && last.place.micros - last.place.micros >",
+      },
+    ],
+    noticedBy: beside("ends a file of"),
+  },
+  {
+    name: "a statement leaves out requests that are archived while it is read",
+    edits: [
+      {
+        file: "src/billing/proof/statement.ts",
+        find: "await requireLinesAtHand(look, accountId, [window]);",
+        replace: "",
+      },
+    ],
+    noticedBy: beside("ends a file of"),
+  },
+  {
+    name: "the audit of seals misses the lines of a month that is archived meanwhile",
+    edits: [
+      {
+        file: "src/billing/proof/audit-seals.ts",
+        find: "if (found.length > 0 && window.fromMicros >= (await firstMicrosAtHand(look)))",
+        replace: "",
+      },
+    ],
+    noticedBy: beside("finds nothing wrong in seals whose month is archived"),
+  },
+  {
+    name: "the audit of roll-ups misses the records of a month that is archived meanwhile",
+    edits: [
+      {
+        file: "src/billing/usage/audit-roll-ups.ts",
+        find: "greatest($2::int, quarter_of(${FIRST_ID_AT_HAND}))",
+        replace: "$2::int",
+      },
+    ],
+    noticedBy: beside("finds nothing wrong in roll-ups whose month is archived"),
+  },
+  {
+    name: "a late charge of an archived month is forgotten",
+    edits: [
+      {
+        file: "src/database/functions/post_late_usage.sql",
+        find: "AND k.request_id = request AND k.basis = 'recovered'",
+        replace: "AND k.request_id = request AND k.basis = 'exact'",
+      },
+    ],
+    noticedBy: late("a settlement that a spool has kept since"),
+  },
+  {
+    name: "a spool that is older than the archive is not settled",
+    edits: [
+      {
+        file: "src/ledger/group-commit/settlement.ts",
+        find: "FROM usage_kept WHERE basis = 'recovered' AND",
+        replace: "FROM usage_kept WHERE basis = 'exact' AND",
+      },
+    ],
+    noticedBy: late("a settlement that a spool has kept since"),
+  },
+  {
+    name: "readers of other logins are not waited for",
+    edits: [
+      {
+        file: `${ARCHIVE}take-away.ts`,
+        find: "AND s.usesysid IS NOT NULL",
+        replace: "AND s.xact_start IS NOT NULL",
+      },
+    ],
+    noticedBy: late("an owner that is no superuser waits for the transactions of others"),
   },
 ];
