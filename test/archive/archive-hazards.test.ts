@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dropMonths } from "../../src/billing/archive/archive-months.ts";
 import { restoreMonths } from "../../src/billing/archive/restore-months.ts";
 import { waitForReaders } from "../../src/billing/archive/take-away.ts";
+import { verifyArchive } from "../../src/billing/archive/verify-archive.ts";
+import { recountUsage } from "../../src/billing/usage/roll-up.ts";
 import { getUsageRecord, listUsage } from "../../src/billing/usage/usage.ts";
 import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { CODE_NUMBER, schemaCode } from "../../src/database/migrations/migrations.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { settlement, SOUND } from "../money/money-setup.ts";
-import { ArchiveSetup, firstKept } from "./archive-setup.ts";
+import { ArchiveSetup, archivedMonths, firstKept, KEY } from "./archive-setup.ts";
 
 const OWNER = `owner_${uuidv7().replaceAll("-", "")}`;
 const BEFORE_ARCHIVES = (schemaCode.migrations.find(({ name }) => name === "usage-archive")?.number ?? 0) - 1;
@@ -67,6 +69,32 @@ describe("behind an archive", () => {
     await setup.work((work) => restoreMonths(work, { folder: setup.folder }));
     await expect(start(BEFORE_ARCHIVES)).rejects.toThrow("older than this database allows");
     expect(await setup.audit()).toEqual(SOUND);
+  });
+
+  it("a folder that is newer than the books is taken up where it has their records, and refused where it has others", async () => {
+    const { money } = setup;
+    const [accountId = ""] = setup.accounts;
+    const tables = ["usage_archive_step", "usage_archive_file", "usage_archive", "usage_archive_account", "usage_kept"];
+    // Books of before the archive, as a restored backup has them.
+    const forget = () =>
+      money.asOwner(`SET session_replication_role = replica;
+        ${tables.map((table) => `ALTER TABLE ${table} DISABLE TRIGGER append_only; DELETE FROM ${table}; ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only;`).join("\n")}
+        UPDATE usage_archive_mark SET before_month = '1970-01-01', before_id = '00000000-0000-0000-0000-000000000000'`);
+    await forget();
+    expect((await setup.archive()).map(({ month }) => month)).toEqual(archivedMonths());
+    expect(await setup.audit()).toEqual(SOUND);
+    expect(await verifyArchive(setup.folder, { key: KEY.publicKey })).toMatchObject({
+      ok: true,
+      months: archivedMonths(),
+    });
+
+    await setup.work((work) => restoreMonths(work, { folder: setup.folder }));
+    await forget();
+    // A request that came in the lost time, and is in the file alone.
+    await money.asOwner(`SET session_replication_role = replica; ALTER TABLE usage_record DISABLE TRIGGER append_only;
+      DELETE FROM usage_record WHERE request_id = '${plain}'; ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only`);
+    await recountUsage(money.pool, accountId);
+    await expect(setup.archive()).rejects.toThrow("is not as it was sealed");
   });
 
   it("an owner that is no superuser waits for the transactions of others", async () => {

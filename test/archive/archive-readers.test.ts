@@ -92,7 +92,7 @@ describe("a reader beside an archive", () => {
       { details: [{ rule: "statement.archived" }] },
     ],
   ])("ends a file of %s with an error where a month of it is archived meanwhile", async (_, read, error) => {
-    const file = read() as AsyncGenerator<string, void>;
+    const file = read();
     await file.next();
     await setup.archive();
     await expect(Array.fromAsync(file)).rejects.toMatchObject(error);
