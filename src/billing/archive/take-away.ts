@@ -8,15 +8,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import { LimitExceeded } from "../../kernel/errors.ts";
+import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { PATIENCE } from "../../database/schema/apply.ts";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
-import { addStep, attachedMonths } from "./archive-store.ts";
+import { addStep, attachedMonths, sealBefore } from "./archive-store.ts";
 import { keepRecords, requireTakeable } from "./takeable.ts";
 import { type Month, monthAfter } from "./month.ts";
 import type { Seal } from "./signed-text.ts";
 
 const NEEDED_CODE = "usage-archive";
 const WAIT_MS = 100;
+/** Where the mark is while no month is in the archive. */
+const BEFORE_ALL_MONTHS = { name: "1970-01", fromId: BEFORE_ALL_IDS };
 const MARK = `SELECT to_char(before_month, 'YYYY-MM') AS month FROM usage_archive_mark`;
 const MOVE_MARK = `UPDATE usage_archive_mark SET before_month = $1::date, before_id = $2::uuid WHERE before_month = $3::date`;
 const REQUIRE_CODE = "SELECT * FROM require_code($1)";
@@ -68,7 +71,11 @@ export async function moveMarkBehind(client: ClientBase, month: Month, seal: Sea
   });
 }
 
-async function moveMark(client: ClientBase, { fromId, name }: Month, from: string): Promise<void> {
+async function moveMark(
+  client: ClientBase,
+  { fromId, name }: Pick<Month, "fromId" | "name">,
+  from: string,
+): Promise<void> {
   const moved = await client.query(MOVE_MARK, [`${name}-01`, fromId, `${from}-01`]);
   if (moved.rowCount !== 1) throw new Error("Another archive has moved the mark.");
 }
@@ -114,7 +121,8 @@ export async function attach(client: ClientBase, month: Month, { isAttached }: {
     });
   }
   await transact(client, async () => {
-    await moveMark(client, month, monthAfter(month).name);
+    const isOldest = (await sealBefore(client, month)) === null;
+    await moveMark(client, isOldest ? BEFORE_ALL_MONTHS : month, monthAfter(month).name);
     await addStep(client, month, "restored");
   });
 }
