@@ -6,6 +6,7 @@ const ARCHIVE = "src/billing/archive/";
 const read = (test: string) => ({ file: "test/archive/archive.test.ts", test });
 const beside = (test: string) => ({ file: "test/archive/archive-readers.test.ts", test });
 const late = (test: string) => ({ file: "test/archive/archive-hazards.test.ts", test });
+const refused = (test: string) => ({ file: "test/archive/archive-refusals.test.ts", test });
 const stepped = (test: string) => ({ file: "test/archive/archive-steps.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -41,12 +42,12 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
         replace: "(await client.query(OPEN_HOLD, [month.untilId])).rowCount === 2",
       },
     ],
-    noticedBy: stepped("refuses months that are too new"),
+    noticedBy: refused("refuses months that are too new"),
   },
   {
     name: "a month is archived beside code that does not count the archive",
     edits: [{ file: `${ARCHIVE}take-away.ts`, find: "older.rowCount !== 0", replace: "older.rowCount === -1" }],
-    noticedBy: stepped("refuses months that are too new"),
+    noticedBy: refused("refuses months that are too new"),
   },
   {
     name: "a month is taken away that is not as it was sealed",
@@ -56,7 +57,7 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
       { file: `${ARCHIVE}takeable.ts`, find: "|| found.charge !== String(seal.charge)", replace: "" },
       { file: `${ARCHIVE}takeable.ts`, find: "await requireRolledUp(client, month);", replace: "" },
     ],
-    noticedBy: stepped("notices records that came into a month behind its seal"),
+    noticedBy: refused("notices records that came into a month behind its seal"),
   },
   {
     name: "a partition is detached beneath readers of the former mark",
@@ -77,7 +78,7 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
   {
     name: "a file gets its name before it is read back",
     edits: [{ file: `${ARCHIVE}archive-folder.ts`, find: "check(await foldFile(partial));", replace: "void check;" }],
-    noticedBy: stepped("gives no file its name whose records are others"),
+    noticedBy: refused("gives no file its name whose records are others"),
   },
   {
     name: "a table is dropped whose file is not compared",
@@ -88,7 +89,7 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
         replace: "void path;\n    void seal;\n    await onStep(`${name} drop`",
       },
     ],
-    noticedBy: stepped("refuses to drop a table whose file is not as it was sealed"),
+    noticedBy: refused("refuses to drop a table whose file is not as it was sealed"),
   },
   {
     name: "a record that a posting names does not stay at hand",
