@@ -5,6 +5,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "The database itself: sessions, transactions, changes of the schema, bounded reads.": [
     "app/observability/database-room.ts",
     "app/observability/database-watch.ts",
+    "commands/doctor/proof.ts",
     "database/backup/base-backup.ts",
     "database/backup/replication-command.ts",
     "database/backup/restore-cluster.ts",
