@@ -1,5 +1,4 @@
-// An archive that is ended between any two steps, one that may not begin yet, and the way back: the end is the same, and nothing that
-// comes again has a second effect.
+// An archive and its way back, step by step: taken up again, alone, and behind its readers.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
