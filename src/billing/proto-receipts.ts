@@ -25,6 +25,8 @@ export type ReceiptServiceDependencies = {
   readonly pdf: Pick<PdfMaker, "make">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** Whether no receipt is issued, because no seller is set. */
+  readonly isSellerMissing: () => Promise<boolean>;
 };
 
 /** Makes the service. Every method acts on the caller's own account; a receipt of another account is not found. */
@@ -32,11 +34,13 @@ export function createReceiptService({
   database: { pool },
   pdf,
   accountOf,
+  isSellerMissing,
 }: ReceiptServiceDependencies): ServiceImpl<typeof ReceiptService> {
   return {
     async listReceipts({ pageSize, pageToken }, context) {
       const page = await listReceipts(pool, { accountId: accountOf(context), pageSize, pageToken });
-      return { receipts: page.items.map(toProtoReceipt), nextPageToken: page.nextPageToken };
+      const sellerMissing = await isSellerMissing();
+      return { receipts: page.items.map(toProtoReceipt), nextPageToken: page.nextPageToken, sellerMissing };
     },
 
     async getReceipt({ receiptId }, context) {

@@ -25,7 +25,7 @@ import {
 } from "./proto-usage.ts";
 import { groupByPerson, summarizeUsage } from "./usage/summary.ts";
 import { DEFAULT_TIME_ZONE } from "./usage/time-zone.ts";
-import { exportUsage, type KeyNames } from "./usage/usage-export.ts";
+import { exportUsage, type KeyMembers, type KeyNames } from "./usage/usage-export.ts";
 import { getUsageRecord, listUsage } from "./usage/usage.ts";
 
 export type BillingServiceDependencies = {
@@ -40,6 +40,8 @@ export type BillingServiceDependencies = {
   readonly isOperator?: (context: HandlerContext) => boolean;
   /** The names of an account's keys, for files. Left out: files have none. */
   readonly keyNames?: (accountId: string) => Promise<KeyNames>;
+  /** The members who made an account's keys, for files. Left out: files name none. */
+  readonly keyMembers?: (accountId: string) => Promise<KeyMembers>;
   /** Who made each key of an account, as far as a person did. Left out: no person did. */
   readonly keyMakers?: (accountId: string) => Promise<ReadonlyMap<string, string>>;
 };
@@ -65,6 +67,7 @@ export function createBillingService({
   visibleKeysOf,
   isOperator = () => false,
   keyNames = async () => new Map(),
+  keyMembers = async () => new Map(),
   keyMakers = async () => new Map(),
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
   const { pool, reads } = database;
@@ -120,11 +123,12 @@ export function createBillingService({
 
     async *exportUsage({ filter, timeZone }, context) {
       const accountId = accountOf(context);
-      const names = await keyNames(accountId);
+      const [names, members] = await Promise.all([keyNames(accountId), keyMembers(accountId)]);
       const read = reads.beginRead();
       const pieces = exportUsage(read, {
         accountId,
         keyNames: names,
+        keyMembers: members,
         filter: await visible(filter, context),
         timeZone: timeZone || DEFAULT_TIME_ZONE,
         signal: context.signal,

@@ -8,6 +8,8 @@ import { rupiahText } from "../kernel/rupiah-text.ts";
 import { NOBODY, type Party, readParty } from "./receipts/party.ts";
 import type { TaxRule } from "./receipts/tax.ts";
 
+type Queryable = Pick<Pool | PoolClient, "query">;
+
 /** The current settings. */
 export type BillingSettings = {
   /** The credit of a new account, in micro-rupiah; 0: none. */
@@ -35,7 +37,7 @@ const REQUIRE_CODE = "SELECT * FROM require_code($1)";
 const MAX_MEETINGS = 10;
 
 /** Reads the settings. The welcome credit and the tax are 0 until an operator sets them. */
-export async function readBillingSettings(client: Pool | PoolClient): Promise<BillingSettings> {
+export async function readBillingSettings(client: Queryable): Promise<BillingSettings> {
   const credit = await lastOf(client, WELCOME_CREDIT);
   const seller = await lastOf(client, SELLER);
   const tax = await lastOf(client, TAX);
@@ -117,10 +119,7 @@ async function set(
   throw new LimitExceeded("Others are changing this setting. Look at it and try again.");
 }
 
-async function lastOf(
-  client: Pool | PoolClient,
-  name: string,
-): Promise<{ version: number; value: string } | undefined> {
+async function lastOf(client: Queryable, name: string): Promise<{ version: number; value: string } | undefined> {
   return (await client.query<{ version: number; value: string }>(LAST, [name])).rows[0];
 }
 

@@ -1,11 +1,15 @@
 import Negotiator from "negotiator";
 
-/** The languages of texts that a browser is shown without the dashboard, the usual one first. */
-const LANGUAGES = ["id", "en"] as const;
+/** The languages of texts that a browser is shown without the dashboard, first the one for readers of others. */
+const LANGUAGES = ["en", "id"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The language that an Accept-Language header prefers. Indonesian, where it prefers neither. */
-export function preferredLanguage(acceptLanguage: string | undefined): Language {
-  const preferred = new Negotiator({ headers: { "accept-language": acceptLanguage } }).language(LANGUAGES);
-  return preferred === "en" ? "en" : "id";
+/**
+ * The language that an Accept-Language header prefers. English, where it names others only: more of their readers know it.
+ * `whenNone` where it names none.
+ */
+export function preferredLanguage(acceptLanguage: string | undefined, whenNone: Language = "id"): Language {
+  const negotiator = new Negotiator({ headers: { "accept-language": acceptLanguage } });
+  if (negotiator.languages().every((language) => language === "*")) return whenNone;
+  return negotiator.language(LANGUAGES) === "id" ? "id" : "en";
 }

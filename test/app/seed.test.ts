@@ -53,6 +53,13 @@ it(
     );
     const bases = ["drained", "estimated", "exact", "free"];
     expect(usage).toMatchObject({ requests: seeded["requests"], models: 4, keys: 3, bases });
+    const [failed] = await rows(
+      `SELECT count(*)::int AS all, count(*) FILTER (WHERE basis IN ('free', 'drained'))::int AS unanswered
+       FROM usage_record WHERE account_id = $1 AND metering->'failure'->>'code' IS NOT NULL`,
+      [accountId],
+    );
+    expect(failed?.["all"]).toBeGreaterThan(50);
+    expect(failed?.["unanswered"]).toBe(failed?.["all"]);
     // In the first hours of a day there are no calls yet.
     expect(usage?.["days"]).toBeOneOf([29, 30]);
     expect(await saldoJson(["audit", "--full", "--hurry"], settings)).toMatchObject({ ok: true, violations: [] });
@@ -92,5 +99,10 @@ it("has transfers that the running server carries out, and one that waits for an
     { status: "REJECTED", count: 1 },
     { status: "WAITING", count: 1 },
   ]);
+  const fees = await rows<{ currency_code: string; dearest: number }>(
+    "SELECT currency_code, max(fee / received)::float8 AS dearest FROM transfer GROUP BY currency_code",
+  );
+  expect(fees).toHaveLength(3);
+  for (const { currency_code, dearest } of fees) expect(dearest, currency_code).toBeLessThan(0.11);
   expect(await saldoJson(["audit", "--full", "--hurry"], settings)).toMatchObject({ ok: true, violations: [] });
 });

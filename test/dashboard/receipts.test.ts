@@ -93,11 +93,23 @@ describe("the receipt of a top-up", () => {
   });
 
   it.each([
-    { language: "id", width: 1280, presets: ["Rp 11.100", "Rp 25.000"], refusal: "Minimal Rp 11.100." },
-    { language: "en", width: 360, presets: ["Rp 11,100", "Rp 25,000"], refusal: "At least Rp 11,100." },
+    {
+      language: "id",
+      width: 1280,
+      presets: ["Rp 11.100", "Rp 25.000"],
+      refusal: "Minimal Rp 11.100.",
+      rises: "Saldo bertambah Rp 10.000.",
+    },
+    {
+      language: "en",
+      width: 360,
+      presets: ["Rp 11,100", "Rp 25,000"],
+      refusal: "At least Rp 11,100.",
+      rises: "The balance rises by Rp 10,000.",
+    },
   ])(
     "begins at the least amount where prices include tax: $language",
-    async ({ language, width, presets, refusal }) => {
+    async ({ language, width, presets, refusal, rises }) => {
       const settings = { DATABASE_URL: dashboard.database.url };
       const npwp = ["--npwp", "0012345678901000", "--reason", "test"];
       await saldoJson(["settings", "seller", "--name", "PT Penjual", ...npwp], settings);
@@ -115,6 +127,7 @@ describe("the receipt of a top-up", () => {
       await page.getByRole("button", { name: language === "id" ? "Lanjut ke pembayaran" : "Go to payment" }).click();
       await page.getByText(refusal, { exact: true }).waitFor();
       await group.getByRole("button", { name: presets[0] ?? "" }).click();
+      await page.getByText(rises, { exact: true }).waitFor();
       const [popup] = await Promise.all([
         page.waitForEvent("popup"),
         page.getByRole("button", { name: language === "id" ? "Lanjut ke pembayaran" : "Go to payment" }).click(),

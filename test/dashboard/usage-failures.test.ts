@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEMO_EMAIL } from "../../src/identity/demo-person.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { downloadCsv } from "./usage-shown.ts";
 
@@ -91,6 +92,30 @@ describe("a failed request", () => {
       ids.cut,
     ]);
     expect(new Set(records.map(({ key_name }) => key_name))).toEqual(new Set([await nameOfDemoKey()]));
+    // No person has made the demo's key.
+    expect(new Set(records.map(({ member }) => member))).toEqual(new Set([""]));
+  });
+
+  it("has the member who made its key in the file", async () => {
+    const make =
+      "UPDATE api_key k SET person_id = p.id FROM auth.person p WHERE p.account_id = k.account_id AND p.email = $1";
+    await dashboard.changeRows(make, [DEMO_EMAIL]);
+    await open("/usage?tab=requests&status=failed", "en");
+    const { records } = await downloadCsv(page);
+    expect(records).toHaveLength(2);
+    expect(new Set(records.map(({ member }) => member))).toEqual(new Set([DEMO_EMAIL]));
+  });
+
+  it.each(["id", "en"] as const)("has a dash for its cost where nothing was charged: %s", async (language) => {
+    await open("/usage?tab=requests&status=failed", language);
+    const table = page.getByRole("table", { name: language === "id" ? "Permintaan" : "Requests" });
+    const row = table.locator("tbody tr").filter({ hasText: "503 upstream_busy" });
+    await row.waitFor();
+    const cells = (await row.locator("td").allTextContents()).map((text) => text.trim());
+    expect(cells).toContain("—");
+    expect(cells.join(" ")).not.toMatch(/Rp.0/);
+    const cut = table.locator("tbody tr").filter({ hasText: "200 upstream_busy" });
+    expect(await cut.textContent()).toMatch(/Rp/);
   });
 
   it("is no failure where the answer reached its end", async () => {

@@ -114,6 +114,7 @@ function request(random: () => number, atMs: number, modelIndex: number, known?:
       outputTokens: isFree ? 0 : 1 + whole(900),
     },
     basis,
+    failure: null,
     streamed: random() < 0.5,
     durationMs: 100 + whole(3_000),
     firstByteMs: isFree ? null : 40 + whole(60),

@@ -68,7 +68,7 @@ describe("a stranger", () => {
   it.each([
     ["id-ID", "id"],
     ["en-GB", "en"],
-    ["ja-JP", "id"],
+    ["ja-JP", "en"],
   ] as const)(
     "with a browser in %s reads in %s, before and after the program has arrived",
     async (locale, language) => {

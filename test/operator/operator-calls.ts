@@ -51,6 +51,7 @@ export async function serveOperator(
   const isSet = (variable: string): boolean => variable === "SET_API_KEY";
   // The providers and their answers belong to the tests of top-ups.
   const asked: string[] = [];
+  let sellerMissing = false;
   const verifyNow = async (topUpId: string): Promise<TopUp> => {
     asked.push(topUpId);
     const [topUp] = await selectTopUps(database.pool, [topUpId]);
@@ -76,6 +77,7 @@ export async function serveOperator(
       operatorOf,
       isSet,
       verifyNow,
+      isSellerMissing: () => Promise.resolve(sellerMissing),
       payoutChains: chainsOf(createSandboxChain(database, systemClock)),
       ...presets,
     }),
@@ -96,6 +98,8 @@ export async function serveOperator(
     );
   return {
     database,
+    /** Lets receipts wait for a seller, or not. */
+    missSeller: (isMissing: boolean): void => void (sellerMissing = isMissing),
     /** The verified top-ups. */
     asked,
     operator: as("operator"),

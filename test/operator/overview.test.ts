@@ -110,7 +110,7 @@ test("what waits for a decision is counted as its lists have it", async () => {
     return counts;
   };
   const none = { approvals: 0, topUps: 0, transfers: 0, stoppedWallets: 0, payoutStops: 0, auditViolations: 0 };
-  expect(await decisions()).toEqual({ ...none, admissionStopped: false });
+  expect(await decisions()).toEqual({ ...none, admissionStopped: false, sellerMissing: false });
 
   const accountId = await served.newCustomer();
   const wanted = { accountId, amount: 1n, reason: "set-up", reference: uuidv7() };
@@ -135,7 +135,11 @@ test("what waits for a decision is counted as its lists have it", async () => {
     payoutStops: 1,
     auditViolations: 0,
     admissionStopped: true,
+    sellerMissing: false,
   });
+  served.missSeller(true);
+  expect(await decisions()).toMatchObject({ sellerMissing: true });
+  served.missSeller(false);
   expect(await decisions()).toMatchObject({ topUps: 1, transfers: 1 });
 });
 

@@ -14,6 +14,7 @@ import { createProofTick } from "./proof.ts";
 import { createPayouts } from "./payouts.ts";
 import { readTicks, watchStandby } from "./standby.ts";
 import { statusService } from "./status.ts";
+import { readKeyMembers } from "./key-members.ts";
 import { createReceiptParts } from "./receipts.ts";
 import { createTopUpParts, type Place } from "./top-ups.ts";
 import { createAlertService } from "../../billing/alert-service.ts";
@@ -164,6 +165,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
           visibleKeysOf: visibleKeysOf(database),
           isOperator,
           keyNames: (accountId) => readKeyNames(database.pool, accountId),
+          keyMembers: (accountId) => readKeyMembers(database, accountId),
           keyMakers: (accountId) => readKeyMakers(database.pool, accountId),
         }),
         ...createTopUpMethods({ topUps, accountOf }),

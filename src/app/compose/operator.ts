@@ -1,8 +1,10 @@
 // What operators read and command, built from the parts of a serving process.
 
 import { recordAction } from "../../operator/audit-log/operator-actions.ts";
+import { isSellerMissing } from "../../billing/receipts/issue-receipts.ts";
 import { presetCatalog } from "./catalog.ts";
 import type { Payouts } from "./payouts.ts";
+import { sellerByDefault } from "./receipts.ts";
 import type { TopUps } from "../../billing/top-ups/top-ups.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
@@ -28,6 +30,9 @@ export function operatorServices(
     payoutChains: payouts.chains,
     dailyCaps: payouts.dailyCaps,
     secondPerson: config.secondPerson,
+    // Where balance cannot be bought, there is nothing to issue a receipt for.
+    isSellerMissing: async () =>
+      config.payments.chosen !== null && (await isSellerMissing(database.pool, sellerByDefault(config))),
     ...presetCatalog(config),
   });
 }

@@ -31,6 +31,8 @@ const MOST_PAGES = 50;
 /** The hours that Asia/Jakarta is ahead of UTC. It has no summer time. */
 const JAKARTA_MS = 7 * 60 * 60_000;
 
+type Client = Parameters<typeof readBillingSettings>[0];
+
 export type ReceiptWork = {
   readonly database: Database;
   /** The seller where operators have set none. Null: no receipt is written before they do. */
@@ -44,6 +46,11 @@ export async function partiesOf(work: ReceiptWork, accountId: string): Promise<{
   const { pool } = work.database;
   const buyer = (await selectBuyer(pool, accountId)) ?? (await work.ownerOf(accountId));
   return { seller: (await sellerOf(work, pool)) ?? NOBODY, buyer };
+}
+
+/** Whether no receipt is written, because operators have set no seller. */
+export async function isSellerMissing(client: Client, sellerByDefault: Party | null): Promise<boolean> {
+  return (await sellerOf({ sellerByDefault }, client)) === null;
 }
 
 /** Writes every receipt and credit note that is owed. Returns how many. */
@@ -124,8 +131,8 @@ async function creditNoteOf(client: PoolClient, topUp: Unreceipted): Promise<Doc
 }
 
 async function sellerOf(
-  { sellerByDefault }: ReceiptWork,
-  client: Parameters<typeof readBillingSettings>[0],
+  { sellerByDefault }: Pick<ReceiptWork, "sellerByDefault">,
+  client: Client,
 ): Promise<Party | null> {
   const { seller } = await readBillingSettings(client);
   return seller.name === NOBODY.name ? sellerByDefault : seller;

@@ -27,11 +27,15 @@ const rupiah = (units: bigint): string => formatMoney(idr(units));
 /** The names of an account's keys by their ids, as they are now. */
 export type KeyNames = ReadonlyMap<string, string>;
 
-/** What the columns of a line need besides its record: how times are written, what each kind of token cost, names of keys. */
+/** The e-mail addresses of the members who made an account's keys, by the keys' ids. Keys of services and operators are left out. */
+export type KeyMembers = ReadonlyMap<string, string>;
+
+/** What the columns of a line need besides its record: how times are written, what each kind of token cost, names and makers of keys. */
 type Line = {
   readonly iso: (ms: number) => string;
   readonly prices: PricesOfAllKinds;
   readonly keyNames: KeyNames;
+  readonly keyMembers: KeyMembers;
 };
 type Column = (record: UsageRecord, line: Line) => CsvField;
 
@@ -89,6 +93,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   failure_code: (record) => failureOf(record)?.code ?? "",
   failure_reason: (record) => failureOf(record)?.reason ?? "",
   key_name: ({ keyId }, { keyNames }) => keyNames.get(keyId) ?? "",
+  member: ({ keyId }, { keyMembers }) => keyMembers.get(keyId) ?? "",
 };
 
 /** Why a record's request failed. Undefined: it did not, or the record is of before failures were kept. */
@@ -123,16 +128,18 @@ export function exportUsage(
     timeZone?: string;
     signal?: AbortSignal;
     keyNames?: KeyNames;
+    keyMembers?: KeyMembers;
   },
 ): AsyncGenerator<string, void> {
-  const { accountId, filter, timeZone = DEFAULT_TIME_ZONE, signal, keyNames = new Map() } = query;
+  const { accountId, filter, timeZone = DEFAULT_TIME_ZONE, signal } = query;
+  const { keyNames = new Map(), keyMembers = new Map() } = query;
   requireTimeZone(timeZone);
   const selection = selectionOf(filter);
   const iso = isoWriter(timeZone);
   return csvFile({
     columns: Object.keys(COLUMNS),
     fieldsOf: (record: UsageRecord) => {
-      const line = { iso, prices: billedPricesOf(record), keyNames };
+      const line = { iso, prices: billedPricesOf(record), keyNames, keyMembers };
       return Object.values(COLUMNS).map((column) => column(record, line));
     },
     readAfter: (last) => {

@@ -61,7 +61,7 @@ async function examine(config: Config, withinMs: number): Promise<Finding[]> {
     ...proofChecks(context, database),
     ...folderChecks(context),
     ...mailChecks(context),
-    ...paymentChecks(context),
+    ...paymentChecks(context, database),
     ...chainChecks(context),
     ...upstreamChecks(context, { isReadable: database.isReadable, samples }),
   ];

@@ -1,13 +1,22 @@
 // The payment providers: whether each answers and takes our key. It is asked about an order that no top-up has.
 
+import { whereIs } from "../../app/compose/database.ts";
+import { sellerByDefault } from "../../app/compose/receipts.ts";
+import type { Config } from "../../app/config/config.ts";
 import { createMidtransProvider } from "../../billing/payments/midtrans/midtrans-provider.ts";
 import { type PaymentProvider, PaymentProviderError } from "../../billing/payments/payment-provider.ts";
 import { createXenditProvider } from "../../billing/payments/xendit/xendit-provider.ts";
+import { isSellerMissing } from "../../billing/receipts/issue-receipts.ts";
+import { inReadOnly } from "../../database/inspect.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { type Check, failed, type Finding, ok, type CheckContext, warning } from "./check.ts";
 
-/** A check for each provider, and one for where balance is bought. */
-export function paymentChecks({ config: { payments }, withinMs }: CheckContext): Check[] {
+/** A check for each provider, one for where balance is bought, and one for whether its receipts are issued. */
+export function paymentChecks(
+  { config, withinMs }: CheckContext,
+  { isReadable }: { readonly isReadable: Promise<boolean> },
+): Check[] {
+  const { payments } = config;
   const { midtrans, xendit, chosen } = payments;
   const providers = [
     ...(midtrans === null
@@ -24,7 +33,27 @@ export function paymentChecks({ config: { payments }, withinMs }: CheckContext):
       advice: `Look at ${provider.name}'s status and the network path to it.`,
       look: () => lookAt(provider, key),
     })),
+    ...(chosen === null
+      ? []
+      : [
+          {
+            name: "receipts",
+            waitsForDatabase: true,
+            advice: "Run saldo settings show.",
+            look: async () => ((await isReadable) ? [await lookAtSeller(config)] : []),
+          },
+        ]),
   ];
+}
+
+async function lookAtSeller(config: Config): Promise<Finding> {
+  const isMissing = await inReadOnly(whereIs(config), (client) => isSellerMissing(client, sellerByDefault(config)));
+  if (!isMissing) return ok("receipts", "are issued for paid top-ups");
+  return warning(
+    "receipts",
+    "are not issued, because no seller is set",
+    "Run saldo settings seller --name NAME --address LINES --npwp NUMBER --reason WHY. What is paid until then gets its receipts afterwards.",
+  );
 }
 
 function chosenFinding(chosen: string | null): Finding {

@@ -20,7 +20,7 @@ export const ROLE_MESSAGES = {
     developer: "Pengembang",
     developerAbout: "Kunci API dan pemakaian miliknya sendiri, dan playground.",
     billing: "Keuangan",
-    billingAbout: "Saldo, isi saldo, dan buku besar. Tanpa kunci dan permintaan.",
+    billingAbout: "Saldo, isi saldo, dan mutasi saldo. Tanpa kunci dan permintaan.",
     viewer: "Pembaca",
     viewerAbout: "Melihat semuanya dan tidak mengubah apa pun.",
     none: "Bukan anggota",

@@ -12,20 +12,24 @@ import { readWalletFacts } from "../../merchant/payouts/payout-facts.ts";
 import { listStops } from "../../merchant/payouts/payout-stops.ts";
 import { findTransfers } from "../../merchant/transfers/transfer-search-store.ts";
 import { countPending } from "../second-person/approval-store.ts";
-import { moment, rupiah } from "./proto-parts.ts";
+import { moment, type Parts, rupiah } from "./proto-parts.ts";
 
 /** No count goes further: the list behind it shows the rest. */
 const MOST_COUNTED = 100;
 const WEEK_DAYS = 7;
 
 /** Reads every figure of the page. Errors: ServiceBusy when one takes too long. */
-export async function readOverview({ pool }: Pick<Database, "pool">, nowMs: number) {
+export async function readOverview(
+  { pool, isSellerMissing }: Pick<Database, "pool"> & Pick<Parts, "isSellerMissing">,
+  nowMs: number,
+) {
   const todayFromMs = startOfBillingDay(billingDay(nowMs));
   const weekFromMs = todayFromMs - (WEEK_DAYS - 1) * DAY_MS;
-  const [{ flows, isComplete }, holds, decisions] = await Promise.all([
+  const [{ flows, isComplete }, holds, decisions, sellerMissing] = await Promise.all([
     readMoneyFlows(pool, { weekFromMs, todayFromMs }),
     readOpenHolds(pool),
     readDecisions(pool),
+    isSellerMissing(),
   ]);
   return {
     takenAt: timestampFromDate(new Date(nowMs)),
@@ -33,7 +37,7 @@ export async function readOverview({ pool }: Pick<Database, "pool">, nowMs: numb
     flows: rupiahFirst(flows).map(toProtoFlow),
     flowsComplete: isComplete,
     holds: { requests: holds.requests, amount: rupiah(holds.amount), ...moment("oldestAt", holds.oldestAt) },
-    decisions,
+    decisions: { ...decisions, sellerMissing },
   };
 }
 

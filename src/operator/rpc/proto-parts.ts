@@ -22,6 +22,8 @@ export type Parts = CatalogPresets & {
   readonly verifyNow: (topUpId: string) => Promise<TopUp>;
   /** The chains that transfers are paid on in this process. */
   readonly payoutChains: readonly PayoutChain[];
+  /** Whether balance is sold and receipts wait for a seller. */
+  readonly isSellerMissing: () => Promise<boolean>;
   /** When another operator has to approve. Null: never. */
   readonly secondPerson: SecondPersonRule | null;
   /** What goes out on a day at most, by chain. Absent: no caps. */

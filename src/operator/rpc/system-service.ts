@@ -16,9 +16,10 @@ import { updateSettings } from "../commands/settings.ts";
 export function createSystemService({
   database: { pool },
   operatorContext,
-}: Pick<Parts, "database" | "operatorContext">): ServiceImpl<typeof SystemService> {
+  isSellerMissing,
+}: Pick<Parts, "database" | "operatorContext" | "isSellerMissing">): ServiceImpl<typeof SystemService> {
   return {
-    getOverview: () => readOverview({ pool }, systemClock.now()),
+    getOverview: () => readOverview({ pool, isSellerMissing }, systemClock.now()),
 
     async getSettings() {
       return { settings: toProtoSettings(await readBillingSettings(pool)) };

@@ -346,7 +346,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   GetModel: { parameters: { id: model.id }, data: model },
   GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },
-  ListReceipts: { parameters: { pageSize: 50 }, data: { receipts: [receipt], nextPageToken: "" } },
+  ListReceipts: {
+    parameters: { pageSize: 50 },
+    data: { receipts: [receipt], nextPageToken: "", sellerMissing: false },
+  },
   GetReceipt: { parameters: { receiptId: receipt.id }, data: receipt },
   GetReceiptFile: {
     parameters: { receiptId: receipt.id, language: "id" },

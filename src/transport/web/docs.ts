@@ -77,11 +77,11 @@ function send(reply: FastifyReply, type: string, text: string, cache = "no-cache
   return reply.headers(headers).type(`${type}; charset=utf-8`).send(text);
 }
 
-/** The language of `?lang=`, else the one that a browser prefers. */
+/** The language of `?lang=`, else the one that a browser prefers. Programs ask for none and get English. */
 function languageOf(request: FastifyRequest): Language {
   const { lang } = request.query as { lang?: unknown };
   if (lang === "en" || lang === "id") return lang;
-  return preferredLanguage(request.headers["accept-language"]);
+  return preferredLanguage(request.headers["accept-language"], "en");
 }
 
 function readText(page: DocPage, language: Language): string {

@@ -77,7 +77,8 @@ test.each(DOC_PAGES)("%s is the same in both languages, part by part", async (pa
 test("the language is the address's, else the browser's, else Indonesian", async () => {
   const titleOf = async (answer: Response) => (await answer.text()).split("\n", 1)[0];
   const [indonesian, english] = ["# Galat", "# Errors"];
-  expect(await titleOf(await get("/docs/errors.md"))).toBe(indonesian);
+  expect(await titleOf(await get("/docs/errors.md"))).toBe(english);
+  expect(await titleOf(await get("/docs/errors.md", { "accept-language": "fr-FR,fr;q=0.9" }))).toBe(english);
   expect(await titleOf(await get("/docs/errors.md", { "accept-language": "en-GB,en;q=0.9" }))).toBe(english);
   expect(await titleOf(await get("/docs/errors.md", { "accept-language": "id,en;q=0.8" }))).toBe(indonesian);
   expect(await titleOf(await get("/docs/errors.md?lang=id", { "accept-language": "en" }))).toBe(indonesian);

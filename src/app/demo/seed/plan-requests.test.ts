@@ -40,5 +40,9 @@ test("a free request has no tokens and no answer, any other has some", () => {
   expect(free.every(({ counts, firstByteMs }) => counts.outputTokens === 0 && firstByteMs === null)).toBe(true);
   const others = plan.filter(({ basis }) => basis !== "free");
   expect(others.every(({ counts }) => counts.outputTokens > 0 && counts.inputTokensUncached > 0)).toBe(true);
+  expect(free.every(({ failure }) => failure?.inStream === false)).toBe(true);
+  expect(new Set(free.map(({ failure }) => failure?.code)).size).toBe(3);
+  for (const { basis, failure } of others)
+    expect(failure?.code, basis).toBe(basis === "drained" ? "client_left" : undefined);
   expect(new Set(plan.map(({ basis }) => basis))).toEqual(new Set(["exact", "drained", "estimated", "free"]));
 });

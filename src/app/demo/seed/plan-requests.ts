@@ -2,7 +2,7 @@
 // A plan is nothing but values: the same chance and the same moment give the same plan.
 
 import { billingDay, DAY_MS, startOfBillingDay } from "../../../kernel/clock.ts";
-import type { UsageBasis } from "../../../ledger/ledger.ts";
+import type { RequestFailure, UsageBasis } from "../../../ledger/ledger.ts";
 import type { TokenCounts } from "../../../billing/cost.ts";
 
 /** Numbers from 0 to below 1. */
@@ -18,6 +18,8 @@ export type PlannedRequest = {
   readonly model: number;
   readonly counts: TokenCounts;
   readonly basis: UsageBasis;
+  /** Why it failed. Null: it did not. */
+  readonly failure: RequestFailure | null;
   readonly streamed: boolean;
   readonly durationMs: number;
   readonly firstByteMs: number | null;
@@ -110,6 +112,7 @@ function planRequest(chance: Chance, atMs: number): PlannedRequest {
     model,
     counts: basis === "free" ? NOTHING : counts,
     basis,
+    failure: failureOf(basis, chance()),
     streamed,
     durationMs: firstByteMs + Math.round(outputTokens * (9 + 6 * chance())),
     firstByteMs: basis === "free" ? null : firstByteMs,
@@ -121,6 +124,14 @@ function basisOf(part: number): UsageBasis {
   if (part < 0.93) return "exact";
   if (part < 0.96) return "drained";
   return part < 0.98 ? "estimated" : "free";
+}
+
+/** A request without an answer failed; one that was only drained was left by its client. */
+function failureOf(basis: UsageBasis, part: number): RequestFailure | null {
+  if (basis === "drained") return { code: "client_left", inStream: true };
+  if (basis !== "free") return null;
+  const code = part < 0.5 ? "upstream_busy" : part < 0.8 ? "context_length_exceeded" : "validation_error";
+  return { code, inStream: false };
 }
 
 /** An index, in proportion to its weight. */

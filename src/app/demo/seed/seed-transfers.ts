@@ -6,12 +6,20 @@ import type { Database } from "../../../database/database.ts";
 import { checkAddress } from "../../../merchant/addresses/addresses.ts";
 import { createTransfer } from "../../../merchant/transfers/create-transfer.ts";
 import { creditMerchant } from "../../../merchant/merchants/merchants.ts";
+import { setFee } from "../../../operator/commands/merchants.ts";
 import { setLimits } from "../../../operator/commands/transfers.ts";
 
 const COINS = [
   { currencyCode: "TRX", amountText: "500" },
   { currencyCode: "USDT", amountText: "750" },
   { currencyCode: "BTC", amountText: "0.1" },
+] as const;
+
+/** What a merchant who sends payrolls would agree to: a small flat fee and a part of a percent. */
+const FEES = [
+  { currencyCode: "TRX", flat: "1", rate: "0.002" },
+  { currencyCode: "USDT", flat: "1", rate: "0.003" },
+  { currencyCode: "BTC", flat: "0.00005", rate: "0.002" },
 ] as const;
 
 /** Above this an operator is asked. */
@@ -43,6 +51,7 @@ export async function seedTransfers(database: Database, by: OperatorContext, mer
     const reference = `seed:${merchantId}:${currencyCode}`;
     await creditMerchant(database, { merchantId, currencyCode, amountText, reason: "seed", reference });
   }
+  for (const fee of FEES) await setFee(by, { merchantId, ...fee, reason: "seed" });
   await setLimits(by, { merchantId, ...APPROVAL, perTransfer: "", daily: "", reason: "seed" });
   for (const order of ORDERS) {
     await createTransfer(sources, { ...order, merchantId, environment: "sandbox", network: "" });

@@ -8,6 +8,7 @@ import { SANDBOX_PAGE_PATH } from "../../../billing/payments/sandbox/sandbox-pro
 import { costOf } from "../../../billing/cost.ts";
 import { billingDay, DAY_MS } from "../../../kernel/clock.ts";
 import { uuidv7 } from "../../../kernel/ids.ts";
+import { meteringColumn } from "../../../ledger/group-commit/token-columns.ts";
 import { lockAccount } from "../../../ledger/account-lock.ts";
 import { systemAccounts } from "../../../ledger/system-accounts.ts";
 import type { PlannedTopUp, PricedRequest } from "./plan-money.ts";
@@ -20,7 +21,7 @@ const insertInto = (table: string): string =>
   `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`;
 
 /** A row by its columns; whole numbers of 64 bits are text. */
-type Columns = Readonly<Record<string, string | number | boolean | null>>;
+type Columns = Readonly<Record<string, string | number | boolean | object | null>>;
 
 export type History = {
   readonly accountId: string;
@@ -141,7 +142,8 @@ function orderOf(
 
 /** The usage record of a request, charged in full. */
 function recordOf(accountId: string, { request, keyId, model, prices, cost }: PricedRequest): Columns {
-  const { requestId, atMs, counts, basis, streamed, durationMs, firstByteMs } = request;
+  const { requestId, atMs, counts, basis, failure, streamed, durationMs, firstByteMs } = request;
+  const metering = failure === null ? null : meteringColumn({ metering: { failure } });
   const [route] = model.routes;
   const answered = basis !== "free" && route !== undefined;
   return {
@@ -167,6 +169,7 @@ function recordOf(accountId: string, { request, keyId, model, prices, cost }: Pr
     duration_ms: durationMs,
     first_byte_ms: firstByteMs,
     clamped: false,
+    metering: metering === null ? null : (JSON.parse(metering) as object),
     unbilled_cost: "0",
     settled_at: new Date(atMs + durationMs).toISOString(),
   };

@@ -7,6 +7,8 @@ export const RECEIPT_MESSAGES = {
     receipts: "Kuitansi",
     none: "Belum ada kuitansi",
     noneAbout: "Kuitansi dibuat beberapa detik setelah pembayaran dikonfirmasi.",
+    sellerMissing:
+      "Kuitansi belum terbit karena pengelola layanan ini belum mengisi data penjual. Setelah diisi, semua pembayaran mendapat kuitansi.",
     number: "Nomor",
     date: "Tanggal",
     kind: "Jenis",
@@ -31,12 +33,16 @@ export const RECEIPT_MESSAGES = {
     taxAdded: (percent: string) => `PPN ${percent}% ditambahkan pada jumlah ini.`,
     taxIncluded: (percent: string) =>
       `Jumlah ini sudah termasuk PPN ${percent}%; saldo bertambah sebesar jumlah tanpa PPN.`,
+    balanceRises: (net: string) => `Saldo bertambah ${net}.`,
+    toPay: (total: string, tax: string) => `Anda membayar ${total}, termasuk PPN ${tax}.`,
     withTax: (total: string, tax: string) => `Total ${total}, termasuk PPN ${tax}.`,
   },
   en: {
     receipts: "Receipts",
     none: "No receipts yet",
     noneAbout: "A receipt is made some seconds after a payment is confirmed.",
+    sellerMissing:
+      "Receipts are not issued yet, because the operator of this service has not set who sells. Then every payment gets its receipt.",
     number: "Number",
     date: "Date",
     kind: "Kind",
@@ -61,6 +67,8 @@ export const RECEIPT_MESSAGES = {
     taxAdded: (percent: string) => `VAT (PPN) of ${percent}% is added to this amount.`,
     taxIncluded: (percent: string) =>
       `This amount includes VAT (PPN) of ${percent}%; the balance rises by the amount without it.`,
+    balanceRises: (net: string) => `The balance rises by ${net}.`,
+    toPay: (total: string, tax: string) => `You pay ${total}, of which VAT ${tax}.`,
     withTax: (total: string, tax: string) => `Total ${total}, of which VAT ${tax}.`,
   },
 } satisfies Messages<Record<string, string | ((...values: string[]) => string)>>;

@@ -45,12 +45,15 @@ export function ReceiptsCard() {
   );
   const { data, error, refetch, isFetchNextPageError } = pages;
   const receipts = data?.pages.flatMap((page) => page.receipts);
+  const isSellerMissing = data?.pages.at(-1)?.sellerMissing ?? false;
   const columns = useColumns();
   return (
     <Card title={messages.receipts} flush>
       {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
       {receipts === undefined && error === null ? <SkeletonLines lines={2} /> : null}
-      {receipts?.length === 0 ? <Empty title={messages.none}>{messages.noneAbout}</Empty> : null}
+      {receipts?.length === 0 ? (
+        <Empty title={messages.none}>{isSellerMissing ? messages.sellerMissing : messages.noneAbout}</Empty>
+      ) : null}
       {receipts === undefined || receipts.length === 0 ? null : (
         <Table label={messages.receipts} columns={columns} rows={receipts} keyOf={({ id }) => id} />
       )}

@@ -17,7 +17,7 @@ import { type Column, Table } from "../../components/table.tsx";
 const MESSAGES = {
   id: {
     title: "Laporan bulanan",
-    about: "Saldo awal dan akhir, pengisian saldo, dan pemakaian menurut model. Jumlahnya sama dengan buku besar.",
+    about: "Saldo awal dan akhir, pengisian saldo, dan pemakaian menurut model. Jumlahnya sama dengan mutasi saldo.",
     none: "Belum ada laporan",
     noneAbout: "Laporan ada sejak perubahan saldo yang pertama.",
     month: "Bulan",

@@ -22,6 +22,7 @@ import { Empty, Failed, Skeleton } from "../../components/states.tsx";
 import { BILLING_MESSAGES } from "./billing-messages.ts";
 import { RECEIPT_MESSAGES } from "./receipt-messages.ts";
 import { openPaymentTab } from "./payment-tab.ts";
+import { taxedAmount } from "./taxed-amount.ts";
 import { isAwaited, isPayable, isSettled } from "./top-up-stages.ts";
 import { TopUpBadge, useStateAbout } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
@@ -103,7 +104,7 @@ function TopUpForm() {
         onChange={choose}
         className="max-w-72"
       />
-      <TaxTerms />
+      <TaxTerms amount={amountOf(typed, WHOLE_RUPIAH)} />
       <Button type="submit" variant="action" busy={isPending} className="self-start">
         {messages.pay}
       </Button>
@@ -111,14 +112,26 @@ function TopUpForm() {
   );
 }
 
-/** What is added to the amount, or in it. Nothing where no tax is charged. */
-function TaxTerms() {
+/** What is added to the amount, or in it, and by how much the balance rises. Nothing where no tax is charged. */
+function TaxTerms({ amount }: { readonly amount: string | null }) {
   const messages = useMessages(RECEIPT_MESSAGES);
+  const formats = useFormats();
   const { data } = useQuery(ReceiptService.method.getTaxTerms, {});
   const { language } = useLanguage();
   if (data === undefined || data.percent === "0") return null;
   const percent = language === "id" ? data.percent.replace(".", ",") : data.percent;
-  return <p className="text-muted">{data.included ? messages.taxIncluded(percent) : messages.taxAdded(percent)}</p>;
+  const parts = amount === null ? null : taxedAmount(amount, data);
+  return (
+    <div className="text-muted">
+      <p>{data.included ? messages.taxIncluded(percent) : messages.taxAdded(percent)}</p>
+      {parts === null ? null : (
+        <p aria-live="polite">
+          {messages.toPay(formats.rupiah(parts.total), formats.rupiah(parts.tax))}{" "}
+          <strong className="font-semibold text-ink">{messages.balanceRises(formats.rupiah(parts.net))}</strong>
+        </p>
+      )}
+    </div>
+  );
 }
 
 function TopUpProgress({ topUpId }: { readonly topUpId: string }) {

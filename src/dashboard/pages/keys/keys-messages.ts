@@ -5,7 +5,7 @@ import type { Messages } from "../../i18n/language.tsx";
 export const KEYS_MESSAGES = {
   id: {
     title: "Kunci API",
-    about: "Setiap kunci menjangkau semua model dan memakai saldo akun Anda.",
+    about: "Kunci memakai saldo akun Anda. Tanpa batas yang Anda tetapkan, kunci menjangkau semua model.",
     create: "Buat kunci",
     createAbout: "Beri nama yang mengingatkan di mana kunci ini dipakai.",
     name: "Nama",
@@ -63,7 +63,7 @@ export const KEYS_MESSAGES = {
   },
   en: {
     title: "API keys",
-    about: "Each key reaches every model and pays from your account's balance.",
+    about: "Keys pay from your account's balance. A key without limits reaches every model.",
     create: "Create key",
     createAbout: "Give it a name that shows where it is used.",
     name: "Name",

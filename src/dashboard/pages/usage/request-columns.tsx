@@ -2,7 +2,7 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { UsageBasis, type UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useFormats } from "../../i18n/format.ts";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { ModelId } from "../../components/model-id.tsx";
@@ -40,7 +40,12 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
       head: messages.cost,
       isSorted: true,
       right: true,
-      cell: ({ charge }) => <strong className="font-medium whitespace-nowrap">{formats.cost(charge)}</strong>,
+      cell: ({ charge, failure }) => (
+        <strong className="font-medium whitespace-nowrap">
+          {/* What failed and cost nothing has no price; Rp 0 would be one. */}
+          {failure !== undefined && charge === "0" ? UNKNOWN : formats.cost(charge)}
+        </strong>
+      ),
     },
     {
       key: "duration",

@@ -60,11 +60,21 @@ export function DecisionsCard({ decisions, upstreams }: DecisionsProps) {
 
 function decisionsOf(decisions: OpenDecisions | undefined, failingUpstreams: number): readonly Decision[] {
   if (decisions === undefined) return [];
-  const { approvals, topUps, transfers, stoppedWallets, payoutStops, auditViolations, admissionStopped } = decisions;
+  const {
+    approvals,
+    topUps,
+    transfers,
+    stoppedWallets,
+    payoutStops,
+    auditViolations,
+    admissionStopped,
+    sellerMissing,
+  } = decisions;
   return [
     { name: "auditViolations", count: auditViolations, to: "/operator/service", isUrgent: true },
     { name: "admissionStopped", count: Number(admissionStopped), to: "/operator/service", isUrgent: true },
     { name: "failingUpstreams", count: failingUpstreams, to: "/operator/upstreams", isUrgent: true },
+    { name: "sellerMissing", count: Number(sellerMissing), to: "/operator/service" },
     { name: "stoppedWallets", count: stoppedWallets, to: "/operator/transfers", isUrgent: true },
     { name: "payoutStops", count: payoutStops, to: "/operator/transfers" },
     { name: "approvals", count: approvals, to: "/operator/approvals" },

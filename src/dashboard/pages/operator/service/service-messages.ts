@@ -31,6 +31,10 @@ export const SERVICE_MESSAGES = {
     before: "Sekarang",
     after: "Menjadi",
     confirmWelcome: "Simpan",
+    noSeller: "Kuitansi tidak terbit",
+    noSellerAbout:
+      "Data penjual belum diisi. Isi dengan perintah ini di server; semua pembayaran sebelumnya lalu mendapat kuitansi.",
+    sellerCommand: "perintah data penjual",
     audits: "Audit",
     incremental: "Yang baru, tiap menit",
     full: "Seluruh buku, tiap hari",
@@ -73,6 +77,10 @@ export const SERVICE_MESSAGES = {
     before: "Now",
     after: "Then",
     confirmWelcome: "Save",
+    noSeller: "Receipts are not issued",
+    noSellerAbout:
+      "No seller is set. Set it by this command on the server; then all payments before it get their receipts.",
+    sellerCommand: "the command that sets the seller",
     audits: "Audits",
     incremental: "What is new, every minute",
     full: "The whole books, every day",

@@ -8,8 +8,10 @@ import { byAmount } from "../../../i18n/decimal.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, asTyped, RUPIAH } from "../../../i18n/read-amount.ts";
 import { AmountField } from "../../../components/amount-field.tsx";
+import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
+import { CodeBlock } from "../../../components/copy.tsx";
 import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { CommandDialog, ReasonField, useNotifyOutcome, useCommand } from "../components/command.tsx";
@@ -19,6 +21,8 @@ import { SERVICE_MESSAGES } from "./service-messages.ts";
 /** From zero to ten million rupiah, as the contract allows. */
 const WELCOME = { ...RUPIAH, zero: true };
 const MOST = "10000000";
+const SELLER_COMMAND =
+  'npm run saldo -- settings seller --name "PT Contoh" --address "Jl. Thamrin 9;Jakarta" --npwp 0012345678901000 --reason opening';
 
 /** The settings and the command that changes them. */
 export function SettingsCard() {
@@ -42,10 +46,27 @@ export function SettingsCard() {
           </div>
           <p className="text-muted">{messages.welcomeAbout}</p>
           <Button onClick={() => setAsked(true)}>{messages.changeWelcome}</Button>
+          <MissingSeller />
           {isAsked ? <WelcomeDialog now={settings.welcomeCredit} onClose={() => setAsked(false)} /> : null}
         </div>
       )}
     </Card>
+  );
+}
+
+/** That receipts are not issued, and the command that ends it: who sells is set on the command line. */
+function MissingSeller() {
+  const messages = useMessages(SERVICE_MESSAGES);
+  const { data } = useQuery(SystemService.method.getOverview, {});
+  if (data?.decisions?.sellerMissing !== true) return null;
+  return (
+    <div className="flex w-full flex-col gap-2 border-t border-line pt-4">
+      <p>
+        <Badge tone="warn">{messages.noSeller}</Badge>
+      </p>
+      <p className="text-muted">{messages.noSellerAbout}</p>
+      <CodeBlock code={SELLER_COMMAND} what={messages.sellerCommand} />
+    </div>
   );
 }
 
