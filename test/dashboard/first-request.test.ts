@@ -12,6 +12,34 @@ import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashbo
  * From the empty sign-up form to the row of the first request, the link in the mail included. Typing is not a click.
  */
 const MOST_CLICKS = 6;
+const TEXTS = [
+  {
+    locale: "id-ID",
+    signUp: "Daftar",
+    checkMail: "Periksa e-mail Anda",
+    createKey: "Buat kunci",
+    name: "Nama",
+    waiting: "Menunggu permintaan pertama…",
+    tryIt: "Coba sekarang",
+    copy: /^Salin/,
+    first: "Permintaan pertama berhasil",
+    copied: "Sudah saya salin, lihat di pemakaian",
+    request: "Permintaan",
+  },
+  {
+    locale: "en-GB",
+    signUp: "Sign up",
+    checkMail: "Check your mail",
+    createKey: "Create key",
+    name: "Name",
+    waiting: "Waiting for the first request…",
+    tryIt: "Try it now",
+    copy: /^Copy/,
+    first: "First request succeeded",
+    copied: "I have copied it, see the request in usage",
+    request: "Request",
+  },
+] as const;
 const WEBMAIL = "http://webmail.example/";
 
 describe("the first request", () => {
@@ -21,31 +49,28 @@ describe("the first request", () => {
   });
   afterAll(() => dashboard.close());
 
-  it("is six clicks away from the page for signing up, and is shown as soon as it is done", async () => {
-    const { page, context } = await dashboard.visit("/sign-up", { permissions: ["clipboard-read", "clipboard-write"] });
+  it.each(TEXTS)("is six clicks away from signing up, and shown as soon as it is done: $locale", async (texts) => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page, context } = await dashboard.visit("/sign-up", { permissions, locale: texts.locale });
     const clicks = await countClicks(page);
     const { email } = await dashboard.fillSignUp(page);
-    await page.getByRole("button", { name: "Daftar" }).click();
-    await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
+    await page.getByRole("button", { name: texts.signUp }).click();
+    await page.getByRole("heading", { name: texts.checkMail }).waitFor();
     expect(clicks()).toBe(1);
     await followLink(page, await dashboard.mails.linkTo(email, /verify-email/));
-    await page.getByRole("main").getByRole("link", { name: "Buat kunci" }).click();
-    await page.getByLabel("Nama").fill("laptop <b>satu</b>");
+    await page.getByRole("main").getByRole("link", { name: texts.createKey }).click();
+    await page.getByLabel(texts.name).fill("laptop <b>satu</b>");
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Buat kunci" }).click();
-    await page.getByText("Menunggu permintaan pertama…").waitFor();
-    await dialog
-      .getByRole("region", { name: "Coba sekarang" })
-      .getByRole("button", { name: /^Salin/ })
-      .first()
-      .click();
+    await dialog.getByRole("button", { name: texts.createKey }).click();
+    await page.getByText(texts.waiting).waitFor();
+    await dialog.getByRole("region", { name: texts.tryIt }).getByRole("button", { name: texts.copy }).first().click();
     const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
     await expect.poll(copied).toContain("curl");
     const { stdout } = await promisify(execFile)("sh", ["-c", `${await copied()} --silent`]);
     expect(JSON.parse(stdout)).toMatchObject({ object: "chat.completion" });
-    await dialog.getByText("Permintaan pertama berhasil").waitFor();
-    await dialog.getByRole("link", { name: "Sudah saya salin, lihat di pemakaian" }).click();
-    await page.getByRole("dialog", { name: "Permintaan" }).getByText("laptop <b>satu</b>").waitFor();
+    await dialog.getByText(texts.first).waitFor();
+    await dialog.getByRole("link", { name: texts.copied }).click();
+    await page.getByRole("dialog", { name: texts.request }).getByText("laptop <b>satu</b>").waitFor();
     expect(clicks()).toBeLessThanOrEqual(MOST_CLICKS);
     expectNoComplaints(dashboard);
     await context.close();

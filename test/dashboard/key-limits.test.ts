@@ -86,4 +86,32 @@ describe("the limits of a key", () => {
     expect(await limitsOf("proyek baru")).toMatchObject({ budget: null, expiresAt: new Date("2099-12-31T17:00:00Z") });
     await page.keyboard.press("Escape");
   });
+
+  it("are set, changed and refused in English, in English notation", async () => {
+    await page.evaluate(`localStorage.setItem("saldo.language", "en")`);
+    await page.goto(`${dashboard.saldo.httpUrl}/keys?create=true`);
+    await dialog().getByLabel("Name", { exact: true }).fill("project");
+    await dialog().getByText("Limit this key").click();
+    await dialog().getByLabel("Budget (Rp)").fill("50,000.5");
+    await dialog().getByLabel("Period").selectOption({ label: "Per month" });
+    await dialog().getByLabel("Allowed models").fill("demo/small");
+    await dialog().getByLabel("Allowed networks").fill("office");
+    await dialog().getByRole("button", { name: "Create key" }).click();
+    await dialog().getByText("Enter at most 100 addresses of IPv4 or IPv6").waitFor();
+    await dialog().getByLabel("Allowed networks").fill("203.0.113.0/24");
+    await dialog().getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    await row("project").getByText("Rp 50,000.50/month").last().waitFor();
+    await row("project").getByText("left Rp 50,000.50").last().waitFor();
+    expect(await limitsOf("project")).toMatchObject({ budget: "50000500000", period: "month", models: ["demo/small"] });
+    await page.getByRole("button", { name: "Edit: project" }).click();
+    await dialog().getByLabel("Budget (Rp)").fill("");
+    await dialog().getByLabel("Works until").fill("2020-01-01");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().getByText("Choose today or a later day.").waitFor();
+    await dialog().getByLabel("Works until").fill("");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "detached" });
+    expect(await limitsOf("project")).toMatchObject({ budget: null, expiresAt: null, models: ["demo/small"] });
+  });
 });

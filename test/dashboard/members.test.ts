@@ -157,4 +157,34 @@ describe("members of an account", () => {
     await open(owner, "/keys");
     await page.getByRole("row").filter({ hasText: "kunci pengembang" }).getByText("Dicabut").waitFor();
   });
+
+  it("are invited, see what their role allows, and are removed, in English", async () => {
+    const { page } = owner;
+    const english = ({ page: of }: Person) => of.evaluate(`localStorage.setItem("saldo.language", "en")`);
+    await Promise.all([english(owner), english(developer)]);
+    await open(owner, "/members");
+    await page.getByRole("button", { name: "Invite a member" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Send the invitation" }).click();
+    await dialog.getByText("Enter an e-mail address.").waitFor();
+    await dialog.getByLabel("E-mail address").fill(developer.email);
+    await dialog.getByLabel("Role").selectOption({ label: "Viewer" });
+    await dialog.getByRole("button", { name: "Send the invitation" }).click();
+    await page.getByRole("table", { name: "Open invitations" }).getByText(developer.email).waitFor();
+    const invitations = () =>
+      dashboard.mails.mails.filter(({ to, text }) => to === developer.email && text.includes("/invite?token="));
+    await expect.poll(() => invitations().length, { timeout: 30_000 }).toBe(2);
+    await developer.page.goto(await dashboard.mails.linkTo(developer.email, /\/invite\?token=/));
+    await developer.page.getByRole("heading", { name: "Invitation" }).waitFor();
+    await developer.page.getByRole("button", { name: "Accept the invitation" }).click();
+    const main = developer.page.getByRole("navigation", { name: "Main navigation" });
+    await main.getByText("Viewer").or(developer.page.getByText("Viewer")).first().waitFor();
+    expect(await main.getByRole("link", { name: "Playground" }).count()).toBe(0);
+    await open(owner, "/members");
+    await page.getByRole("button", { name: `Remove the member: ${developer.email}` }).click();
+    await dialog.getByRole("button", { name: "Remove the member" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const members = page.getByRole("table", { name: "Members of this account" });
+    await expect.poll(() => members.getByText(developer.email).count()).toBe(0);
+  });
 });

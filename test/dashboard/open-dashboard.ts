@@ -81,9 +81,9 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
 
   async function fillSignUp(page: Page): Promise<{ readonly email: string }> {
     const email = `${uuidv7()}@saldo.example`;
-    await page.getByLabel("Nama").fill("Siti");
+    await page.getByLabel(/^(?:Nama|Name)/).fill("Siti");
     await page.getByLabel("E-mail").fill(email);
-    await page.getByLabel("Kata sandi").fill(PASSWORD);
+    await page.getByLabel(/^(?:Kata sandi|Password)/).fill(PASSWORD);
     return { email };
   }
 
