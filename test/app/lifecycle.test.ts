@@ -1,5 +1,8 @@
 // Starting, stopping and dying on the embedded database, as on a newcomer's machine.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "../identity/browser.ts";
 import { makeDataDir, removeDataDir } from "../setup/own-server.ts";
@@ -85,6 +88,17 @@ describe("the service on its embedded database", () => {
     expect(third.announced(PAIR)).toBe(first.announced(PAIR));
     expect((await chat(third.httpUrl, key, HELLO)).status).toBe(401);
     expect((await chat(third.httpUrl, third.announced(KEY), HELLO)).status).toBe(200);
+  });
+
+  it("stops in order where one stop arrives as two signals, and leaves no server behind", async () => {
+    const saldo = await start();
+    const lock = join(folder, "postgres", "postmaster.pid");
+    expect(existsSync(lock)).toBe(true);
+    saldo.signal("SIGTERM");
+    // As npm passes it on: signals that are sent at the same moment are received as one.
+    await sleep(30);
+    expect(await saldo.stop("SIGTERM")).toBe(0);
+    expect(existsSync(lock)).toBe(false);
   });
 
   it("comes back after kill -9 with everything it acknowledged, and resolves what was open", async () => {

@@ -79,8 +79,8 @@ export class SaldoProcess {
     return announcedIn(this.printed, form);
   }
 
-  /** Pauses the process or continues it, without waiting. */
-  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+  /** Pauses the process, continues it or asks it to stop, without waiting. */
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGTERM"): void {
     this.#child.kill(signal);
   }
 

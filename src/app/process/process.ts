@@ -28,7 +28,13 @@ export async function runProcess(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Serves until SIGTERM, SIGINT or a fault that nothing caught, then drains and settles. A second signal does not wait. */
+/**
+ * npm passes a signal on that its whole group has received, so one stop arrives as two signals. The second must not end the process
+ * at once: the embedded PostgreSQL would stay.
+ */
+const SAME_STOP_MS = 2_000;
+
+/** Serves until SIGTERM, SIGINT or a fault that nothing caught, then drains and settles. A second signal, later, does not wait. */
 async function serve(config: Config): Promise<number> {
   // The servers take a while to load, which no command should wait for.
   const [{ startNode }, { ignoreLostOutput, watchFaults }] = await Promise.all([
@@ -39,11 +45,12 @@ async function serve(config: Config): Promise<number> {
   const faults = watchFaults(config);
   const stopping = new AbortController();
   const stopRequested = new Promise<void>((resolve) => {
-    let asked = false;
+    let askedAt: number | null = null;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
-        if (asked) process.exit(EXIT.failed);
-        asked = true;
+        if (askedAt !== null && performance.now() - askedAt < SAME_STOP_MS) return;
+        if (askedAt !== null) process.exit(EXIT.failed);
+        askedAt = performance.now();
         stopping.abort();
         resolve();
       });
