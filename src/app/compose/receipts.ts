@@ -13,7 +13,7 @@ import type { Config } from "../config/config.ts";
 
 const DEMO_SELLER: Party = { name: "Saldo Demo", address: "", npwp: "" };
 
-/** Who sells where operators have set no seller. Null: nobody, and no receipt is written. */
+/** Who sells where operators have set no seller. Null: there is no seller, and no receipt is written. */
 export function sellerByDefault({ demo }: Pick<Config, "demo">): Party | null {
   return demo ? DEMO_SELLER : null;
 }
