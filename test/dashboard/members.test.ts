@@ -179,7 +179,11 @@ describe("members of an account", () => {
     await developer.page.getByRole("button", { name: "Accept the invitation" }).click();
     const main = developer.page.getByRole("navigation", { name: "Main navigation" });
     await main.getByText("Viewer").or(developer.page.getByText("Viewer")).first().waitFor();
-    expect(await main.getByRole("link", { name: "Playground" }).count()).toBe(0);
+    // Until the account has changed, the navigation is that of the own one.
+    await expect
+      .poll(() => developer.page.getByLabel("Account", { exact: true }).locator("option:checked").textContent())
+      .toBe(owner.email);
+    await expect.poll(() => main.getByRole("link", { name: "Playground" }).count()).toBe(0);
     await open(owner, "/members");
     await page.getByRole("button", { name: `Remove the member: ${developer.email}` }).click();
     await dialog.getByRole("button", { name: "Remove the member" }).click();

@@ -100,7 +100,7 @@ describe("a failed request", () => {
     const make =
       "UPDATE api_key k SET person_id = p.id FROM auth.person p WHERE p.account_id = k.account_id AND p.email = $1";
     await dashboard.changeRows(make, [DEMO_EMAIL]);
-    await open("/usage?tab=requests&status=failed", "en");
+    await open("/usage?tab=requests&status=failed", "id");
     const { records } = await downloadCsv(page);
     expect(records).toHaveLength(2);
     expect(new Set(records.map(({ member }) => member))).toEqual(new Set([DEMO_EMAIL]));
