@@ -3,7 +3,7 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BACKUP_SECRET, chat, DEMO_KEY, Folders, receivedAll, restore } from "../setup/backups.ts";
+import { ask, BACKUP_SECRET, chat, DEMO_KEY, Folders, receivedAll, restore } from "../setup/backups.ts";
 import { until } from "../setup/own-server.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
@@ -13,19 +13,24 @@ const BASES = 3;
 describe("pruning a backup folder", () => {
   let [dataDir, root] = ["", ""];
   let saldo: SaldoHere;
+  let key: string;
   const taken: string[] = [];
+  /** When each of them was taken. */
+  const moments: string[] = [];
   const folders = new Folders();
 
   beforeAll(async () => {
     [dataDir, root] = [await folders.make(), await folders.make()];
     saldo = await SaldoHere.start({ ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir, SALDO_BACKUP_DIR: root });
+    key = saldo.announced(DEMO_KEY);
     await until(() => saldo.log.some((line) => line["event"] === "backup.base.taken"));
     for (let base = 0; base < BASES; base += 1) {
-      await chat(saldo.httpUrl, saldo.announced(DEMO_KEY));
+      await chat(saldo.httpUrl, key);
       const { path = "" } = await saldoJson(["backup", "--to", root], { ...BACKUP_SECRET, SALDO_DATA_DIR: dataDir });
       taken.push(path);
+      moments.push(new Date().toISOString());
     }
-    await chat(saldo.httpUrl, saldo.announced(DEMO_KEY));
+    await chat(saldo.httpUrl, key);
     await until(() => receivedAll(dataDir));
     await saldo.stop();
   });
@@ -65,5 +70,26 @@ describe("pruning a backup folder", () => {
     const { records } = await restore(root, await folders.make());
     await rename(`${newer}.away`, newer);
     expect(records).toBe(BASES + 1);
+  });
+
+  it("keeps what leads to the books that went on from an older base backup", async () => {
+    const [, older = "", newer = ""] = taken;
+    const second = await folders.make();
+    await restore(root, second, { words: ["--until", moments[1] ?? ""] });
+    saldo = await SaldoHere.start({ ...BACKUP_SECRET, SALDO_DATA_DIR: second, SALDO_BACKUP_DIR: root });
+    await saldoJson(["admission", "start"], { SALDO_DATA_DIR: second });
+    await until(async () => (await ask(saldo.httpUrl, key)).status === 200);
+    await until(() => receivedAll(second));
+    await saldo.stop();
+    // The newest one is of the books that nobody goes on with.
+    const pruned = await saldoJson(["backup", "prune", root, "--keep", "1"], BACKUP_SECRET);
+    expect(pruned).toMatchObject({ kept: [nameOf(newer), nameOf(older)], removed: [] });
+    expect(await restore(root, await folders.make())).toMatchObject({ records: 2 + 1 });
+    const about = join(older, "base.tar.sealed");
+    const bytes = await readFile(about);
+    await writeFile(about, Buffer.from(bytes).fill(1, 60, 61));
+    const refused = await runSaldo(["backup", "prune", root, "--keep", "1"], BACKUP_SECRET);
+    await writeFile(about, bytes);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${nameOf(older)}, cannot be read`) });
   });
 });

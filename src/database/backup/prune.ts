@@ -1,9 +1,11 @@
 // Removes what a backup folder no longer needs: base backups beyond those that are kept, and the log from before the oldest of those.
-// Positions of the log grow along every way, so a kept base backup needs no segment that ends before it begins.
+// Positions of the log grow along every way, so a kept base backup needs no segment that ends before it begins. After a restore the newest
+// base backups may be of books that nobody goes on with, so those that lead to the newest timeline are kept beside them.
 
 import { rename, rm } from "node:fs/promises";
 import { type BaseBackup, listBackups, listSegments, listTimelines, syncFolder } from "./backup-folder.ts";
 import { readBase } from "./read-base.ts";
+import { leadingToNewest } from "./restore-plan.ts";
 import { type BackupKey, BackupUnreadable } from "./sealed-file.ts";
 import { parseLsn, SEGMENT_BYTES, startOfSegment } from "./wal-position.ts";
 
@@ -17,28 +19,40 @@ export type Pruned = {
   readonly unreadable: ReadonlyMap<string, string>;
 };
 
-/** Keeps the newest base backups of each cluster. Errors: BackupUnreadable, and nothing is removed: a newest one cannot be read whole. */
+/**
+ * Keeps the newest base backups of each cluster, and as many that lead to its newest timeline. Errors: BackupUnreadable, and nothing is
+ * removed: the newest ones cannot be read whole, or no base backup leads to the newest timeline.
+ */
 export async function pruneBackups(
   root: string,
   { keys, keep }: { keys: readonly BackupKey[]; keep: number },
 ): Promise<Pruned> {
   const { backups, unreadable } = await listBackups(root, keys);
   if (backups.length === 0) throw new BackupUnreadable(`There is no backup in ${root} that can be read.`);
-  const clusters = [...Map.groupBy(backups, ({ facts }) => facts.system).values()];
-  for (const [newest] of clusters) if (newest !== undefined) await requireSound(newest, { keys, unreadable });
+  const clusters: Cluster[] = [];
+  for (const [system, all] of Map.groupBy(backups, ({ facts }) => facts.system)) {
+    const leading = await leadingToNewest({ root, keys, system, backups: all });
+    for (const newest of new Set([leading[0], all[0]]))
+      if (newest !== undefined) await requireSound(newest, { keys, unreadable });
+    clusters.push({ all, kept: new Set([...all.slice(0, keep), ...leading.slice(0, keep)]) });
+  }
   const kept: string[] = [];
   const removed: string[] = [];
   let segments = 0;
   for (const cluster of clusters) {
-    kept.push(...cluster.slice(0, keep).map(({ name }) => name));
-    for (const each of cluster.slice(keep)) {
+    const left = cluster.all.filter((each) => cluster.kept.has(each));
+    kept.push(...left.map(({ name }) => name));
+    for (const each of cluster.all.filter((one) => !cluster.kept.has(one))) {
       await removeBase(each);
       removed.push(each.name);
     }
-    segments += await removeLogBefore(root, cluster.slice(0, keep));
+    segments += await removeLogBefore(root, left);
   }
   return { kept, removed, segments, unreadable };
 }
+
+/** The base backups of a cluster, the newest first, and those that stay. */
+type Cluster = { readonly all: readonly BaseBackup[]; readonly kept: ReadonlySet<BaseBackup> };
 
 async function requireSound(
   newest: BaseBackup,

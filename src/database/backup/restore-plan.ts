@@ -93,6 +93,26 @@ export async function hasBaseFor({
   return ours.some((each) => findHole(each, way, { segments, end: from }) === null);
 }
 
+/**
+ * Of the base backups of a cluster those from which the log leads to its newest timeline, in their order. Errors: BackupUnreadable, where there
+ * is none: a restore would be refused.
+ */
+export async function leadingToNewest({
+  root,
+  keys,
+  system,
+  backups,
+}: Pick<Wanted, "root" | "keys"> & { system: string; backups: readonly BaseBackup[] }): Promise<BaseBackup[]> {
+  const timelines = await readTimelines(root, system, keys);
+  const based = new Set(backups.map(({ facts }) => facts.timeline));
+  const newest = newestOf(timelines, { based, until: null });
+  const way = timelines.get(newest)?.way ?? null;
+  const leading = way === null ? [] : backups.filter((each) => isOnWay(each, way));
+  if (leading.length > 0) return leading;
+  const folder = historyFolder({ system, timeline: newest });
+  throw new BackupUnreadable(`No base backup leads to the newest timeline, ${folder}, so nothing was removed.`);
+}
+
 /** The newest timeline on which the books went on, of those that were there at the moment. */
 function newestOf(
   timelines: ReadonlyMap<number, Timeline>,

@@ -336,4 +336,20 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
       test: "is refused where the newest base backup cannot be read",
     },
   },
+  {
+    name: "pruning removes the only base backup that leads to the newest timeline",
+    edits: inBackup("prune.ts", "...leading.slice(0, keep)", "...leading.slice(0, 0)"),
+    noticedBy: {
+      file: "test/database/backup-prune.test.ts",
+      test: "keeps what leads to the books that went on from an older base backup",
+    },
+  },
+  {
+    name: "pruning does not read what leads to the newest timeline",
+    edits: inBackup("prune.ts", "new Set([leading[0], all[0]])", "new Set([all[0]])"),
+    noticedBy: {
+      file: "test/database/backup-prune.test.ts",
+      test: "keeps what leads to the books that went on from an older base backup",
+    },
+  },
 ];
