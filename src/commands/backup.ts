@@ -10,6 +10,7 @@ import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
 import { takeBaseBackup } from "../database/backup/base-backup.ts";
+import { writeVerified } from "../database/backup/folder-state.ts";
 import { pruneBackups } from "../database/backup/prune.ts";
 import { type Restored, restoreCluster } from "../database/backup/restore-cluster.ts";
 import { type BackupKey, backupKeys } from "../database/backup/sealed-file.ts";
@@ -42,7 +43,9 @@ export const backupCommands: readonly Command[] = [
           await requireRestoredKey(database, { ...config, dataDir: restored.dataDir, restored: restored.secretsKey });
           return auditAll(config, database.pool);
         });
-        return { json: { ok: report.ok, ...leftOut(restored), ...found(report) }, ok: report.ok };
+        const isRecorded = report.ok && (await recordVerified(resolve(root), keys));
+        const notRecorded = report.ok && !isRecorded ? { recorded: false } : {};
+        return { json: { ok: report.ok, ...notRecorded, ...leftOut(restored), ...found(report) }, ok: report.ok };
       } finally {
         await rm(within, { recursive: true, force: true });
       }
@@ -136,6 +139,14 @@ function keysOf({ backupKeys: secrets, databaseUrl }: Config): BackupKey[] {
     );
   if (secrets.length === 0) throw new UsageError("saldo backup: needs SALDO_BACKUP_KEY.");
   return backupKeys(secrets);
+}
+
+/** Records the moment for `saldo_backup_verified_age_seconds`. False: the folder cannot be written to, as where it is mounted to be read. */
+async function recordVerified(root: string, keys: readonly BackupKey[]): Promise<boolean> {
+  return writeVerified(root, keys, new Date()).then(
+    () => true,
+    () => false,
+  );
 }
 
 function notEmpty(dataDir: string, there: readonly string[]): string {

@@ -56,7 +56,10 @@ describe("a backup of the embedded database", () => {
   /** Every file of the backup. */
   async function files(): Promise<string[]> {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    return entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .toSorted();
   }
 
   const at = (dir: string) => ({ ...BACKUP_SECRET, SALDO_DATA_DIR: dir });
@@ -138,7 +141,8 @@ describe("a backup of the embedded database", () => {
   it("is verified by a restore that leaves nothing", async () => {
     const before = await files();
     expect(await saldoJson(["backup", "verify", root], BACKUP_SECRET)).toEqual({ ok: true });
-    expect(await files()).toEqual(before);
+    // When it was verified, for the metric of its age.
+    expect(await files()).toEqual([...before, join(root, "verified.sealed")].toSorted());
   });
 
   it.each([

@@ -201,6 +201,33 @@ const DATABASE: readonly AlertCase[] = [
   ...pair("SaldoStandbyLost", A, "20m", { series: ofProcess("sync_standbys"), bad: "1x9 0x20", good: "0x30" }),
   ...pair("SaldoReadsOnPrimary", A, "15m", { series: ofProcess("read_standby_used"), bad: "0x20", good: "1x20" }),
   ...pair("SaldoBackupLogOld", A, "5m", { series: ofProcess("backup_log_age_seconds"), bad: "61x9", good: "60x9" }),
+  ...pair("SaldoBackupBaseOld", A, "70m", {
+    series: ofProcess("backup_base_age_seconds"),
+    bad: "172801+0x80",
+    good: "172800+0x80",
+  }),
+  {
+    alert: "SaldoBackupBaseOld",
+    series: { [ofProcess("backup_base_age_seconds")]: Array.from({ length: 80 }, () => "Inf").join(" ") },
+    at: "70m",
+    fires: A,
+  },
+  ...pair("SaldoBackupUnverified", A, "5m", {
+    series: ofProcess("backup_verified_age_seconds"),
+    bad: "777601x9",
+    good: "777600x9",
+  }),
+  ...pair("SaldoBackupDiskFilling", A, "5m", {
+    series: ofProcess("backup_disk_free_share"),
+    bad: "0.14x9",
+    good: "0.15x9",
+  }),
+  ...pair("SaldoBackupDiskFull", A, "5m", {
+    series: ofProcess("backup_disk_free_share"),
+    bad: "0.04x9",
+    good: "0.05x9",
+    also: ["SaldoBackupDiskFilling"],
+  }),
   ...pair("SaldoBooksUnsealed", {}, "5m", {
     series: ofProcess("sealed_age_seconds"),
     bad: "97201x9",
@@ -242,6 +269,7 @@ const ROOM: readonly AlertCase[] = [
     bad: "4294967297x20",
     good: "4294967296x20",
   }),
+  ...pair("SaldoSlotLost", {}, "12m", { series: ofProcess("database_lost_slots"), bad: "1x20", good: "1x6 0x14" }),
   ...pair("SaldoWraparoundNear", {}, "5m", {
     series: ofProcess("database_wraparound_share"),
     bad: "0.31x9",

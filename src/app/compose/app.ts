@@ -44,7 +44,7 @@ export type ServingOptions = {
   /** How many lines of the log were lost. */
   readonly linesLost: () => number;
   /** The receiver of the log, where commits wait for it. */
-  readonly receiver?: Pick<Receiving, "ageSeconds"> | null;
+  readonly receiver?: Pick<Receiving, "ageSeconds" | "folder"> | null;
   /** Whether this process does the background work that a node needs done by one of its processes. */
   readonly worksForNode: boolean;
 };

@@ -104,6 +104,7 @@ describe("the metrics of a process", () => {
         bytes: 15,
         walBytes: null,
         slotWalBytes: 16,
+        lostSlots: 27,
         wraparoundShare: 0.17,
         connectionsShare: 0.18,
         deadRows: { account: 19, api_key: 20, hold: 21, process: 22 },
@@ -114,6 +115,7 @@ describe("the metrics of a process", () => {
     const seen = await scrape({ database: () => facts });
     expect(seen.get("saldo_database_bytes")).toBe(15);
     expect(seen.get("saldo_database_slot_wal_bytes")).toBe(16);
+    expect(seen.get("saldo_database_lost_slots")).toBe(27);
     expect(seen.get("saldo_database_wraparound_share")).toBe(0.17);
     expect(seen.get("saldo_database_connections_share")).toBe(0.18);
     expect(seen.get('saldo_database_dead_rows{table="account"}')).toBe(19);

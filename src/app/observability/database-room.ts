@@ -13,6 +13,8 @@ export type DatabaseRoom = {
   readonly walBytes: number | null;
   /** The most log that one replication slot keeps for a standby or a backup which does not take it. */
   readonly slotWalBytes: number;
+  /** Slots whose log the server has removed: what holds them has to begin again. */
+  readonly lostSlots: number;
   /** How much of the ids is used since the last freeze, of transactions or of multixacts: at 1 the server refuses all writes. */
   readonly wraparoundShare: number;
   readonly connectionsShare: number;
@@ -33,7 +35,10 @@ const ROOM = `
 SELECT
   pg_database_size(current_database())::float8 AS bytes,
   write_ahead_log_bytes()::float8 AS "walBytes",
-  (SELECT coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::float8 FROM pg_replication_slots) AS "slotWalBytes",
+  -- A lost slot keeps nothing more; it was behind by more than the server keeps.
+  (SELECT coalesce(max(CASE WHEN wal_status = 'lost' THEN greatest(pg_size_bytes(current_setting('max_slot_wal_keep_size')), 0)
+    ELSE pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) END), 0)::float8 FROM pg_replication_slots) AS "slotWalBytes",
+  (SELECT count(*)::float8 FROM pg_replication_slots WHERE wal_status = 'lost') AS "lostSlots",
   (SELECT max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / ${IDS} FROM pg_database) AS "wraparoundShare",
   (SELECT count(*)::float8 / current_setting('max_connections')::int FROM pg_stat_activity
     WHERE datid IS NOT NULL AND usesysid IS NOT NULL) AS "connectionsShare",

@@ -32,7 +32,9 @@ export type StreamFacts = {
 
 type Series<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number]>>;
 /** A value of null leaves the gauge without a series. */
-type OptionalSeries<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number | null]>>;
+export type OptionalSeries<Source> = Readonly<
+  Record<string, readonly [help: string, read: (now: Source) => number | null]>
+>;
 
 const MICRO = 1_000_000;
 
@@ -99,6 +101,7 @@ const ROOM_GAUGES: OptionalSeries<Partial<DatabaseRoom>> = {
     "The most log that one replication slot keeps on the server",
     (now) => now.slotWalBytes ?? null,
   ],
+  database_lost_slots: ["Replication slots whose log the server has removed", (now) => now.lostSlots ?? null],
   database_wraparound_share: [
     "Share of the transaction ids used since the last freeze; at 1 nothing can be written",
     (now) => now.wraparoundShare ?? null,
@@ -261,7 +264,7 @@ function addCounters<Source>(registry: Registry, prefix: string, series: Series<
 }
 
 /** A source without a value, null, leaves a gauge as it is. */
-function addGauges<Source>(
+export function addGauges<Source>(
   registry: Registry,
   prefix: string,
   series: OptionalSeries<Source>,

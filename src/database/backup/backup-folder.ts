@@ -1,5 +1,6 @@
 // The files of a backup folder. Each history of the books has a folder of its own, so backups and logs of different histories are never mixed:
 //
+//   verified.sealed                           when the folder was last verified
 //   SYSTEM-TIMELINE/history.sealed            the history file of the timeline, where it is not the first
 //   SYSTEM-TIMELINE/secrets-key.sealed        the master key that is beside the cluster, as it was last
 //   SYSTEM-TIMELINE/base-TIME/{about,base.tar,manifest}.sealed

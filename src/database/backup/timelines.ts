@@ -1,7 +1,16 @@
 // The timelines of one cluster that a backup folder holds, and the way of the books from a base backup to the end of one of them. Each
 // restore makes a timeline, which leaves its parent at a position of the log. The segment with that position is the child's.
 
-import { type BaseBackup, listSegments, listTimelines, readIfReadable, type SealedFile } from "./backup-folder.ts";
+import type { ServerHistory } from "../history.ts";
+import {
+  type BaseBackup,
+  historyFolder,
+  listSegments,
+  listTimelines,
+  readIfReadable,
+  type SealedFile,
+  sealedFile,
+} from "./backup-folder.ts";
 import { type BackupKey, BackupUnreadable, readSealed } from "./sealed-file.ts";
 import { parseLsn, SEGMENT_BYTES, segmentName, segmentStart, startOfSegment } from "./wal-position.ts";
 
@@ -10,6 +19,8 @@ const MADE = /^# saldo: timeline (\d+) is of (\S+)$/;
 
 /** A part of a way: a timeline, from the position at which it left the one before. */
 export type Stretch = { readonly timeline: number; readonly from: bigint };
+
+const FIRST_WAY: readonly Stretch[] = [{ timeline: 1, from: 0n }];
 
 /** The segments of a timeline that were received: the files of each by its name. */
 export type Segments = ReadonlyMap<string, readonly SealedFile[]>;
@@ -41,12 +52,23 @@ export async function readTimelines(
   const found = new Map<number, Timeline>();
   for (const [number, file] of await listTimelines(root, system)) {
     const history = number === 1 ? null : await readIfReadable(file, keys);
-    const way = number === 1 ? [{ timeline: 1, from: 0n }] : wayIn(number, history);
+    const way = number === 1 ? FIRST_WAY : wayIn(number, history);
     const segments = await listSegments(root, { system, timeline: number });
     const hasLog = await goesBeyond(way?.at(-1)?.from ?? 0n, segments, keys);
     found.set(number, { number, way, madeAt: madeAtIn(number, history), history, segments, hasLog });
   }
   return found;
+}
+
+/** The way of the books to the end of a timeline. Null: its history file is missing or cannot be read. */
+export async function readWay(
+  root: string,
+  history: ServerHistory,
+  keys: readonly BackupKey[],
+): Promise<readonly Stretch[] | null> {
+  const { timeline } = history;
+  if (timeline === 1) return FIRST_WAY;
+  return wayIn(timeline, await readIfReadable(sealedFile(root, historyFolder(history), "history"), keys));
 }
 
 /** Whether recovery from this base backup comes to the end of the way. */

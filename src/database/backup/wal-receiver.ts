@@ -54,6 +54,8 @@ export type WalReceiverOptions = {
   readonly secretsKey?: { readonly read: () => Promise<string | null>; readonly mayAppear: boolean };
   /** Called where the server has dropped log that was not received, and before and after a base backup that the folder lacks. */
   readonly onEvent?: (event: ReceiverEvent) => void;
+  /** Called with the history whose log is received, each time before it begins. */
+  readonly onHistory?: (history: History) => void;
   /** Called when everything up to a position is durable. */
   readonly onDurable?: (lsn: bigint) => void;
 };
@@ -65,6 +67,7 @@ export async function receiveWal(options: WalReceiverOptions, signal: AbortSigna
   signal.addEventListener("abort", end);
   try {
     const { history, position } = await identify(client);
+    options.onHistory?.(history);
     const folder = await prepareFolder(client, options, history);
     const kept = (await keepLog(client, options)) ?? position;
     const from = await whereToBegin(folder, history.timeline, kept);
