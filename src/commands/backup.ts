@@ -2,11 +2,8 @@ import { mkdir, mkdtemp, readdir, realpath, rename, rm } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { openServiceDatabase } from "../app/compose/database.ts";
-import { presetCatalog } from "../app/compose/catalog.ts";
 import { OWN_PROOF_KEY_FILE } from "../app/compose/proof.ts";
 import { OWN_KEY_FILE, readKeyToBackUp, requireRestoredKey, restoreOwnKey } from "../app/compose/secrets.ts";
-import { witnessesOf } from "../app/compose/audit.ts";
-import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Config } from "../app/config/config.ts";
 import { syncFolder } from "../database/backup/backup-folder.ts";
 import { takeBaseBackup } from "../database/backup/base-backup.ts";
@@ -16,8 +13,9 @@ import { type Restored, restoreCluster } from "../database/backup/restore-cluste
 import { type BackupKey, backupKeys } from "../database/backup/sealed-file.ts";
 import type { Database } from "../database/database.ts";
 import { findEmbeddedAddress } from "../database/embedded/embedded-postgres.ts";
-import { audit, type AuditReport } from "../ledger/audit/audit.ts";
+import type { AuditReport } from "../ledger/audit/audit.ts";
 import { closeRestored } from "../operator/commands/recovery.ts";
+import { auditAll, found, foundText, momentIn, stoppedText } from "./audited-books.ts";
 import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
@@ -105,7 +103,7 @@ export const backupCommands: readonly Command[] = [
     async run(values, { config }) {
       const keys = keysOf(config);
       const dataDir = resolve(values.get("data-dir") ?? config.dataDir);
-      const until = momentIn(values.get("until"));
+      const until = momentIn(values.get("until"), "saldo restore");
       await mkdir(dataDir, { recursive: true, mode: 0o711 });
       const there = (await readdir(dataDir)).filter((name) => !KEPT.has(name));
       if (there.length > 0) throw new UsageError(notEmpty(dataDir, there));
@@ -158,15 +156,6 @@ function notEmpty(dataDir: string, there: readonly string[]): string {
   return `saldo restore: ${dataDir} is not empty: it has ${there.join(", ")}.${advice}`;
 }
 
-/** A moment of an option. Null: it was left out. Errors: UsageError. */
-export function momentIn(text: string | undefined, command = "saldo restore"): Date | null {
-  if (text === undefined) return null;
-  const moment = new Date(text);
-  if (Number.isNaN(moment.getTime()) || !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
-    throw new UsageError(`${command}: --until is a time with its zone, such as 2026-11-24T15:04:05Z.`);
-  return moment;
-}
-
 function wholeNumberIn(text: string, option: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`saldo: ${option} is a number from 1, such as 2.`);
   return Number(text);
@@ -186,17 +175,6 @@ async function inRestored<T>(config: Config, restored: Restored, work: (database
   }
 }
 
-/** Audits restored books. Without chains: they are ahead of a backup. */
-export async function auditAll(config: Config, pool: Database["pool"]): Promise<AuditReport> {
-  const topics = topicAudits(presetCatalog(config).presetModels, await witnessesOf(config, []));
-  return audit(pool, { kind: "full", topics });
-}
-
-/** What a report of an audit adds to an answer. */
-export function found({ ok, violations, hasMore }: AuditReport) {
-  return ok ? {} : { violations, hasMore };
-}
-
 type LeftOut = { readonly unreadable?: Readonly<Record<string, string>>; readonly notFollowed?: readonly string[] };
 
 /** What the restored books may lack of the folder, where there is anything. */
@@ -209,18 +187,15 @@ function leftOut({ unreadable, notFollowed }: Restored): LeftOut {
 
 function textOf(
   { until, timeline, unreadable = {}, notFollowed = [] }: { until: string; timeline: number } & LeftOut,
-  { ok, violations }: AuditReport,
+  report: AuditReport,
 ): string {
-  const books = ok
-    ? "The audit found nothing."
-    : `The audit found ${violations.length} violations: saldo audit --full.`;
   return [
-    `Restored to ${until}, timeline ${timeline}. ${books}`,
+    `Restored to ${until}, timeline ${timeline}. ${foundText(report)}`,
     ...Object.entries(unreadable).map(([name, reason]) => `Not used: the backup ${name}. ${reason}`),
     ...notFollowed.map(
       (folder) => `Not in these books: what happened in the timeline ${folder}. --timeline restores it.`,
     ),
     `What others may know of the time after ${until}: ${BEYOND.join(", ")}.`,
-    "Admissions and payouts are stopped. Then: saldo admission start, saldo payout start, saldo backup.",
+    stoppedText(["saldo admission start", "saldo payout start", "saldo backup"]),
   ].join("\n");
 }

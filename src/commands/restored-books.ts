@@ -1,6 +1,6 @@
 import { readHistory } from "../database/history.ts";
 import { closeRestored } from "../operator/commands/recovery.ts";
-import { auditAll, found, momentIn } from "./backup.ts";
+import { auditAll, found, foundText, momentIn, stoppedText } from "./audited-books.ts";
 import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
@@ -21,14 +21,10 @@ export const restoredBooksCommands: readonly Command[] = [
       if (history === null || until === null) throw new Error("The database is a standby. Ask the primary.");
       await closeRestored(await operatorHere(database), { until, timeline: history.timeline });
       const report = await auditAll(config, opened.pool);
-      const books = report.ok
-        ? "The audit found nothing."
-        : `The audit found ${report.violations.length} violations: saldo audit --full.`;
-      const next =
-        "Admissions and payouts are stopped. Read saldo recover report, then: saldo admission start, saldo payout start.";
+      const next = stoppedText(["saldo recover report", "saldo admission start", "saldo payout start"]);
       return {
         json: { until: until.toISOString(), timeline: history.timeline, ok: report.ok, ...found(report) },
-        text: `${books}\n${next}`,
+        text: `${foundText(report)}\n${next}`,
         ok: report.ok,
       };
     },
