@@ -83,8 +83,8 @@ export function receiveLog({ config, logger }: ReceivingOptions): Receiving | nu
         const login = await findEmbeddedAddress(config);
         const secretsKey = { read: () => readOwnKey(config.dataDir), mayAppear: config.secretsKeys.length === 0 };
         const isSynchronous = config.backupSynchronous;
-        const told = { onDurable, onEvent, onHistory: folder.onHistory };
-        await receiveWal({ login, root, keys, isSynchronous, secretsKey, ...told }, stopping.signal);
+        const callbacks = { onDurable, onEvent, onHistory: folder.onHistory };
+        await receiveWal({ login, root, keys, isSynchronous, secretsKey, ...callbacks }, stopping.signal);
       } catch (err) {
         if (!isFailing) logger.error({ event: "backup.log.failed", err }, "the log of the database is not received");
         isFailing = true;
@@ -147,10 +147,7 @@ function ageOf(at: Date | null): number {
 }
 
 /** Adds the age of what was received, and the state of the folder once it was seen. */
-export function addBackupMetric(
-  registry: Registry,
-  receiving: Pick<Receiving, "ageSeconds" | "folder"> | null,
-): void {
+export function addBackupMetric(registry: Registry, receiving: Pick<Receiving, "ageSeconds" | "folder"> | null): void {
   addGauges(registry, "saldo_backup_", FOLDER_GAUGES, () => ({ seen: receiving?.folder() ?? null }));
   const gauge: Gauge = new Gauge({
     name: "saldo_backup_log_age_seconds",

@@ -1,6 +1,6 @@
 // Removes what a backup folder no longer needs: base backups beyond those that are kept, and the log from before the oldest of those.
 // Positions of the log grow along every way, so a kept base backup needs no segment that ends before it begins. After a restore the newest
-// base backups may be of books that nobody goes on with, so those that lead to the newest timeline are kept beside them.
+// base backups may be of books that no service continues, so those that lead to the newest timeline are kept beside them.
 
 import { rename, rm } from "node:fs/promises";
 import { type BaseBackup, listBackups, listSegments, listTimelines, syncFolder } from "./backup-folder.ts";
