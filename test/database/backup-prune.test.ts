@@ -81,7 +81,7 @@ describe("pruning a backup folder", () => {
     await until(async () => (await ask(saldo.httpUrl, key)).status === 200);
     await until(() => receivedAll(second));
     await saldo.stop();
-    // The newest one is of the books that nobody goes on with.
+    // The newest one is of books that no service continues.
     const pruned = await saldoJson(["backup", "prune", root, "--keep", "1"], BACKUP_SECRET);
     expect(pruned).toMatchObject({ kept: [nameOf(newer), nameOf(older)], removed: [] });
     expect(await restore(root, await folders.make())).toMatchObject({ records: 2 + 1 });
