@@ -17,6 +17,11 @@ const sealedFile = (find: string, replace: string) => ({ file: "src/database/bac
 /** Each with the test that must notice it. */
 export const BACKUP_BUGS: readonly PlantedBug[] = [
   {
+    name: "commits do not wait for the base backup without which they cannot be restored",
+    edits: inBackup("wal-receiver.ts", "if (options.isSynchronous === true) await base;", ""),
+    noticedBy: { file: "test/database/base-window.test.ts", test: "has answered nothing by then" },
+  },
+  {
     name: "a damaged segment of the log is replaced by a part of it",
     edits: inBackup("timelines.ts", "if (!mayBeOpen) leastBytes = SEGMENT_BYTES;", ""),
     noticedBy: folder("is refused where a complete segment is damaged"),
