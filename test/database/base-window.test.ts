@@ -19,6 +19,7 @@ import {
   withServerIn,
 } from "../setup/backups.ts";
 import { freePorts } from "../setup/free-ports.ts";
+import { IS_LONG } from "../setup/long-tests.ts";
 import { postmasterPid, until } from "../setup/own-server.ts";
 import { runSaldo, saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
@@ -33,7 +34,7 @@ const [TRIES, BETWEEN_MS] = [40, 50];
 const STREAMING = "SELECT FROM pg_stat_replication WHERE application_name = 'saldo_backup' AND state = 'streaming'";
 const SENDER = "SELECT pid FROM pg_stat_replication WHERE application_name = 'saldo backup'";
 
-describe("a machine that is lost while its first base backup is taken", () => {
+describe.runIf(IS_LONG)("a machine that is lost while its first base backup is taken", () => {
   const folders = new Folders();
   let [former, fresh, dir, key] = ["", "", "", ""];
 

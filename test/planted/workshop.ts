@@ -102,11 +102,18 @@ export class Workshop {
     rmSync(join(this.#folder, "report.json"), { force: true });
     const output = await new Promise<string>((resolve) => {
       // A bug is noticed or not whatever server or seeds the environment names.
-      const { DATABASE_URL: _server, SALDO_TEST_SEED: _seed, ...env } = process.env;
+      const { DATABASE_URL: _server, SALDO_TEST_SEED: _seed, ...given } = process.env;
+      const env = { ...given, ...(this.#isLongOnly(files) && { SALDO_LONG_TESTS: "1" }) };
       const options = { cwd: this.#folder, env, timeout: MOST_MS * files.length, maxBuffer: 64 * 1024 * 1024 };
       execFile(process.execPath, [vitest, ...asked], options, (_failed, stdout, stderr) => resolve(stdout + stderr));
     });
     return { ...this.#report(), output };
+  }
+
+  /** Whether this is one file that has no short form. */
+  #isLongOnly([file, ...others]: readonly string[]): boolean {
+    if (file === undefined || others.length > 0) return false;
+    return readFileSync(join(this.#folder, file), "utf8").includes("describe.runIf(IS_LONG)");
   }
 
   close(): void {

@@ -25,11 +25,11 @@ export function monthStarts(nowMs: number): number[] {
   return Array.from({ length: MONTHS + 1 }, (_, index) => startOfBillingPeriod("month", nowMs, index - MONTHS + 1));
 }
 
-/** Writes so many requests and half as many postings. */
+/** Writes so many requests and half as many postings. `leastCharge`: what a request costs that is free otherwise. */
 export async function writeHistory(
   pool: Pool,
   accountId: string,
-  { chance, events, nowMs }: { chance: Chance; events: number; nowMs: number },
+  { chance, events, nowMs, leastCharge = 0n }: { chance: Chance; events: number; nowMs: number; leastCharge?: bigint },
 ): Promise<void> {
   const { whole, one } = chance;
   const starts = monthStarts(nowMs);
@@ -47,7 +47,7 @@ export async function writeHistory(
   for (let event = 0; event < events; event += 1) {
     const atMs = moment();
     const settledMs = Math.min(atMs + one([0, 1, whole(60_000), 60_001 + whole(300_000)]), nowMs);
-    const charge = one([0n, BigInt(1 + whole(10 ** 9))]);
+    const charge = one([leastCharge, BigInt(1 + whole(10 ** 9))]);
     const other = one([null, JSON.stringify({ cache_write: String(whole(50)), image_output: String(whole(9)) })]);
     const counts = [whole(5_000), whole(5_000), whole(5_000), other];
     const rest = [charge, billingDay(atMs), one([new Date(settledMs), new Date(settledMs), null])];
