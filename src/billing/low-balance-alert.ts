@@ -22,8 +22,13 @@ export type LowBalanceAlert = {
   readonly notifiedAt: Date | null;
 };
 
-/** A mail to be sent; money is micro-rupiah. */
-export type LowBalanceNotice = { readonly accountId: string; readonly threshold: bigint; readonly balance: bigint };
+/** A mail to be sent, and the readers who have had it; money is micro-rupiah. */
+export type LowBalanceNotice = {
+  readonly accountId: string;
+  readonly threshold: bigint;
+  readonly balance: bigint;
+  readonly mailedPeople: readonly string[];
+};
 
 const ALERTS_PER_PAGE = 500;
 const MAX_THRESHOLD = 10n ** 12n * 10n ** 6n;
@@ -46,7 +51,7 @@ WITH page AS (
   JOIN account a ON a.id = l.account_id
 ), moved AS (
   UPDATE low_balance_alert l
-  SET is_below = p.is_below, attempts = 0, next_attempt_at = CASE WHEN p.is_below THEN clock_timestamp() END
+  SET is_below = p.is_below, attempts = 0, mailed_people = '{}', next_attempt_at = CASE WHEN p.is_below THEN clock_timestamp() END
   FROM page p WHERE l.account_id = p.account_id AND l.is_below <> p.is_below
   RETURNING l.account_id, l.threshold, l.is_below, p.balance
 ), found AS (
@@ -65,7 +70,9 @@ FROM (
 ) due
 JOIN account a ON a.id = due.account_id
 WHERE l.account_id = due.account_id
-RETURNING l.account_id AS "accountId", l.threshold, ${BALANCE} AS balance`;
+RETURNING l.account_id AS "accountId", l.threshold, ${BALANCE} AS balance, l.mailed_people AS "mailedPeople"`;
+const MAILED = `
+UPDATE low_balance_alert SET mailed_people = mailed_people || $2::uuid WHERE account_id = $1::uuid AND next_attempt_at IS NOT NULL`;
 const SENT = `
 UPDATE low_balance_alert SET notified_at = clock_timestamp(), next_attempt_at = NULL WHERE account_id = $1::uuid AND is_below`;
 const UNSURE = `
@@ -106,6 +113,11 @@ export async function lookAtLowBalances(pool: Pool, signal?: AbortSignal): Promi
     if (page?.last == null || page.seen < ALERTS_PER_PAGE) return;
     after = page.last;
   }
+}
+
+/** Keeps that a reader has had the mail of a fall. */
+export async function noteLowBalanceMailed(pool: Pool, accountId: string, readerId: string): Promise<void> {
+  await pool.query(MAILED, [accountId, readerId]);
 }
 
 /** The mails that falls owe. */

@@ -3,7 +3,7 @@
 import { CallbackReceiver } from "../merchant/callback-receiver.ts";
 import { createAlertDeliverer, setWebhook } from "../../src/billing/alerts/account-webhook.ts";
 import { setAlertSettings, type WrittenAlertSettings } from "../../src/billing/alerts/alert-settings.ts";
-import { alertTick } from "../../src/billing/jobs/alerts.ts";
+import { alertTick, type AlertWork } from "../../src/billing/jobs/alerts.ts";
 import { lowBalanceTick } from "../../src/billing/jobs/low-balance.ts";
 import type { CallbackDeliverer } from "../../src/callbacks/deliver-callbacks.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -11,6 +11,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { BudgetPeriod } from "../../src/kernel/key-limit-errors.ts";
 import type { Language } from "../../src/kernel/preferred-language.ts";
 import { NO_LIMITS } from "../../src/keys/key-limits.ts";
+import { setMemberBudget } from "../../src/keys/member-budgets.ts";
 import { setKeyLimits } from "../../src/keys/set-key-limits.ts";
 import type { TestBackend } from "../setup/test-servers.ts";
 import { admission, MoneySetup, settlement, type TestProcess } from "./money-setup.ts";
@@ -19,12 +20,13 @@ export const RUPIAH = 1_000_000n;
 const EVERYTHING: WrittenAlertSettings = {
   dailySpend: "",
   percents: [50, 80, 100],
-  mailTypes: ["key.budget_reached", "usage.daily", "top_up.succeeded"],
-  webhookTypes: ["balance.low", "key.budget_reached", "usage.daily", "top_up.succeeded"],
+  mailTypes: ["key.budget_reached", "member.budget_reached", "usage.daily", "top_up.succeeded"],
+  webhookTypes: ["balance.low", "key.budget_reached", "member.budget_reached", "usage.daily", "top_up.succeeded"],
 };
 const PLACES = {
   alerts: "https://saldo.example/alerts",
   keys: "https://saldo.example/keys",
+  members: "https://saldo.example/members",
   usage: "https://saldo.example/usage",
   billing: "https://saldo.example/billing",
 };
@@ -33,6 +35,7 @@ const INSERT_PAID = `
 INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, state, expires_at, paid_at)
 VALUES ($1::uuid, $2::uuid, $1::uuid::text, 25000000000, 'sandbox', 'paid', clock_timestamp(), clock_timestamp())`;
 
+type Readers = Pick<AlertWork, "readersOf" | "emailOf">;
 type Event = { type: string; percent: number; data: Record<string, unknown>; mailed: boolean; owed: boolean };
 
 /** A worker whose mails are kept, and which fails on demand. */
@@ -42,6 +45,8 @@ export type Worker = {
   look(): Promise<void>;
   /** `cause`: what the mail server, or the connection to it, reports. */
   fail(isFailing: boolean, cause?: Error): void;
+  /** Mails to an address that begins so fail. Null: none. */
+  failTo(beginning: string | null): void;
 };
 
 export class AlertSetup {
@@ -70,8 +75,7 @@ export class AlertSetup {
 
   async key(accountId: string, rupiah: bigint, period: BudgetPeriod): Promise<string> {
     const keyId = await this.money.key(accountId);
-    const limits = { ...NO_LIMITS, budget: { amount: rupiah * RUPIAH, period } };
-    await withTransaction(this.money.opened.database, (client) => setKeyLimits(client, { accountId, keyId, limits }));
+    await this.limitKey(accountId, keyId, rupiah, period);
     return keyId;
   }
 
@@ -80,6 +84,45 @@ export class AlertSetup {
     const request = { ...admission(accountId, keyId, BigInt(rupiah) * RUPIAH), requestId };
     await this.#process.ledger.admit(request);
     await this.#process.ledger.settle(settlement(accountId, requestId, rupiah * 200));
+  }
+
+  /** A request that is refused for a budget. `least`: what it holds at least, in rupiah. */
+  async refused(accountId: string, keyId: string, least: bigint): Promise<void> {
+    const outcome = await this.#process.ledger.admit(admission(accountId, keyId, least * RUPIAH));
+    if (outcome.outcome !== "over_budget") throw new Error(`the request was ${outcome.outcome}`);
+  }
+
+  /** Opens a request that holds whole rupiah, and returns its id. */
+  async open(accountId: string, keyId: string, rupiah: bigint): Promise<string> {
+    const request = admission(accountId, keyId, rupiah * RUPIAH);
+    await this.#process.ledger.admit(request);
+    return request.requestId;
+  }
+
+  /** A member with a budget, and a key that the member has made. */
+  async member(accountId: string, rupiah: bigint, period: BudgetPeriod): Promise<{ personId: string; keyId: string }> {
+    const personId = uuidv7();
+    const keyId = await this.money.key(accountId);
+    await this.money.pool.query("UPDATE api_key SET person_id = $2 WHERE id = $1", [keyId, personId]);
+    await this.limitMember(accountId, personId, rupiah, period);
+    return { personId, keyId };
+  }
+
+  async limitMember(accountId: string, personId: string, rupiah: bigint, period: BudgetPeriod): Promise<void> {
+    const budget = { amount: rupiah * RUPIAH, period };
+    await withTransaction(this.money.opened.database, (client) =>
+      setMemberBudget(client, { accountId, personId, budget }),
+    );
+  }
+
+  /** Sets the budget of a key to another amount. */
+  async limitKey(accountId: string, keyId: string, rupiah: bigint, period: BudgetPeriod): Promise<void> {
+    const limits = { ...NO_LIMITS, budget: { amount: rupiah * RUPIAH, period } };
+    await withTransaction(this.money.opened.database, (client) => setKeyLimits(client, { accountId, keyId, limits }));
+  }
+
+  get ledger(): TestProcess["ledger"] {
+    return this.#process.ledger;
   }
 
   /** A top-up of an account that is paid; its money is the business of other tests. */
@@ -99,17 +142,23 @@ export class AlertSetup {
     return (await this.events(accountId)).map(({ type, percent }) => `${type} ${percent}`);
   }
 
-  worker(language: Language = "id"): Worker {
+  /** `readersOf`: absent, each account has one reader, its customer. */
+  worker(language: Language = "id", { readersOf, emailOf }: Partial<Readers> = {}): Worker {
     const mails: { to: string; subject: string; text: string }[] = [];
     let failing = false;
+    let failingTo: string | null = null;
     let reported: Error | undefined;
     const work = {
       pool: this.money.pool,
-      readerOf: (accountId: string) => Promise.resolve({ email: `${accountId}@test.example`, language }),
+      readersOf:
+        readersOf ??
+        ((accountId: string) =>
+          Promise.resolve([{ id: accountId, email: `${accountId}@test.example`, language, mayChange: true }])),
+      emailOf: emailOf ?? (() => Promise.resolve(null)),
       mailer: {
         send(mail: { to: string; subject: string; text: string }) {
           mails.push(mail);
-          return failing
+          return failing || (failingTo !== null && mail.to.startsWith(failingTo))
             ? Promise.reject(new Error("the mail server is away", { cause: reported }))
             : Promise.resolve();
         },
@@ -128,6 +177,9 @@ export class AlertSetup {
       fail(isFailing, cause) {
         failing = isFailing;
         reported = cause;
+      },
+      failTo(beginning) {
+        failingTo = beginning;
       },
     };
   }

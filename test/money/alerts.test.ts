@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setAlertSettings } from "../../src/billing/alerts/alert-settings.ts";
-import { decideAlerts, MOST_OF_KEY } from "../../src/billing/alerts/decide-alerts.ts";
+import { decideAlerts, MOST_OF_BUDGET } from "../../src/billing/alerts/decide-alerts.ts";
 import { setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
@@ -43,8 +43,10 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       expect(events.at(-1)?.data).toEqual({
         keyId,
         keyName: "test",
+        personId: null,
         period: "total",
         percent: 100,
+        refused: false,
         budget: "100000000",
         spent: "100000000",
       });
@@ -89,20 +91,20 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       const accountId = await setup.account(1_000n);
       const keyId = await setup.key(accountId, 10n, "month");
       await setup.spend(accountId, keyId, 10);
-      for (let change = 0; change < MOST_OF_KEY + 3; change += 1) {
+      for (let change = 0; change < MOST_OF_BUDGET + 3; change += 1) {
         await setup.money.asOwner(`UPDATE api_key SET budget = 9000000 + ${change} WHERE id = '${keyId}'`);
         await decide();
       }
-      expect(await setup.made(accountId)).toHaveLength(MOST_OF_KEY);
+      expect(await setup.made(accountId)).toHaveLength(MOST_OF_BUDGET);
       const other = await setup.key(accountId, 10n, "month");
       await setup.spend(accountId, other, 10);
       await decide();
-      expect(await setup.made(accountId), "of another key").toHaveLength(MOST_OF_KEY + 1);
+      expect(await setup.made(accountId), "of another key").toHaveLength(MOST_OF_BUDGET + 1);
       await setup.money.asOwner(
         `UPDATE alert_event SET created_at = created_at - interval '1 day' WHERE account_id = '${accountId}'`,
       );
       await decide();
-      expect(await setup.made(accountId), "a day later").toHaveLength(MOST_OF_KEY + 2);
+      expect(await setup.made(accountId), "a day later").toHaveLength(MOST_OF_BUDGET + 2);
     });
 
     it("do not come for keys that are revoked or have no budget, nor for accounts that want none", async () => {

@@ -24,7 +24,8 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     let failing = false;
     const tick = lowBalanceTick({
       pool: setup.pool,
-      readerOf: (accountId) => Promise.resolve({ email: `${accountId}@test.example`, language }),
+      readersOf: (accountId) =>
+        Promise.resolve([{ id: accountId, email: `${accountId}@test.example`, language, mayChange: true }]),
       topUpUrl: () => "https://saldo.example/",
       mailer: {
         send(mail) {

@@ -8,6 +8,7 @@ import { createMailer, type Mailer } from "../../identity/mailer.ts";
 import { createPeople, type People } from "../../identity/people.ts";
 import { createAccountsService } from "../../identity/service.ts";
 import { createSecurityLog, type SecurityLog } from "../../identity/security-log.ts";
+import { emailOfPerson, mailReadersOf } from "../../identity/members/mail-readers.ts";
 import { createServiceTokenVerifier } from "../../identity/service-tokens.ts";
 import { recordSignIns } from "../../identity/sign-in/recorded-sign-in.ts";
 import { cookiePlanOf } from "../../identity/session-cookie.ts";
@@ -17,8 +18,9 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { openAccount } from "../../ledger/accounts.ts";
 import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-credit.ts";
-import { readerOfAccount } from "../../identity/store.ts";
+
 import { alertTick } from "../../billing/jobs/alerts.ts";
+import type { ReadersOf } from "../../billing/mail-readers.ts";
 import { autoTopUpMailTick } from "../../billing/jobs/auto-top-ups.ts";
 import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
 import type { Tick } from "../../workers/tick.ts";
@@ -89,6 +91,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     demoPerson: config.demo && !config.production ? () => ensureDemoPerson(pool) : null,
     onMailLost: (err) => logger.warn({ event: "identity.mail.failed", err }, "a mail was not sent"),
   });
+  const readersOf: ReadersOf = (accountId, audience) => mailReadersOf(pool, accountId, audience);
   return {
     securityLog,
     breachedPasswords,
@@ -96,22 +99,24 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     lowBalanceTick: lowBalanceTick({
       pool,
       mailer,
-      readerOf: (accountId) => readerOfAccount(pool, accountId),
+      readersOf,
       topUpUrl: () => `${baseUrl()}/billing`,
     }),
     autoTopUpMailTick: autoTopUpMailTick({
       pool,
       mailer,
-      readerOf: (accountId) => readerOfAccount(pool, accountId),
+      readersOf,
       url: () => `${baseUrl()}/billing`,
     }),
     alertTick: alertTick({
       pool,
       mailer,
-      readerOf: (accountId) => readerOfAccount(pool, accountId),
+      readersOf,
+      emailOf: (personId) => emailOfPerson(pool, personId),
       places: () => ({
         alerts: `${baseUrl()}/alerts`,
         keys: `${baseUrl()}/keys`,
+        members: `${baseUrl()}/members`,
         usage: `${baseUrl()}/usage`,
         billing: `${baseUrl()}/billing`,
       }),

@@ -3,40 +3,58 @@
 import { idr } from "../../kernel/money.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
+import { type MailAudience, type MailReader, MONEY_READERS } from "../mail-readers.ts";
 import type { Alert } from "./alert-types.ts";
 
 /** Where a mail leads. */
 export type AlertPlaces = {
   readonly alerts: string;
   readonly keys: string;
+  readonly members: string;
   readonly usage: string;
   readonly billing: string;
 };
 
 type Words = { readonly subject: string; readonly now: string };
 type Texts = Readonly<Record<Language, Words>> & { readonly url: string };
+type MailFacts = {
+  readonly reader: MailReader;
+  /** The address of the member whose budget it is. Null: it is another alert, or the person is gone. */
+  readonly member: string | null;
+  readonly places: AlertPlaces;
+};
 
-/** The words of an alert's mail. */
-export function alertMail(alert: Alert, places: AlertPlaces, language: Language): { subject: string; text: string } {
-  const texts = textsOf(alert, places);
-  const [first, second] = language === "en" ? [texts.en, texts.id] : [texts.id, texts.en];
+/** Whom the mail of an alert is for. Budgets are read by owners and admins, and each by the person it limits. */
+export function audienceOf(alert: Alert): MailAudience {
+  if (alert.type !== "key.budget_reached" && alert.type !== "member.budget_reached") return MONEY_READERS;
+  return { roles: ["owner", "admin"], personId: alert.data.personId ?? null };
+}
+
+/** The words of an alert's mail to one reader. */
+export function alertMail(alert: Alert, facts: MailFacts): { subject: string; text: string } {
+  const { reader, places } = facts;
+  const texts = textsOf(alert, facts);
+  const [first, second] = reader.language === "en" ? [texts.en, texts.id] : [texts.id, texts.en];
   const change = {
     id: `Ubah peringatan di: ${places.alerts}`,
     en: `Change your alerts at: ${places.alerts}`,
   };
-  const last = language === "en" ? [change.en, change.id] : [change.id, change.en];
+  const last = reader.language === "en" ? [change.en, change.id] : [change.id, change.en];
   return {
     subject: `Saldo: ${first.subject} / ${second.subject}`,
-    text: [first.now, second.now, "", texts.url, "", ...last].join("\n"),
+    text: [first.now, second.now, "", texts.url, ...(reader.mayChange ? ["", ...last] : [])].join("\n"),
   };
 }
 
-function textsOf(alert: Alert, places: AlertPlaces): Texts {
+function textsOf(alert: Alert, facts: MailFacts): Texts {
+  const { places } = facts;
   switch (alert.type) {
     case "balance.low":
       return lowBalance(alert.data, places);
     case "key.budget_reached":
-      return budgetReached(alert.data, places);
+      return keyBudgetReached(alert.data, places);
+    case "member.budget_reached":
+      return memberBudgetReached(alert.data, facts);
     case "usage.daily":
       return dailySpend(alert.data, places);
     case "top_up.succeeded":
@@ -66,18 +84,55 @@ const PERIODS = {
   en: { day: "for today", month: "for this month", total: "in total" },
 } as const;
 
-function budgetReached(facts: Facts<"key.budget_reached">, { keys: url }: AlertPlaces): Texts {
-  const { percent, budget, spent, period } = facts;
+type BudgetReached = Pick<Facts<"member.budget_reached">, "percent" | "budget" | "spent" | "period" | "refused">;
+
+/** What a budget's owner has used, and whether a request was refused for it. */
+function usedOf({ budget, spent, period, refused }: BudgetReached) {
+  const of = (language: Language) =>
+    [rupiah(spent, language), rupiah(budget, language), PERIODS[language][period]] as const;
+  const [id, en] = [of("id"), of("en")];
+  return {
+    id: `memakai ${id[0]} dari anggaran ${id[1]} (${id[2]}).${refused === true ? " Sisanya tidak cukup untuk sebuah permintaan, yang ditolak." : ""}`,
+    en: `used ${en[0]} of the budget of ${en[1]} (${en[2]}).${refused === true ? " What is left did not cover a request, which was refused." : ""}`,
+  };
+}
+
+function keyBudgetReached(facts: Facts<"key.budget_reached">, { keys: url }: AlertPlaces): Texts {
+  const { percent, refused } = facts;
   const name = JSON.stringify(facts.keyName);
+  const used = usedOf(facts);
   return {
     url,
     id: {
-      subject: `anggaran kunci terpakai ${percent} %`,
-      now: `Kunci ${name} telah memakai ${rupiah(spent, "id")} dari anggaran ${rupiah(budget, "id")} (${PERIODS.id[period]}).`,
+      subject: refused === true ? "anggaran kunci habis" : `anggaran kunci terpakai ${percent} %`,
+      now: `Kunci ${name} telah ${used.id}`,
     },
     en: {
-      subject: `${percent} % of a key's budget is used`,
-      now: `The key ${name} has used ${rupiah(spent, "en")} of its budget of ${rupiah(budget, "en")} (${PERIODS.en[period]}).`,
+      subject: refused === true ? "a key's budget is used up" : `${percent} % of a key's budget is used`,
+      now: `The key ${name} has ${used.en}`,
+    },
+  };
+}
+
+function memberBudgetReached(facts: Facts<"member.budget_reached">, { reader, member, places }: MailFacts): Texts {
+  const { percent, refused, personId } = facts;
+  const used = usedOf(facts);
+  const isOwn = reader.id === personId;
+  const whose = isOwn
+    ? { id: "anggaran Anda", en: "your budget" }
+    : { id: "anggaran seorang anggota", en: "a member's budget" };
+  const who = isOwn
+    ? { id: "Anda", en: "You have" }
+    : { id: `Anggota ${member ?? personId}`, en: `The member ${member ?? personId} has` };
+  return {
+    url: isOwn ? places.usage : places.members,
+    id: {
+      subject: refused === true ? `${whose.id} habis` : `${whose.id} terpakai ${percent} %`,
+      now: `${who.id} telah ${used.id}`,
+    },
+    en: {
+      subject: refused === true ? `${whose.en} is used up` : `${percent} % of ${whose.en} is used`,
+      now: `${who.en} ${used.en}`,
     },
   };
 }

@@ -17,7 +17,8 @@ function factsOf(alert: Alert): object {
       const { threshold, balance } = alert.data;
       return { currency, threshold: rupiah(threshold), balance: rupiah(balance) };
     }
-    case "key.budget_reached": {
+    case "key.budget_reached":
+    case "member.budget_reached": {
       const { budget, spent, ...facts } = alert.data;
       const resetMs = budgetResetMs(facts.period, alert.createdAt.getTime());
       const resetsAt = resetMs === null ? null : new Date(resetMs).toISOString();

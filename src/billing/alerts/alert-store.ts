@@ -23,7 +23,8 @@ UPDATE alert_event e SET mail_attempts = e.mail_attempts + 1, mail_at = ${claimU
 FROM (
   SELECT id FROM alert_event WHERE mail_at <= clock_timestamp() ORDER BY mail_at LIMIT ${MAILS_PER_CLAIM} FOR NO KEY UPDATE SKIP LOCKED
 ) due
-WHERE e.id = due.id RETURNING ${COLUMNS}`;
+WHERE e.id = due.id RETURNING ${COLUMNS}, e.mailed_people AS "mailedPeople"`;
+const MAILED = `UPDATE alert_event SET mailed_people = mailed_people || $2::uuid WHERE id = $1::uuid`;
 const SENT = `UPDATE alert_event SET mailed_at = clock_timestamp(), mail_at = NULL WHERE id = $1::uuid`;
 const UNSURE = `UPDATE alert_event SET ${countUnsure("mail_attempts", "mail_at")} WHERE id = $1::uuid`;
 
@@ -56,5 +57,13 @@ export async function selectAlert(client: Queryable, id: string): Promise<Alert 
   return (await client.query<Alert>(ONE, [id])).rows[0];
 }
 
+/** An alert whose mail is owed, and the readers who have had it. */
+export type OwedAlert = Alert & { readonly mailedPeople: readonly string[] };
+
+/** Keeps that a reader has had the mail of an alert. */
+export async function noteAlertMailed(client: Queryable, id: string, readerId: string): Promise<void> {
+  await client.query(MAILED, [id, readerId]);
+}
+
 /** The mails that alerts owe. */
-export const ALERT_MAILS: OwedMails<Alert> = { claim: CLAIM, sent: SENT, unsure: UNSURE, idOf: ({ id }) => id };
+export const ALERT_MAILS: OwedMails<OwedAlert> = { claim: CLAIM, sent: SENT, unsure: UNSURE, idOf: ({ id }) => id };

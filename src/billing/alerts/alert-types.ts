@@ -3,23 +3,37 @@
 import type { BudgetPeriod } from "../../kernel/key-limit-errors.ts";
 
 /** The types of alerts, as webhooks name them. */
-export const ALERT_TYPES = ["balance.low", "key.budget_reached", "usage.daily", "top_up.succeeded"] as const;
+export const ALERT_TYPES = [
+  "balance.low",
+  "key.budget_reached",
+  "member.budget_reached",
+  "usage.daily",
+  "top_up.succeeded",
+] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];
 
 /** The percents of a budget or of a daily spend that can be watched. */
 export const PERCENTS = [50, 80, 100] as const;
 
+type BudgetFacts = {
+  readonly period: BudgetPeriod;
+  readonly percent: number;
+  readonly budget: string;
+  readonly spent: string;
+  /** Whether a request was refused because what is left does not cover it. Absent from rows of versions before. */
+  readonly refused?: boolean;
+};
+
 /** What a type of alert is about, as its row has it. Amounts are micro-rupiah as text. */
 export type AlertFacts = {
   readonly "balance.low": { readonly threshold: string; readonly balance: string };
-  readonly "key.budget_reached": {
+  /** `personId`: who has made the key. Null: no person did. Absent from rows of versions before. */
+  readonly "key.budget_reached": BudgetFacts & {
     readonly keyId: string;
     readonly keyName: string;
-    readonly period: BudgetPeriod;
-    readonly percent: number;
-    readonly budget: string;
-    readonly spent: string;
+    readonly personId?: string | null;
   };
+  readonly "member.budget_reached": BudgetFacts & { readonly personId: string };
   readonly "usage.daily": {
     readonly day: string;
     readonly percent: number;

@@ -12,8 +12,8 @@ const ACCOUNTS_PER_PAGE = 200;
 const TOP_UPS_PER_ROUND = 500;
 /** How far back top-ups are looked for: longer than no process works. */
 const TOP_UPS_OF = "3 days";
-/** How many alerts of a key's budget are made in a day: three for each of four budgets. */
-export const MOST_OF_KEY = 12;
+/** How many alerts of a budget are made in a day: three for each of four amounts. */
+export const MOST_OF_BUDGET = 12;
 const QUARTER_SECONDS = 900;
 /** How long after its end a day is still looked at. */
 const DAY_BEFORE_FOR = "1 hour";
@@ -29,25 +29,49 @@ page AS MATERIALIZED (
 )`;
 const LAST = `SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
 
+type BudgetRows = {
+  readonly type: string;
+  /** What has budgets, as b of the page p, with its conditions. */
+  readonly from: string;
+  readonly id: string;
+  readonly facts: string;
+};
+
 // $1 the account to begin behind. What open requests hold is not spent yet. One moment for the start of a period and for what was spent in it,
-// so that no spend of a period counts in the next one. Who changes a budget again and again makes no more rows than the bound.
-const BUDGETS = `
-WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents", "true")}, spent AS MATERIALIZED (
-  SELECT p.account_id, p.percents, k.id, k.name, k.budget, k.budget_period AS period,
-    budget_start_at(k.budget_period, k.budget_start, n.moment) AS start,
-    budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, n.moment) AS spent
-  FROM page p CROSS JOIN now n JOIN api_key k ON k.account_id = p.account_id
-  WHERE k.budget > 0 AND k.revoked_at IS NULL
+// so that no spend of a period counts in the next one. A budget is reached in whole, too, where a request was refused because too little is
+// left. Who changes a budget again and again makes no more rows than the bound.
+const budgets = ({ type, from, id, facts }: BudgetRows): string => `
+WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents", "true")}, counted AS MATERIALIZED (
+  SELECT p.account_id, p.percents, ${id} AS id, ${facts} AS facts, b.budget, b.budget_period AS period, b.budget_used_up_at AS used_up_at,
+    budget_start_at(b.budget_period, b.budget_start, n.moment) AS start,
+    budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, n.moment) AS spent
+  FROM page p CROSS JOIN now n JOIN ${from}
+), spent AS MATERIALIZED (
+  SELECT *, coalesce(used_up_at >= start, false) AND spent < budget AS refused FROM counted
 ), found AS (
-  SELECT account_id, 'key.budget_reached' AS type,
-    format('key.budget_reached:%s:%s:%s:%s', id, period, budget, extract(epoch FROM start)) AS crossing, r.percent,
-    jsonb_build_object('keyId', id, 'keyName', name, 'period', period, 'percent', r.percent, 'budget', budget::text, 'spent', spent::text) AS data
-  FROM spent s CROSS JOIN LATERAL (SELECT ${reached("percents", "spent", "budget")} AS percent) r
-  WHERE r.percent IS NOT NULL AND ${MOST_OF_KEY} > (
-    SELECT count(*) FROM alert_event e WHERE e.account_id = s.account_id AND e.type = 'key.budget_reached'
-      AND starts_with(e.crossing, 'key.budget_reached:' || s.id) AND e.created_at > clock_timestamp() - interval '1 day')
+  SELECT account_id, '${type}' AS type,
+    format('${type}:%s:%s:%s:%s', id, period, budget, extract(epoch FROM start)) AS crossing, r.percent,
+    facts || jsonb_build_object('period', period, 'percent', r.percent, 'budget', budget::text, 'spent', spent::text,
+                                'refused', refused AND r.percent = 100) AS data
+  FROM spent s CROSS JOIN LATERAL (
+    SELECT ${reached("percents", "CASE WHEN refused THEN budget ELSE spent END", "budget")} AS percent) r
+  WHERE r.percent IS NOT NULL AND ${MOST_OF_BUDGET} > (
+    SELECT count(*) FROM alert_event e WHERE e.account_id = s.account_id AND e.type = '${type}'
+      AND starts_with(e.crossing, '${type}:' || s.id) AND e.created_at > clock_timestamp() - interval '1 day')
 ), ${MAKE_ALERTS}
 ${LAST}`;
+const KEY_BUDGETS = budgets({
+  type: "key.budget_reached",
+  from: "api_key b ON b.account_id = p.account_id AND b.budget > 0 AND b.revoked_at IS NULL",
+  id: "b.id",
+  facts: "jsonb_build_object('keyId', b.id, 'keyName', b.name, 'personId', b.person_id)",
+});
+const MEMBER_BUDGETS = budgets({
+  type: "member.budget_reached",
+  from: "member_budget b ON b.account_id = p.account_id AND b.budget > 0",
+  id: "b.person_id",
+  facts: "jsonb_build_object('personId', b.person_id)",
+});
 
 // $1 the account to begin behind. The quarters that are rolled up, and the records behind them, in one snapshot. In its first hour a day has
 // the one before beside it: what came in that one's last minutes is settled later, and the look before may have been longer ago.
@@ -95,7 +119,7 @@ SELECT count(*)::int AS seen FROM found`;
 /** Makes the alerts that are due. The same alert is made once, whichever processes look for it. */
 export async function decideAlerts(pool: Pool, signal?: AbortSignal): Promise<void> {
   const look = createLook(pool, { share: SHARE, ...(signal && { signal }) });
-  for (const statement of [BUDGETS, DAYS]) {
+  for (const statement of [KEY_BUDGETS, MEMBER_BUDGETS, DAYS]) {
     for (let after = BEFORE_ALL_IDS; ;) {
       const [last] = await look<{ last: string | null; seen: number }>(statement, [after]);
       if (last?.last == null || last.seen < ACCOUNTS_PER_PAGE) break;

@@ -1,5 +1,6 @@
 // The mails of automatic top-ups, first in the reader's language and then in the other.
 
+import type { Pool } from "pg";
 import { idr } from "../../kernel/money.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
@@ -11,17 +12,24 @@ UPDATE auto_top_up_notice n SET mail_attempts = n.mail_attempts + 1, mail_at = $
 FROM (
   SELECT id FROM auto_top_up_notice WHERE mail_at <= clock_timestamp() ORDER BY mail_at LIMIT ${MAILS_PER_CLAIM} FOR NO KEY UPDATE SKIP LOCKED
 ) due
-WHERE n.id = due.id RETURNING n.id, n.account_id AS "accountId", n.kind, n.amount`;
+WHERE n.id = due.id RETURNING n.id, n.account_id AS "accountId", n.kind, n.amount, n.mailed_people AS "mailedPeople"`;
+const MAILED = `UPDATE auto_top_up_notice SET mailed_people = mailed_people || $2::uuid WHERE id = $1::uuid`;
 const SENT = `UPDATE auto_top_up_notice SET mailed_at = clock_timestamp(), mail_at = NULL WHERE id = $1::uuid`;
 const UNSURE = `UPDATE auto_top_up_notice SET ${countUnsure("mail_attempts", "mail_at")} WHERE id = $1::uuid`;
 
-/** A mail that is owed; money is micro-rupiah. */
+/** A mail that is owed, and the readers who have had it; money is micro-rupiah. */
 export type AutoTopUpNotice = {
   readonly id: string;
   readonly accountId: string;
   readonly kind: NoticeKind;
   readonly amount: bigint;
+  readonly mailedPeople: readonly string[];
 };
+
+/** Keeps that a reader has had a mail. */
+export async function noteAutoTopUpMailed(pool: Pool, id: string, readerId: string): Promise<void> {
+  await pool.query(MAILED, [id, readerId]);
+}
 
 /** The mails that automatic top-ups owe. */
 export const AUTO_TOP_UP_MAILS: OwedMails<AutoTopUpNotice> = {
@@ -35,7 +43,7 @@ type Words = { readonly subject: string; readonly now: string };
 
 /** The words of a mail. `url`: where the settings are. */
 export function autoTopUpMail(
-  { kind, amount }: AutoTopUpNotice,
+  { kind, amount }: Pick<AutoTopUpNotice, "kind" | "amount">,
   url: string,
   language: Language,
 ): { subject: string; text: string } {

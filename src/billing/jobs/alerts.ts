@@ -2,13 +2,12 @@
 
 import type { Pool } from "pg";
 import type { CallbackDeliverer } from "../../callbacks/deliver-callbacks.ts";
-import type { Language } from "../../kernel/preferred-language.ts";
 import type { Tick } from "../../workers/tick.ts";
 import { forgetAlertDeliveries } from "../alerts/account-webhook.ts";
-import { alertMail, type AlertPlaces } from "../alerts/alert-mails.ts";
-import { ALERT_MAILS } from "../alerts/alert-store.ts";
-import type { Alert } from "../alerts/alert-types.ts";
+import { alertMail, type AlertPlaces, audienceOf } from "../alerts/alert-mails.ts";
+import { ALERT_MAILS, noteAlertMailed, type OwedAlert } from "../alerts/alert-store.ts";
 import { decideAlerts } from "../alerts/decide-alerts.ts";
+import { mailEach, type ReadersOf } from "../mail-readers.ts";
 import { sendOwedMails } from "../owed-mails.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,18 +16,23 @@ const POST_MS = 1_000;
 export type AlertWork = {
   readonly pool: Pool;
   readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
-  /** Who reads an account's mail, and in which language. Null: it belongs to no person. */
-  readonly readerOf: (accountId: string) => Promise<{ readonly email: string; readonly language: Language } | null>;
+  readonly readersOf: ReadersOf;
+  /** The address of a person. Null: there is no such person any more. */
+  readonly emailOf: (personId: string) => Promise<string | null>;
   /** Where mails lead. */
   readonly places: () => AlertPlaces;
 };
 
 /** Makes the alerts that are due once a minute, and sends the mails that are owed. */
-export function alertTick({ pool, mailer, readerOf, places }: AlertWork): Tick {
-  const send = async (alert: Alert): Promise<void> => {
-    const reader = await readerOf(alert.accountId);
-    if (reader === null) return;
-    await mailer.send({ to: reader.email, ...alertMail(alert, places(), reader.language) });
+export function alertTick({ pool, mailer, readersOf, emailOf, places }: AlertWork): Tick {
+  const send = async (alert: OwedAlert): Promise<void> => {
+    const member = alert.type === "member.budget_reached" ? await emailOf(alert.data.personId) : null;
+    await mailEach({
+      readers: await readersOf(alert.accountId, audienceOf(alert)),
+      mailed: alert.mailedPeople,
+      note: (readerId) => noteAlertMailed(pool, alert.id, readerId),
+      send: (reader) => mailer.send({ to: reader.email, ...alertMail(alert, { reader, member, places: places() }) }),
+    });
   };
   return {
     name: "decide alerts",

@@ -1,11 +1,16 @@
 // Automatic top-ups: charging accounts that are low, and sending the mails of it. Billing decides; the caller finds the address of a reader.
 
 import type { Pool } from "pg";
-import type { Language } from "../../kernel/preferred-language.ts";
 import type { Tick } from "../../workers/tick.ts";
 import { type AutoTopUpWork, chargeAutoTopUps, chargingProviders } from "../auto-top-ups/charge-auto-top-ups.ts";
-import { AUTO_TOP_UP_MAILS, type AutoTopUpNotice, autoTopUpMail } from "../auto-top-ups/notices.ts";
+import {
+  AUTO_TOP_UP_MAILS,
+  type AutoTopUpNotice,
+  autoTopUpMail,
+  noteAutoTopUpMailed,
+} from "../auto-top-ups/notices.ts";
 import { noteMissedOutcomes } from "../auto-top-ups/store.ts";
+import { mailEach, MONEY_READERS, type ReadersOf } from "../mail-readers.ts";
 import { sendOwedMails } from "../owed-mails.ts";
 
 /** A low balance is seen within this time. */
@@ -30,19 +35,20 @@ export function autoTopUpTicks(work: AutoTopUpWork): Tick[] {
 export type AutoTopUpMailWork = {
   readonly pool: Pool;
   readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
-  /** Who reads an account's mail, and in which language. Null: it belongs to no person. */
-  readonly readerOf: (accountId: string) => Promise<{ readonly email: string; readonly language: Language } | null>;
+  readonly readersOf: ReadersOf;
   /** Where the settings are. */
   readonly url: () => string;
 };
 
 /** Sends the mails that automatic top-ups owe. */
-export function autoTopUpMailTick({ pool, mailer, readerOf, url }: AutoTopUpMailWork): Tick {
-  const send = async (notice: AutoTopUpNotice): Promise<void> => {
-    const reader = await readerOf(notice.accountId);
-    if (reader === null) return;
-    await mailer.send({ to: reader.email, ...autoTopUpMail(notice, url(), reader.language) });
-  };
+export function autoTopUpMailTick({ pool, mailer, readersOf, url }: AutoTopUpMailWork): Tick {
+  const send = async (notice: AutoTopUpNotice): Promise<void> =>
+    mailEach({
+      readers: await readersOf(notice.accountId, MONEY_READERS),
+      mailed: notice.mailedPeople,
+      note: (readerId) => noteAutoTopUpMailed(pool, notice.id, readerId),
+      send: ({ email, language }) => mailer.send({ to: email, ...autoTopUpMail(notice, url(), language) }),
+    });
   return {
     name: "send mails of automatic top-ups",
     everyMs: MAIL_MS,

@@ -1,7 +1,13 @@
 // The mail to a customer whose balance runs low. Billing decides which mails are owed; the caller finds the address.
 
 import type { Pool } from "pg";
-import { LOW_BALANCE_MAILS, lookAtLowBalances, type LowBalanceNotice } from "../low-balance-alert.ts";
+import {
+  LOW_BALANCE_MAILS,
+  lookAtLowBalances,
+  type LowBalanceNotice,
+  noteLowBalanceMailed,
+} from "../low-balance-alert.ts";
+import { mailEach, MONEY_READERS, type ReadersOf } from "../mail-readers.ts";
 import { sendOwedMails } from "../owed-mails.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
@@ -13,19 +19,20 @@ const MINUTE_MS = 60_000;
 export type LowBalanceWork = {
   readonly pool: Pool;
   readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
-  /** Who reads an account's mail, and in which language. Null: it belongs to no person. */
-  readonly readerOf: (accountId: string) => Promise<{ readonly email: string; readonly language: Language } | null>;
+  readonly readersOf: ReadersOf;
   /** Where to top up. */
   readonly topUpUrl: () => string;
 };
 
 /** Looks at every balance with an alert once a minute and sends the mails that are owed. */
-export function lowBalanceTick({ pool, mailer, readerOf, topUpUrl }: LowBalanceWork): Tick {
-  const send = async (notice: LowBalanceNotice): Promise<void> => {
-    const reader = await readerOf(notice.accountId);
-    if (reader === null) return;
-    await mailer.send({ to: reader.email, ...lowBalanceMail(notice, topUpUrl(), reader.language) });
-  };
+export function lowBalanceTick({ pool, mailer, readersOf, topUpUrl }: LowBalanceWork): Tick {
+  const send = async (notice: LowBalanceNotice): Promise<void> =>
+    mailEach({
+      readers: await readersOf(notice.accountId, MONEY_READERS),
+      mailed: notice.mailedPeople,
+      note: (readerId) => noteLowBalanceMailed(pool, notice.accountId, readerId),
+      send: ({ email, language }) => mailer.send({ to: email, ...lowBalanceMail(notice, topUpUrl(), language) }),
+    });
   return {
     name: "send low-balance mails",
     everyMs: MINUTE_MS,
@@ -39,7 +46,7 @@ export function lowBalanceTick({ pool, mailer, readerOf, topUpUrl }: LowBalanceW
 
 /** The words of the mail, first in the reader's language and then in the other. */
 export function lowBalanceMail(
-  { balance, threshold }: LowBalanceNotice,
+  { balance, threshold }: Pick<LowBalanceNotice, "balance" | "threshold">,
   url: string,
   language: Language,
 ): { subject: string; text: string } {

@@ -34,6 +34,7 @@ export const AlertEvent = defineEntity({
     mailAt: moment().nullable(),
     mailAttempts: p.integer().default(0),
     mailedAt: moment().nullable(),
+    mailedPeople: p.array().columnType("uuid[]").defaultRaw("'{}'::uuid[]"),
   },
   uniques: [{ name: "alert_event_once", properties: ["accountId", "crossing", "percent"] }],
 });

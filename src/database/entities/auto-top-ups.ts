@@ -52,6 +52,7 @@ export const AutoTopUpNotice = defineEntity({
     mailAt: now().nullable(),
     mailAttempts: p.integer().default(0),
     mailedAt: moment().nullable(),
+    mailedPeople: p.array().columnType("uuid[]").defaultRaw("'{}'::uuid[]"),
   },
   uniques: [{ name: "auto_top_up_notice_once", properties: ["accountId", "about"] }],
 });

@@ -21,6 +21,7 @@ export const LowBalanceAlert = defineEntity({
     nextAttemptAt: moment().nullable(),
     attempts: p.integer().default(0),
     notifiedAt: moment().nullable(),
+    mailedPeople: p.array().columnType("uuid[]").defaultRaw("'{}'::uuid[]"),
   },
 });
 

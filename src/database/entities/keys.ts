@@ -35,6 +35,7 @@ export const ApiKey = defineEntity({
     budgetStart: moment().nullable(),
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
+    budgetUsedUpAt: moment().nullable(),
     personId: p.uuid().nullable(),
     isMemberPlayground: p.boolean().default(false),
     // The window keeps its newest slot until the next request replaces it.
@@ -60,6 +61,7 @@ export const MemberBudget = defineEntity({
     budgetStart: moment(),
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
+    budgetUsedUpAt: moment().nullable(),
   },
 });
 

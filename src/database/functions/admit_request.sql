@@ -87,9 +87,11 @@ BEGIN
     outcome := 'refused'; amount := owed;
   ELSIF budgeted < least_amount THEN
     outcome := 'refused'; other := greatest(0, budgeted); wait_ms := array_position(ARRAY['total', 'day', 'month'], period);
+    PERFORM note_used_up_key(account, key, 0, least_amount);
   ELSIF member_left < least_amount THEN
     outcome := 'refused'; other := greatest(0, member_left);
     wait_ms := 4 + array_position(ARRAY['total', 'day', 'month'], member_period);
+    PERFORM note_used_up_member(account, member, 0, least_amount);
   ELSE
     outcome := 'granted';
     amount := least(wanted, other, budgeted, member_left); -- no budget is null, which least() leaves out

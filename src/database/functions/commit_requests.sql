@@ -219,7 +219,10 @@ BEGIN
       room := greatest(0, least(room, budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
                                                   member.budget_held, clock_timestamp())));
       -- Holds of other members cannot free this budget.
-      IF extended + room < e_least[i] THEN outcome := 'refused'; wait_ms := 2; other := member.budget_held - extended; END IF;
+      IF extended + room < e_least[i] THEN
+        outcome := 'refused'; wait_ms := 2; other := member.budget_held - extended;
+        PERFORM note_used_up_member(e_account[i], hold_member, extended, e_least[i] - extended);
+      END IF;
     END IF;
     IF hold_in_budget AND outcome = 'granted' THEN
       SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO key
@@ -227,7 +230,10 @@ BEGIN
       t := clock_timestamp();
       room := greatest(0, least(room, budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t)));
       -- Holds of other keys cannot free this budget.
-      IF extended + room < e_least[i] THEN outcome := 'refused'; wait_ms := 1; other := key.budget_held - extended; END IF;
+      IF extended + room < e_least[i] THEN
+        outcome := 'refused'; wait_ms := 1; other := key.budget_held - extended;
+        PERFORM note_used_up_key(e_account[i], hold_key, extended, e_least[i] - extended);
+      END IF;
     END IF;
     IF outcome = 'granted' THEN
       amount := extended + least(greatest(e_amount[i] - extended, 0), room);
@@ -312,9 +318,11 @@ BEGIN
           ELSIF budgeted < a_least[i] THEN
             outcome := 'refused'; other := greatest(0, budgeted);
             wait_ms := array_position(ARRAY['total', 'day', 'month'], key.budget_period);
+            PERFORM note_used_up_key(key.account_id, key.id, 0, a_least[i]);
           ELSIF member_left[m] < a_least[i] THEN
             outcome := 'refused'; other := greatest(0, member_left[m]);
             wait_ms := 4 + array_position(ARRAY['total', 'day', 'month'], member_period[m]);
+            PERFORM note_used_up_member(key.account_id, key.person_id, 0, a_least[i]);
           ELSE
             outcome := 'granted';
             amount := least(a_amount[i], other, budgeted, member_left[m]); -- no budget is null, which least() leaves out

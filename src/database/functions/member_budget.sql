@@ -39,7 +39,9 @@ BEGIN
     UPDATE hold h SET member_id = NULL WHERE h.account_id = account AND h.member_id = person;
     DELETE FROM member_budget b WHERE b.account_id = account AND b.person_id = person;
   ELSIF former = new_period THEN
-    UPDATE member_budget b SET budget = new_budget WHERE b.account_id = account AND b.person_id = person;
+    UPDATE member_budget b
+    SET budget = new_budget, budget_used_up_at = CASE WHEN b.budget = new_budget THEN b.budget_used_up_at END
+    WHERE b.account_id = account AND b.person_id = person;
     PERFORM recount_key_budgets(account);
   ELSE
     UPDATE hold h SET member_id = person
@@ -50,7 +52,7 @@ BEGIN
     VALUES (account, person, new_budget, new_period, clock_timestamp(), held)
     ON CONFLICT (account_id, person_id) DO UPDATE
     SET budget = excluded.budget, budget_period = excluded.budget_period, budget_start = excluded.budget_start, budget_spent = 0,
-        budget_held = excluded.budget_held;
+        budget_held = excluded.budget_held, budget_used_up_at = NULL;
   END IF;
   UPDATE account a SET member_budgets = (SELECT count(*) FROM member_budget b WHERE b.account_id = account) WHERE a.id = account;
 END $$;

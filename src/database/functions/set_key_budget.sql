@@ -12,7 +12,9 @@ BEGIN
   WHERE k.account_id = account AND k.id = key AND NOT k.is_playground FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN false; END IF;
   IF former = new_period THEN
-    UPDATE api_key k SET budget = new_budget WHERE k.account_id = account AND k.id = key;
+    UPDATE api_key k
+    SET budget = new_budget, budget_used_up_at = CASE WHEN k.budget = new_budget THEN k.budget_used_up_at END
+    WHERE k.account_id = account AND k.id = key;
     PERFORM recount_key_budgets(account);
     RETURN true;
   END IF;
@@ -21,7 +23,7 @@ BEGIN
     SELECT coalesce(sum(h.amount), 0) INTO held FROM hold h WHERE h.account_id = account AND h.key_id = key;
   END IF;
   UPDATE api_key k
-  SET budget = new_budget, budget_period = new_period, budget_spent = 0, budget_held = held,
+  SET budget = new_budget, budget_period = new_period, budget_spent = 0, budget_held = held, budget_used_up_at = NULL,
       budget_start = CASE WHEN new_budget IS NULL THEN NULL ELSE clock_timestamp() END
   WHERE k.account_id = account AND k.id = key;
   RETURN true;

@@ -73,6 +73,7 @@ export const schemaCode: SchemaCode = {
     { number: 39, name: "request-role", oldestCode: 1, uses: REQUEST_FUNCTIONS },
     { number: 40, name: "no-future-ids", oldestCode: 1, uses: ["request_time"] },
     { number: 41, name: "usage-archive", oldestCode: 1 },
+    { number: 42, name: "used-up-budgets", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -3,8 +3,8 @@
 const settings = {
   dailySpend: "250000",
   percents: [50, 80, 100],
-  mailTypes: ["key.budget_reached", "usage.daily"],
-  webhookTypes: ["balance.low", "key.budget_reached", "usage.daily", "top_up.succeeded"],
+  mailTypes: ["key.budget_reached", "member.budget_reached", "usage.daily"],
+  webhookTypes: ["balance.low", "key.budget_reached", "member.budget_reached", "usage.daily", "top_up.succeeded"],
 };
 const webhook = {
   url: "https://shop.example.com/saldo",

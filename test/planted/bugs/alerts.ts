@@ -4,6 +4,7 @@ import type { Edit, PlantedBug } from "../planted-bug.ts";
 
 const source = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
 const sent = (test: string) => ({ file: "test/money/sent-alerts.test.ts", test });
+const usedUp = (test: string) => ({ file: "test/money/used-up-budgets.test.ts", test });
 const alerts = (test: string) => ({ file: "test/money/alerts.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -74,5 +75,52 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: sent("show the secret once, and sign with the new one from a rotation on"),
+  },
+  {
+    name: "what other requests hold makes a budget used up",
+    edits: [
+      {
+        file: "src/database/functions/used_up_budget.sql",
+        find: "needed <= budget AND budget - used < needed AND used >= budget - used",
+        replace: "needed <= budget AND used >= budget - used",
+      },
+    ],
+    noticedBy: usedUp("is not used up by what others hold"),
+  },
+  {
+    name: "a budget that was raised is still used up",
+    edits: [
+      {
+        file: "src/database/functions/set_key_budget.sql",
+        find: "CASE WHEN k.budget = new_budget THEN k.budget_used_up_at END",
+        replace: "k.budget_used_up_at",
+      },
+    ],
+    noticedBy: usedUp("is used up again where another amount is"),
+  },
+  {
+    name: "a group of refused requests leaves no note of a used-up budget",
+    edits: [
+      {
+        file: "src/database/functions/commit_requests.sql",
+        find: "PERFORM note_used_up_key(key.account_id, key.id, 0, a_least[i]);",
+        replace: "",
+      },
+    ],
+    noticedBy: usedUp("is used up where requests are refused together"),
+  },
+  {
+    name: "an alert of a member's budget is mailed to members who may not read it",
+    edits: [
+      source("billing/alerts/alert-mails.ts", 'roles: ["owner", "admin"], personId', "...MONEY_READERS, personId"),
+    ],
+    noticedBy: usedUp("a member's is read by owners, admins and the member"),
+  },
+  {
+    name: "a mail that failed for one reader goes to all of them again",
+    edits: [
+      source("billing/mail-readers.ts", "if (mailed.includes(reader.id)) continue;", "mailed.includes(reader.id);"),
+    ],
+    noticedBy: usedUp("is sent again to those alone whose mail failed"),
   },
 ];

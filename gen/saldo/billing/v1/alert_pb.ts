@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/alert.proto.
  */
 export const file_saldo_billing_v1_alert: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL2FsZXJ0LnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIoMCCg1BbGVydFNldHRpbmdzEhwKC2RhaWx5X3NwZW5kGAEgASgJQge6SARyAhgoEhoKCHBlcmNlbnRzGAIgAygNQgi6SAWSAQIQAxJTCgptYWlsX3R5cGVzGAMgAygJQj+6SDySATkQAyI1cjNSEmtleS5idWRnZXRfcmVhY2hlZFILdXNhZ2UuZGFpbHlSEHRvcF91cC5zdWNjZWVkZWQSYwoNd2ViaG9va190eXBlcxgEIAMoCUJMukhJkgFGEAQiQnJAUgtiYWxhbmNlLmxvd1ISa2V5LmJ1ZGdldF9yZWFjaGVkUgt1c2FnZS5kYWlseVIQdG9wX3VwLnN1Y2NlZWRlZCK9AQoMQWxlcnRXZWJob29rEgsKA3VybBgBIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAIgASgJEjMKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESMwoKc3RvcHBlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUINCgtfdXBkYXRlZF9hdEINCgtfc3RvcHBlZF9hdCLKAgoNQWxlcnREZWxpdmVyeRIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEjMKBXN0YXRlGAMgASgOMiQuc2FsZG8uYmlsbGluZy52MS5BbGVydERlbGl2ZXJ5U3RhdGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoPbmV4dF9hdHRlbXB0X2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjAKCGF0dGVtcHRzGAYgAygLMh4uc2FsZG8uYmlsbGluZy52MS5BbGVydEF0dGVtcHQSDAoEbm90ZRgHIAEoCRIsCgNlbmQYCCABKA4yHy5zYWxkby5jYWxsYmFja3MudjEuRGVsaXZlcnlFbmRCEgoQX25leHRfYXR0ZW1wdF9hdCLYAQoMQWxlcnRBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2h0dHBfc3RhdHVzGAIgASgNEg8KB3Byb2JsZW0YAyABKAkSEwoLZHVyYXRpb25fbXMYBCABKA0SCwoDdXJsGAUgASgJEjgKDHByb2JsZW1fY29kZRgGIAEoDjIiLnNhbGRvLmNhbGxiYWNrcy52MS5BdHRlbXB0UHJvYmxlbRIWCg5wcm9ibGVtX2RldGFpbBgHIAEoCSqhAQoSQWxlcnREZWxpdmVyeVN0YXRlEiQKIEFMRVJUX0RFTElWRVJZX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAocQUxFUlRfREVMSVZFUllfU1RBVEVfUEVORElORxABEiIKHkFMRVJUX0RFTElWRVJZX1NUQVRFX0RFTElWRVJFRBACEh8KG0FMRVJUX0RFTElWRVJZX1NUQVRFX0ZBSUxFRBADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_callbacks_v1_delivery]);
+  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL2FsZXJ0LnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIrECCg1BbGVydFNldHRpbmdzEhwKC2RhaWx5X3NwZW5kGAEgASgJQge6SARyAhgoEhoKCHBlcmNlbnRzGAIgAygNQgi6SAWSAQIQAxJqCgptYWlsX3R5cGVzGAMgAygJQla6SFOSAVAQBCJMckpSEmtleS5idWRnZXRfcmVhY2hlZFIVbWVtYmVyLmJ1ZGdldF9yZWFjaGVkUgt1c2FnZS5kYWlseVIQdG9wX3VwLnN1Y2NlZWRlZBJ6Cg13ZWJob29rX3R5cGVzGAQgAygJQmO6SGCSAV0QBSJZcldSC2JhbGFuY2UubG93UhJrZXkuYnVkZ2V0X3JlYWNoZWRSFW1lbWJlci5idWRnZXRfcmVhY2hlZFILdXNhZ2UuZGFpbHlSEHRvcF91cC5zdWNjZWVkZWQivQEKDEFsZXJ0V2ViaG9vaxILCgN1cmwYASABKAkSGAoQc2VjcmV0X2xhc3RfZm91chgCIAEoCRIzCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjMKCnN0b3BwZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCDQoLX3VwZGF0ZWRfYXRCDQoLX3N0b3BwZWRfYXQiygIKDUFsZXJ0RGVsaXZlcnkSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIzCgVzdGF0ZRgDIAEoDjIkLnNhbGRvLmJpbGxpbmcudjEuQWxlcnREZWxpdmVyeVN0YXRlEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD25leHRfYXR0ZW1wdF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARIwCghhdHRlbXB0cxgGIAMoCzIeLnNhbGRvLmJpbGxpbmcudjEuQWxlcnRBdHRlbXB0EgwKBG5vdGUYByABKAkSLAoDZW5kGAggASgOMh8uc2FsZG8uY2FsbGJhY2tzLnYxLkRlbGl2ZXJ5RW5kQhIKEF9uZXh0X2F0dGVtcHRfYXQi2AEKDEFsZXJ0QXR0ZW1wdBIuCgpzdGFydGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtodHRwX3N0YXR1cxgCIAEoDRIPCgdwcm9ibGVtGAMgASgJEhMKC2R1cmF0aW9uX21zGAQgASgNEgsKA3VybBgFIAEoCRI4Cgxwcm9ibGVtX2NvZGUYBiABKA4yIi5zYWxkby5jYWxsYmFja3MudjEuQXR0ZW1wdFByb2JsZW0SFgoOcHJvYmxlbV9kZXRhaWwYByABKAkqoQEKEkFsZXJ0RGVsaXZlcnlTdGF0ZRIkCiBBTEVSVF9ERUxJVkVSWV9TVEFURV9VTlNQRUNJRklFRBAAEiAKHEFMRVJUX0RFTElWRVJZX1NUQVRFX1BFTkRJTkcQARIiCh5BTEVSVF9ERUxJVkVSWV9TVEFURV9ERUxJVkVSRUQQAhIfChtBTEVSVF9ERUxJVkVSWV9TVEFURV9GQUlMRUQQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_callbacks_v1_delivery]);
 
 /**
  * What an account is notified of. `balance.low` happens at the threshold of the low-balance alert, which has a mail of its own.
@@ -33,21 +33,22 @@ export type AlertSettings = Message<"saldo.billing.v1.AlertSettings"> & {
   dailySpend: string;
 
   /**
-   * The percents of a key's budget and of the daily spend that are notified: any of 50, 80 and 100. Empty: none.
+   * The percents of the budget of a key or a member, and of the daily spend, that are notified: any of 50, 80 and 100. Empty: none.
    *
    * @generated from field: repeated uint32 percents = 2;
    */
   percents: number[];
 
   /**
-   * The types that are sent by mail: any of `key.budget_reached`, `usage.daily` and `top_up.succeeded`. Empty: no mail.
+   * The types that are sent by mail: any of `key.budget_reached`, `member.budget_reached`, `usage.daily` and `top_up.succeeded`. Owners and
+   * admins get all, members with the role billing the last two, and a person those of the own keys and of the own budget. Empty: no mail.
    *
    * @generated from field: repeated string mail_types = 3;
    */
   mailTypes: string[];
 
   /**
-   * The types that are posted to the webhook: any of `balance.low`, `key.budget_reached`, `usage.daily` and `top_up.succeeded`. Empty: none.
+   * The types that are posted to the webhook: any of those, and `balance.low`. Empty: none.
    *
    * @generated from field: repeated string webhook_types = 4;
    */

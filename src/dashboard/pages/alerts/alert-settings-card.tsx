@@ -15,7 +15,13 @@ import { useMay } from "../../layouts/role.ts";
 import { NotSaved } from "../settings/not-saved.tsx";
 import { ALERTS_MESSAGES } from "./alerts-messages.ts";
 
-const TYPES = ["balance.low", "key.budget_reached", "usage.daily", "top_up.succeeded"] as const;
+const TYPES = [
+  "balance.low",
+  "key.budget_reached",
+  "member.budget_reached",
+  "usage.daily",
+  "top_up.succeeded",
+] as const;
 type AlertType = (typeof TYPES)[number];
 const PERCENTS = [50, 80, 100] as const;
 /** The maximum of the contract, in rupiah. */
@@ -76,6 +82,7 @@ export function AlertSettingsCard({ settings }: { readonly settings: AlertSettin
           onMailTypes={setMailTypes}
           onWebhookTypes={setWebhookTypes}
         />
+        <p className="text-xs text-muted">{messages.readers}</p>
       </fieldset>
       <NotSaved error={error} />
       {mayChange ? (
