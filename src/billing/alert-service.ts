@@ -10,6 +10,7 @@ import type { Delivery, DeliveryState } from "../callbacks/delivery-log.ts";
 import type { AttemptFacts } from "../callbacks/delivery-store.ts";
 import { toProtoEnd, toProtoProblem } from "../callbacks/proto-reasons.ts";
 import type { Database } from "../database/database.ts";
+import type { RecordChange } from "../database/record-change.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { listAlertDeliveries, readWebhook, resendAlert, setWebhook } from "./alerts/account-webhook.ts";
 import { readAlertSettings, setAlertSettings } from "./alerts/alert-settings.ts";
@@ -19,6 +20,8 @@ export type AlertServiceDependencies = {
   readonly database: Database;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** Writes the line of a change in its transaction. */
+  readonly recordChangeOf: (context: HandlerContext) => RecordChange;
   /** Which addresses may be posted to. */
   readonly rules: CallbackUrlRules;
 };
@@ -27,6 +30,7 @@ export type AlertServiceDependencies = {
 export function createAlertService({
   database,
   accountOf,
+  recordChangeOf,
   rules,
 }: AlertServiceDependencies): ServiceImpl<typeof AlertService> {
   const { pool } = database;
@@ -42,7 +46,8 @@ export function createAlertService({
     async updateAlertSettings({ settings }, context) {
       const { dailySpend = "", percents = [], mailTypes = [], webhookTypes = [] } = settings ?? {};
       const written = { dailySpend, percents, mailTypes, webhookTypes };
-      return { settings: toProtoSettings(await setAlertSettings(pool, accountOf(context), written)) };
+      const set = await setAlertSettings(pool, accountOf(context), written, recordChangeOf(context));
+      return { settings: toProtoSettings(set) };
     },
 
     async updateAlertWebhook({ url, renewSecret }, context) {

@@ -5,11 +5,14 @@
 // A mail is owed from the moment a fall is seen, in a row of the database; owed-mails.ts sends it. A balance that rises before the mail
 // was sent takes it back. The same statement makes the alert for the account's webhook (alerts/), which is not taken back.
 
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
+import { type RecordChange, UNRECORDED } from "../database/record-change.ts";
+import { withTransaction } from "../database/transactions.ts";
+import { changedFacts, type Facts } from "../kernel/changed-facts.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
-import { IDR, parseMoney } from "../kernel/money.ts";
+import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
 import { createLook } from "../database/throttled-reader.ts";
 import { MAKE_ALERTS } from "./alerts/make-alerts.ts";
 import { claimUntil, countUnsure, MAILS_PER_CLAIM, type OwedMails } from "./owed-mails.ts";
@@ -79,17 +82,30 @@ const UNSURE = `
 UPDATE low_balance_alert SET ${countUnsure("attempts", "next_attempt_at")} WHERE account_id = $1::uuid AND next_attempt_at IS NOT NULL`;
 
 /** Reads an account's alert. Null: it has none. */
-export async function readLowBalanceAlert(pool: Pool, accountId: string): Promise<LowBalanceAlert | null> {
-  return (await pool.query<LowBalanceAlert>(READ, [accountId])).rows[0] ?? null;
+export async function readLowBalanceAlert(
+  client: Pick<Pool | PoolClient, "query">,
+  accountId: string,
+): Promise<LowBalanceAlert | null> {
+  return (await client.query<LowBalanceAlert>(READ, [accountId])).rows[0] ?? null;
 }
 
-/** Sets the threshold, or with null turns the alert off. */
-export async function setLowBalanceAlert(
+/** Sets the threshold, or with null turns the alert off; `record` writes a line of it in the same transaction. */
+export function setLowBalanceAlert(
   pool: Pool,
   { accountId, threshold }: { accountId: string; threshold: bigint | null },
+  record: RecordChange = UNRECORDED,
 ): Promise<LowBalanceAlert | null> {
-  await (threshold === null ? pool.query(REMOVE, [accountId]) : pool.query(SET, [accountId, threshold]));
-  return readLowBalanceAlert(pool, accountId);
+  return withTransaction({ pool }, async (client) => {
+    const before = await readLowBalanceAlert(client, accountId);
+    await (threshold === null ? client.query(REMOVE, [accountId]) : client.query(SET, [accountId, threshold]));
+    const after = await readLowBalanceAlert(client, accountId);
+    await record(client, { subject: null, facts: changedFacts(factsOf(before), factsOf(after)) });
+    return after;
+  });
+}
+
+function factsOf(alert: LowBalanceAlert | null): Facts {
+  return alert === null ? {} : { threshold: formatMoney(idr(alert.threshold)) };
 }
 
 /** A threshold as it was written, in micro-rupiah; null when it is empty. Errors: ValidationError. */

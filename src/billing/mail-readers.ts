@@ -32,7 +32,7 @@ type Mailing = {
   readonly send: (reader: MailReader) => Promise<void>;
 };
 
-/** Sends a mail to each reader who has not had it. One that fails keeps nobody else from it; the first error is thrown at the end. */
+/** Sends a mail to each reader who has not had it. A failure stops no other mail; the first error is thrown at the end. */
 export async function mailEach({ readers, mailed, note, send }: Mailing): Promise<void> {
   const failures: unknown[] = [];
   for (const reader of readers) {

@@ -5,6 +5,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { ReceiptKind as ProtoKind } from "#gen/saldo/billing/v1/receipt_pb.ts";
 import type { Database } from "../database/database.ts";
+import type { RecordChange } from "../database/record-change.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import type { Language } from "../kernel/preferred-language.ts";
 import type { PdfMaker } from "./documents/pdf-maker.ts";
@@ -27,6 +28,8 @@ export type ReceiptServiceDependencies = {
   readonly accountOf: (context: HandlerContext) => string;
   /** Whether no receipt is issued, because no seller is set. */
   readonly isSellerMissing: () => Promise<boolean>;
+  /** Writes the line of a change in its transaction. */
+  readonly recordChangeOf: (context: HandlerContext) => RecordChange;
 };
 
 /** Makes the service. Every method acts on the caller's own account; a receipt of another account is not found. */
@@ -35,6 +38,7 @@ export function createReceiptService({
   pdf,
   accountOf,
   isSellerMissing,
+  recordChangeOf,
 }: ReceiptServiceDependencies): ServiceImpl<typeof ReceiptService> {
   return {
     async listReceipts({ pageSize, pageToken }, context) {
@@ -67,7 +71,8 @@ export function createReceiptService({
 
     async setBuyer({ buyer }, context) {
       const { name, address, npwp }: Party = buyer ?? NOBODY;
-      return { buyer: await setBuyer(pool, accountOf(context), { name, address, npwp }) };
+      const typed = { name, address, npwp };
+      return { buyer: await setBuyer(pool, accountOf(context), typed, recordChangeOf(context)) };
     },
   };
 }

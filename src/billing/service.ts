@@ -4,6 +4,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type UsageFilter as ProtoUsageFilter, UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Database } from "../database/database.ts";
+import type { RecordChange } from "../database/record-change.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import type { LaggingRead } from "../database/lagging-reads.ts";
 import { readBalance } from "../ledger/accounts.ts";
@@ -34,6 +35,8 @@ export type BillingServiceDependencies = {
   readonly requests?: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** Writes the line of a change in its transaction. */
+  readonly recordChangeOf: (context: HandlerContext) => RecordChange;
   /** The keys whose usage the caller may see and that a person has made; empty: any person. Null: all of the account. */
   readonly visibleKeysOf: (context: HandlerContext, personId: string) => Promise<readonly string[] | null>;
   /** Whether an operator calls. Left out: no caller is one. */
@@ -64,6 +67,7 @@ export function createBillingService({
   database,
   requests = database,
   accountOf,
+  recordChangeOf,
   visibleKeysOf,
   isOperator = () => false,
   keyNames = async () => new Map(),
@@ -169,10 +173,8 @@ export function createBillingService({
     },
 
     async setLowBalanceAlert({ threshold }, context) {
-      const alert = await setLowBalanceAlert(pool, {
-        accountId: accountOf(context),
-        threshold: readThreshold(threshold),
-      });
+      const wanted = { accountId: accountOf(context), threshold: readThreshold(threshold) };
+      const alert = await setLowBalanceAlert(pool, wanted, recordChangeOf(context));
       return { alert: toProtoAlert(alert) };
     },
   };

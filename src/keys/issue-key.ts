@@ -1,5 +1,6 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
+import { type RecordChange, UNRECORDED } from "../database/record-change.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { LimitExceeded } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
@@ -7,6 +8,7 @@ import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
 import { requireKeyName, requireWithinBound, type ApiKey } from "./api-key.ts";
 import { budgetState, type KeyLimits, NO_LIMITS, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
+import { keyFacts } from "./key-facts.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { countWorkingKeys, insertKey } from "./store.ts";
 
@@ -39,11 +41,21 @@ export type KeyRequest = {
 export type KeyMaker = { readonly personId: string; readonly requireRole: (client: PoolClient) => Promise<void> };
 
 /**
- * Issues a key of an account. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
+ * Issues a key of an account; `record` writes a line of it in the same transaction. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
  * account has too many keys that work.
  */
-export async function issueKey(database: Pick<Database, "pool">, request: KeyRequest): Promise<IssuedKey> {
-  return withRetry(() => withTransaction(database, (client) => addKey(client, request)));
+export async function issueKey(
+  database: Pick<Database, "pool">,
+  request: KeyRequest,
+  record: RecordChange = UNRECORDED,
+): Promise<IssuedKey> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      const issued = await addKey(client, request);
+      await record(client, { subject: issued.keyId, facts: keyFacts(issued) });
+      return issued;
+    }),
+  );
 }
 
 /** The same inside the caller's transaction. */

@@ -2,13 +2,16 @@
 
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
+import { type RecordChange, UNRECORDED } from "../database/record-change.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { type Page, type PageRequest, readPage } from "../kernel/paging.ts";
+import { lockAccount } from "../ledger/account-lock.ts";
 import { requireKeyName, requireRateLimit, requireWithinBound, type ApiKey } from "./api-key.ts";
 import { MAX_WORKING_KEYS, tooManyKeys } from "./issue-key.ts";
 import { type KeyLimits, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
+import { changedKeyFacts } from "./key-facts.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { findKey, readKeys, writeKey, writeRevocation } from "./issued-keys-store.ts";
 import { countWorkingKeys, countWorkingKeysOf, lockKey } from "./store.ts";
@@ -73,49 +76,56 @@ export type KeyChange = {
 };
 
 /**
- * Renames a key of an account, and sets what it may do. Errors: ValidationError, NotFound, LimitExceeded when a key that has ended is to
+ * Renames a key of an account, and sets what it may do; `record` writes a line of it in the same transaction. Errors: ValidationError, NotFound, LimitExceeded when a key that has ended is to
  * work again and the account has too many that do.
  */
-export async function updateKey(database: WithPool, change: KeyChange): Promise<ApiKey> {
-  return withRetry(() => withTransaction(database, (client) => changeKey(client, change)));
+export async function updateKey(
+  database: WithPool,
+  change: KeyChange,
+  record: RecordChange = UNRECORDED,
+): Promise<ApiKey> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      const changed = await changeKey(client, change);
+      await record(client, { subject: changed.keyId, facts: changedKeyFacts(changed.before, changed) });
+      return changed;
+    }),
+  );
 }
+
+/** A key that was changed, and how it was before, read behind its lock. */
+export type ChangedKey = ApiKey & { readonly before: ApiKey };
 
 /** The same inside the caller's transaction. */
 export async function changeKey(
   client: PoolClient,
   { accountId, keyId, name, rateLimit, ownRateLimit, limits, personId = null }: KeyChange,
-): Promise<ApiKey> {
+): Promise<ChangedKey> {
   requireKeyName(name);
   if (rateLimit !== undefined) requireRateLimit(rateLimit);
   if (limits !== undefined) requireKeyLimits(limits);
   if (!isUuid(keyId)) throw noKey();
+  const which = { accountId, keyId, personId };
+  // Loading the ORM takes a while, and requests of the account wait for its lock.
+  if ((await findKey(client, which)) === null) throw noKey();
+  // The account is locked before the key.
+  if (limits !== undefined) await lockAccount(client, accountId);
+  if (!(await lockKey(client, { accountId, keyId }))) throw noKey();
+  const before = await findKey(client, which);
+  if (before === null) throw noKey();
   if (limits !== undefined) {
-    // Loading the ORM takes a while, and requests of the account wait for its lock.
-    const present = await findKey(client, { accountId, keyId, personId });
-    if (present === null) throw noKey();
-    requireFutureEnd(limits, present.limits.expiresAt, Date.now());
-    // The account is locked before the key.
+    requireFutureEnd(limits, before.limits.expiresAt, Date.now());
     if (!(await setKeyLimits(client, { accountId, keyId, limits }))) throw noKey();
-    const had = present.limits.expiresAt;
+    const had = before.limits.expiresAt;
     const hadEnded = had !== null && had.getTime() <= Date.now();
     if (hadEnded && (await countWorkingKeys(client, accountId)) > MAX_WORKING_KEYS) throw tooManyKeys();
   }
-  const rate = ownRateLimit === undefined ? { rateLimit } : await ownRate(client, { accountId, keyId, ownRateLimit });
-  const changed = await writeKey(client, { accountId, keyId, name, ...rate, personId });
+  if (ownRateLimit !== undefined) requireWithinBound(ownRateLimit, before.rateLimitBound);
+  const rate =
+    ownRateLimit === undefined ? { rateLimit } : { rateLimit: ownRateLimit, rateLimitBound: before.rateLimitBound };
+  const changed = await writeKey(client, { ...which, name, ...rate });
   if (changed === null) throw noKey();
-  return changed;
-}
-
-/** The rate limit that an owner sets, and the bound that an operator has set, read behind the lock of the key. */
-async function ownRate(
-  client: PoolClient,
-  { accountId, keyId, ownRateLimit }: { accountId: string; keyId: string; ownRateLimit: number },
-): Promise<{ rateLimit: number; rateLimitBound: number }> {
-  const present = (await lockKey(client, { accountId, keyId })) ? await findKey(client, { accountId, keyId }) : null;
-  if (present === null) throw noKey();
-  const { rateLimitBound } = present;
-  requireWithinBound(ownRateLimit, rateLimitBound);
-  return { rateLimit: ownRateLimit, rateLimitBound };
+  return { ...changed, before };
 }
 
 /** A key that is revoked now. `isNew`: this call has done it. */
@@ -125,8 +135,19 @@ export type RevokedKey = ApiKey & { readonly isNew: boolean };
  * Revokes a key for good; revoking it again changes nothing. Without an account any key is meant, as an operator may.
  * From the commit on no request of the key is admitted; an answer from memory dies within five seconds. Errors: NotFound.
  */
-export async function revokeKey(database: WithPool, which: WhichKey): Promise<ApiKey> {
-  return withRetry(() => withTransaction(database, (client) => withdrawKey(client, which)));
+export async function revokeKey(
+  database: WithPool,
+  which: WhichKey,
+  record: RecordChange = UNRECORDED,
+): Promise<ApiKey> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      const revoked = await withdrawKey(client, which);
+      const { keyId: subject, name, isNew } = revoked;
+      await record(client, isNew ? { subject, facts: { name } } : null);
+      return revoked;
+    }),
+  );
 }
 
 /** The same inside the caller's transaction. */

@@ -4,6 +4,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { PoolClient } from "pg";
 import type { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import type { Database } from "../database/database.ts";
+import type { RecordChange } from "../database/record-change.ts";
 import { LimitsOfOwners } from "../kernel/key-limit-errors.ts";
 import type { CallingMember } from "./calling-member.ts";
 import { DEFAULT_RATE_LIMIT, issueKey } from "./issue-key.ts";
@@ -20,11 +21,13 @@ export type KeysServiceDependencies = {
   readonly memberOf: (context: HandlerContext) => CallingMember | null;
   /** Throws unless a member may have keys now; called behind the lock of the account. */
   readonly requireRole: (client: PoolClient, member: Pick<CallingMember, "accountId" | "personId">) => Promise<void>;
+  /** Writes the line of a change in its transaction. */
+  readonly recordChangeOf: (context: HandlerContext) => RecordChange;
 };
 
 /** Makes the service. Every method acts on the caller's own account; a key of another account is not found. */
 export function createKeysService(dependencies: KeysServiceDependencies): ServiceImpl<typeof KeysService> {
-  const { database, accountOf, memberOf, requireRole } = dependencies;
+  const { database, accountOf, memberOf, requireRole, recordChangeOf } = dependencies;
   /** A developer sees and changes the own keys alone; another one's is not found. */
   const whose = (context: HandlerContext) => {
     const member = memberOf(context);
@@ -40,7 +43,7 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
       const rate = { rateLimit, rateLimitBound: DEFAULT_RATE_LIMIT };
       const asked = { ...rate, ...(limits === undefined ? {} : { limits: fromProtoLimits(limits) }) };
       const request = { accountId: accountOf(context), name, ...asked, ...makerOf(context) };
-      const issued = await issueKey(database, request);
+      const issued = await issueKey(database, request, recordChangeOf(context));
       return { key: toProtoKey(issued), secret: issued.secret };
     },
 
@@ -63,11 +66,13 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
         ...(limits === undefined ? {} : { limits: fromProtoLimits(limits) }),
         ...(rateLimit === undefined ? {} : { ownRateLimit: rateLimit }),
       };
-      return { key: toProtoKey(await updateKey(database, { accountId, personId, keyId, name, ...asked })) };
+      const change = { accountId, personId, keyId, name, ...asked };
+      return { key: toProtoKey(await updateKey(database, change, recordChangeOf(context))) };
     },
 
     async revokeKey({ keyId }, context) {
-      return { key: toProtoKey(await revokeKey(database, { ...whose(context), keyId })) };
+      const which = { ...whose(context), keyId };
+      return { key: toProtoKey(await revokeKey(database, which, recordChangeOf(context))) };
     },
 
     async getRetrySettings(_request, context) {

@@ -185,6 +185,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "identity/members/member-store.ts",
     "identity/members/invite-store.ts",
     "identity/members/activity.ts",
+    "identity/members/mail-readers.ts",
     "identity/renew-session.ts",
     "identity/second-factor/second-factor-store.ts",
     "identity/service-token-store.ts",

@@ -259,7 +259,7 @@ export const grants: readonly Grant[] = [
   },
   {
     files: "billing/alerts/decide-alerts.ts",
-    tables: ["api_key", "usage_record"],
+    tables: ["api_key", "member_budget", "usage_record"],
     access: "read",
     reason: "alerts are decided from what keys and accounts have spent",
   },

@@ -2,6 +2,7 @@
 
 import { createClient, createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { UNRECORDED } from "../../src/database/record-change.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { createBillingService } from "../../src/billing/service.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
@@ -129,6 +130,7 @@ describe("usage with a standby for reads", () => {
       const service = createBillingService({
         database,
         accountOf: () => rows[0]?.id ?? "",
+        recordChangeOf: () => UNRECORDED,
         visibleKeysOf: async () => null,
       });
       const billing = createClient(

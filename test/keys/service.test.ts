@@ -1,5 +1,6 @@
 import { ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { UNRECORDED } from "../../src/database/record-change.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createKeys } from "../../src/keys/keys.ts";
@@ -21,6 +22,7 @@ async function clientOfNewAccount() {
     accountOf: () => accountId,
     memberOf: () => null,
     requireRole: () => Promise.resolve(),
+    recordChangeOf: () => UNRECORDED,
   });
   return createClient(
     KeysService,

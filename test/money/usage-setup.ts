@@ -1,5 +1,6 @@
 // Usage for the tests of its readers: random requests that the ledger settles, and the service as a caller reaches it.
 
+import { UNRECORDED } from "../../src/database/record-change.ts";
 import { ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { expect } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
@@ -94,6 +95,7 @@ export class UsageSetup {
     const service = createBillingService({
       database: this.money.opened.database,
       accountOf: () => accountId,
+      recordChangeOf: () => UNRECORDED,
       visibleKeysOf: () => Promise.resolve(null),
     });
     return createClient(

@@ -100,7 +100,7 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
       await setup.spend(accountId, keyId, 60);
       await setup.refused(accountId, keyId, 41n);
       await decide();
-      // Raised: nobody was refused for the new amount.
+      // Raised: no request was refused for the new amount.
       await limit(140n);
       await decide();
       expect(await setup.made(accountId)).toEqual([`${type} 100`]);
@@ -200,7 +200,7 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
       expect(readers()).toEqual(["admin", "billing", "holder", "owner"]);
     });
 
-    it("is sent again to those alone whose mail failed, and to nobody who has left", async () => {
+    it("is sent again to those alone whose mail failed, and to no person who has left", async () => {
       const { accountId, people, worker, readers } = await team();
       await setup.money.pool.query("DELETE FROM account_member WHERE person_id = $1", [people.admin]);
       await setup.spend(accountId, await setup.key(accountId, 10n, "total"), 10);

@@ -4,6 +4,7 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordChangeOf } from "../../src/app/compose/record-change.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { recordCallsOnAccounts } from "../../src/app/compose/operator.ts";
@@ -38,10 +39,17 @@ beforeAll(async () => {
     people: { verifySession: async () => PERSON, accountExists: async () => true },
     recordCall: recordCallsOnAccounts(opened.database),
     implementations: {
-      keys: createKeysService({ database: opened.database, accountOf, memberOf, requireRole: async () => {} }),
+      keys: createKeysService({
+        database: opened.database,
+        accountOf,
+        memberOf,
+        requireRole: async () => {},
+        recordChangeOf,
+      }),
       billing: createBillingService({
         database: opened.database,
         accountOf,
+        recordChangeOf,
         visibleKeysOf: async () => null,
         isOperator,
       }),

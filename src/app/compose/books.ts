@@ -41,6 +41,7 @@ import { createPairVerifier } from "../../merchant/merchants/credentials.ts";
 import { accountOf, isOperator, memberOf } from "../../transport/calls/callers.ts";
 import type { ServersOptions } from "../../transport/server/servers.ts";
 import { switchTick } from "../../ledger/jobs/admission-switch.ts";
+import { recordChangeOf } from "./record-change.ts";
 import { callbackTick } from "../../merchant/jobs/callbacks.ts";
 import { watchDatabase } from "../observability/database-watch.ts";
 import { holdTicks } from "../../ledger/jobs/holds.ts";
@@ -156,12 +157,13 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
       accounts: people.accounts,
       members: people.members,
       status: statusService({ ...options, catalog: gateway.catalog, payouts, mayServe }),
-      keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole }),
+      keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole, recordChangeOf }),
       billing: {
         ...createBillingService({
           database,
           requests,
           accountOf,
+          recordChangeOf,
           visibleKeysOf: visibleKeysOf(database),
           isOperator,
           keyNames: (accountId) => readKeyNames(database.pool, accountId),
@@ -171,7 +173,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
         ...createTopUpMethods({ topUps, accountOf }),
       },
       autoTopUps: createAutoTopUpService({ database, topUps, accountOf }),
-      alerts: createAlertService({ database, accountOf, rules: webhookRules(config) }),
+      alerts: createAlertService({ database, accountOf, recordChangeOf, rules: webhookRules(config) }),
       ...receipts.services,
       ...merchantServices(database, config, payouts),
       ...operatorServices(options, { topUps, payouts }),

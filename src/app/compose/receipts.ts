@@ -9,6 +9,7 @@ import { isSellerMissing, partiesOf, type ReceiptWork } from "../../billing/rece
 import type { Database } from "../../database/database.ts";
 import { readerOfAccount } from "../../identity/store.ts";
 import { accountOf } from "../../transport/calls/callers.ts";
+import { recordChangeOf } from "./record-change.ts";
 import type { Config } from "../config/config.ts";
 
 const DEMO_SELLER: Party = { name: "Saldo Demo", address: "", npwp: "" };
@@ -40,6 +41,7 @@ export function createReceiptParts(config: Pick<Config, "demo">, database: Datab
         database,
         pdf,
         accountOf,
+        recordChangeOf,
         isSellerMissing: () => isSellerMissing(database.pool, work.sellerByDefault),
       }),
       statements: createStatementService({ database, pdf, accountOf, partiesOf: (id) => partiesOf(work, id) }),

@@ -1,9 +1,12 @@
 // What an account is alerted of.
 
 import type { Pool } from "pg";
+import { type RecordChange, UNRECORDED } from "../../database/record-change.ts";
+import { withTransaction } from "../../database/transactions.ts";
+import { changedFacts, type Facts } from "../../kernel/changed-facts.ts";
 import { DecimalError } from "../../kernel/decimal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
-import { IDR, parseMoney } from "../../kernel/money.ts";
+import { formatMoney, IDR, idr, parseMoney } from "../../kernel/money.ts";
 import { type AlertSettings, selectAlertSettings, writeAlertSettings } from "./alert-store.ts";
 import { PERCENTS } from "./alert-types.ts";
 
@@ -17,11 +20,12 @@ export function readAlertSettings(pool: Pool, accountId: string): Promise<AlertS
   return selectAlertSettings(pool, accountId);
 }
 
-/** Sets what an account is alerted of. Errors: ValidationError. */
+/** Sets what an account is alerted of; `record` writes a line of it in the same transaction. Errors: ValidationError. */
 export async function setAlertSettings(
   pool: Pool,
   accountId: string,
   written: WrittenAlertSettings,
+  record: RecordChange = UNRECORDED,
 ): Promise<AlertSettings> {
   const settings = {
     dailySpend: dailySpendOf(written.dailySpend),
@@ -29,8 +33,21 @@ export async function setAlertSettings(
     mailTypes: [...new Set(written.mailTypes)].toSorted(),
     webhookTypes: [...new Set(written.webhookTypes)].toSorted(),
   };
-  await writeAlertSettings(pool, accountId, settings);
+  await withTransaction({ pool }, async (client) => {
+    const before = await selectAlertSettings(client, accountId);
+    await writeAlertSettings(client, accountId, settings);
+    await record(client, { subject: null, facts: changedFacts(factsOf(before), factsOf(settings)) });
+  });
   return settings;
+}
+
+function factsOf({ dailySpend, percents, mailTypes, webhookTypes }: AlertSettings): Facts {
+  return {
+    dailySpend: dailySpend === null ? undefined : formatMoney(idr(dailySpend)),
+    percents: percents.length === 0 ? undefined : percents.join(" "),
+    mailTypes: mailTypes.length === 0 ? undefined : mailTypes.join(" "),
+    webhookTypes: webhookTypes.length === 0 ? undefined : webhookTypes.join(" "),
+  };
 }
 
 function percentsOf(percents: readonly number[]): number[] {

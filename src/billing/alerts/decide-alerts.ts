@@ -32,7 +32,7 @@ const LAST = `SELECT max(account_id::text) AS last, count(*)::int AS seen FROM p
 type BudgetRows = {
   readonly type: string;
   /** What has budgets, as b of the page p, with its conditions. */
-  readonly from: string;
+  readonly join: string;
   readonly id: string;
   readonly facts: string;
 };
@@ -40,12 +40,12 @@ type BudgetRows = {
 // $1 the account to begin behind. What open requests hold is not spent yet. One moment for the start of a period and for what was spent in it,
 // so that no spend of a period counts in the next one. A budget is reached in whole, too, where a request was refused because too little is
 // left. Who changes a budget again and again makes no more rows than the bound.
-const budgets = ({ type, from, id, facts }: BudgetRows): string => `
+const budgets = ({ type, join, id, facts }: BudgetRows): string => `
 WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents", "true")}, counted AS MATERIALIZED (
   SELECT p.account_id, p.percents, ${id} AS id, ${facts} AS facts, b.budget, b.budget_period AS period, b.budget_used_up_at AS used_up_at,
     budget_start_at(b.budget_period, b.budget_start, n.moment) AS start,
     budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, n.moment) AS spent
-  FROM page p CROSS JOIN now n JOIN ${from}
+  FROM page p CROSS JOIN now n ${join}
 ), spent AS MATERIALIZED (
   SELECT *, coalesce(used_up_at >= start, false) AND spent < budget AS refused FROM counted
 ), found AS (
@@ -62,13 +62,13 @@ WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents"
 ${LAST}`;
 const KEY_BUDGETS = budgets({
   type: "key.budget_reached",
-  from: "api_key b ON b.account_id = p.account_id AND b.budget > 0 AND b.revoked_at IS NULL",
+  join: "JOIN api_key b ON b.account_id = p.account_id AND b.budget > 0 AND b.revoked_at IS NULL",
   id: "b.id",
   facts: "jsonb_build_object('keyId', b.id, 'keyName', b.name, 'personId', b.person_id)",
 });
 const MEMBER_BUDGETS = budgets({
   type: "member.budget_reached",
-  from: "member_budget b ON b.account_id = p.account_id AND b.budget > 0",
+  join: "JOIN member_budget b ON b.account_id = p.account_id AND b.budget > 0",
   id: "b.person_id",
   facts: "jsonb_build_object('personId', b.person_id)",
 });

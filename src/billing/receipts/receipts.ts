@@ -1,6 +1,9 @@
 // What other modules do with receipts: list them, show one, make its file, and name the buyer of those to come.
 
 import type { Pool } from "pg";
+import { type RecordChange, UNRECORDED } from "../../database/record-change.ts";
+import { withTransaction } from "../../database/transactions.ts";
+import { changedFacts, type Facts } from "../../kernel/changed-facts.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { type Page, type PageRequest, readPage } from "../../kernel/paging.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
@@ -50,9 +53,25 @@ export async function readBuyer(pool: Pool, accountId: string): Promise<Party> {
   return (await selectBuyer(pool, accountId)) ?? NOBODY;
 }
 
-/** Sets it; empty fields remove it. A receipt that is written already stays. Errors: ValidationError. */
-export async function setBuyer(pool: Pool, accountId: string, typed: Party): Promise<Party> {
+/**
+ * Sets it; empty fields remove it. A receipt that is written already stays. `record` writes a line of it in the same transaction. Errors:
+ * ValidationError.
+ */
+export function setBuyer(
+  pool: Pool,
+  accountId: string,
+  typed: Party,
+  record: RecordChange = UNRECORDED,
+): Promise<Party> {
   const buyer = readParty(typed, "buyer");
-  await saveBuyer(pool, accountId, buyer);
-  return buyer;
+  return withTransaction({ pool }, async (client) => {
+    const before = (await selectBuyer(client, accountId)) ?? NOBODY;
+    await saveBuyer(client, accountId, buyer);
+    await record(client, { subject: null, facts: changedFacts(factsOf(before), factsOf(buyer)) });
+    return buyer;
+  });
+}
+
+function factsOf({ name, address, npwp }: Party): Facts {
+  return { buyerName: name || undefined, buyerAddress: address || undefined, buyerNpwp: npwp || undefined };
 }

@@ -1,4 +1,4 @@
-// Who gets the mails of an account, by role: billing says which roles a mail is for.
+// Who gets the mails of an account, by role. Billing decides which roles a mail is for.
 
 import type { Pool } from "pg";
 import type { Language } from "../../kernel/preferred-language.ts";

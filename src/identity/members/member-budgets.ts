@@ -33,8 +33,8 @@ export function setMemberBudget(
   return inAccount(ports, accountId, async (client) => {
     const { email, role } = await requireMember(client, { accountId, personId });
     await requireManager(client, actor, [role]);
-    if (actor.personId === personId && role !== "owner")
-      requireNoRaise(await ports.readBudget(client, { accountId, personId }), budget);
+    const before = await ports.readBudget(client, { accountId, personId });
+    if (actor.personId === personId && role !== "owner") requireNoRaise(before, budget);
     await ports.writeBudget(client, { accountId, personId, budget });
     const line = {
       accountId,
@@ -43,7 +43,7 @@ export function setMemberBudget(
       action: "member.budget_set",
       subject: personId,
     };
-    await recordActivity(client, { ...line, facts: { email, ...budgetFacts(budget) } });
+    await recordActivity(client, { ...line, facts: { email, ...changedBudgetFacts(before, budget) } });
   });
 }
 
@@ -52,6 +52,12 @@ function requireNoRaise(present: Budget, wanted: Budget): void {
   if (present === null) return;
   if (wanted === null || wanted.period !== present.period || wanted.amount > present.amount)
     throw new RoleMissing(true);
+}
+
+/** The budget as it was and as it is. Without an amount that is, it was removed. */
+function changedBudgetFacts(before: Budget, budget: Budget): Readonly<Record<string, string>> {
+  const was = Object.entries(budgetFacts(before)).map(([name, fact]) => [`before.${name}`, fact] as const);
+  return { ...budgetFacts(budget), ...Object.fromEntries(was) };
 }
 
 /** A budget as a line of the activity log has it. */

@@ -1,10 +1,10 @@
 // Keys that an operator issues and revokes. Owners issue and revoke theirs through KeysService, which is no operator's action.
 
-import { formatMoney, idr } from "../../kernel/money.ts";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
 import { addKey, type IssuedKey } from "../../keys/issue-key.ts";
 import type { ApiKey } from "../../keys/api-key.ts";
 import type { KeyLimits } from "../../keys/key-limits.ts";
+import { changedKeyFacts, keyFacts } from "../../keys/key-facts.ts";
 import { changeKey, type KeyChange, type RevokedKey, withdrawKey } from "../../keys/issued-keys.ts";
 
 /** Issues a key of an account. Errors: as addKey. */
@@ -15,12 +15,12 @@ export function issueKey(
   return withAuditLog(
     by,
     (client) => addKey(client, command),
-    ({ keyId, accountId, name, rateLimit, limits }) => ({
+    ({ keyId, accountId, ...key }) => ({
       action: "key create",
       subject: accountId,
       reason: null,
-      facts: { keyId, name, rateLimit, ...factsOf(limits) },
-      inAccount: { accountId, action: "key.created", subject: keyId, facts: { name, rateLimit, ...factsOf(limits) } },
+      facts: { keyId, ...keyFacts(key) },
+      inAccount: { accountId, action: "key.created", subject: keyId, facts: keyFacts(key) },
     }),
   );
 }
@@ -30,25 +30,14 @@ export function updateKey(by: OperatorContext, change: KeyChange): Promise<ApiKe
   return withAuditLog(
     by,
     (client) => changeKey(client, change),
-    ({ keyId, accountId, name, rateLimit, limits }) => ({
+    ({ keyId, accountId, before, ...key }) => ({
       action: "key update",
       subject: accountId,
       reason: null,
-      facts: { keyId, name, rateLimit, ...factsOf(limits) },
-      inAccount: { accountId, action: "key.updated", subject: keyId, facts: { name, rateLimit, ...factsOf(limits) } },
+      facts: { keyId, ...keyFacts(key) },
+      inAccount: { accountId, action: "key.updated", subject: keyId, facts: changedKeyFacts(before, key) },
     }),
   );
-}
-
-/** Limits as the audit log keeps them; what is not limited is left out. */
-function factsOf({ budget, expiresAt, allowedModels, allowedNetworks, tokenLimit }: KeyLimits) {
-  return {
-    ...(budget === null ? {} : { budgetIdr: formatMoney(idr(budget.amount)), budgetPeriod: budget.period }),
-    ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
-    ...(allowedModels === null ? {} : { allowedModels: allowedModels.join(" ") }),
-    ...(tokenLimit === null ? {} : { tokenLimit }),
-    ...(allowedNetworks === null ? {} : { allowedNetworks: allowedNetworks.join(" ") }),
-  };
 }
 
 /** Revokes a key of any account for good; revoking it again changes nothing. Errors: NotFound. */

@@ -1,11 +1,13 @@
 // The activity log of accounts. A call of a member, an internal service or an operator that changes something in an account is a line in
-// it, behind the call: what was refused is none. Members' own methods write their lines in the transaction of the change.
+// it: what was refused is none. Methods that know what was there before write their line in the transaction of the change, by the function that
+// is made here, as members' own methods do. The lines of the others are written behind the call.
 
 import { type DescMessage, type DescMethod, getOption, type Message } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
+import { createContextKey, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import { token_scope, TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import type { RecordChange } from "../../database/record-change.ts";
 import type { Activity } from "../../identity/members/activity.ts";
 import type { Principal } from "../../identity/principal.ts";
 import { rolesOf } from "./authorise.ts";
@@ -19,6 +21,25 @@ export type RecordActivity = (line: Activity) => Promise<void>;
 const SHOWN = ["name", "amount", "currencyCode", "address", "threshold", "externalId"] as const;
 const MODELS = "saldo.gateway.v1.";
 
+const recordedKey = createContextKey(false, { description: "the line of the activity log is written with the change" });
+
+/** Makes the function of a call that writes its line in the transaction of its change. `write` writes a line. */
+export function createRecordChangeOf(
+  write: (client: Parameters<RecordChange>[0], line: Activity) => Promise<void>,
+): (context: HandlerContext) => RecordChange {
+  return (context) => async (client, change) => {
+    const actor = actorOf(principalOf(context));
+    if (actor !== null && change !== null)
+      await write(client, { ...actor, action: actionOf(context.method), ...change });
+    // A call whose transaction fails throws, and has no line at all.
+    context.values.set(recordedKey, true);
+  };
+}
+
+function actionOf({ parent, name }: DescMethod): string {
+  return `${parent.name}/${name}`;
+}
+
 /** Makes the interceptor. Absent `record`: nothing is recorded. */
 export function recordActivities(record: RecordActivity | undefined, logger: CallLogger): Interceptor {
   return (next) => async (req) => {
@@ -26,7 +47,8 @@ export function recordActivities(record: RecordActivity | undefined, logger: Cal
     const call = { values: req.contextValues };
     const actor = actorOf(principalOf(call));
     if (record === undefined || actor === null || req.stream || res.stream || !changesAccount(req.method)) return res;
-    const action = `${req.service.name}/${req.method.name}`;
+    if (req.contextValues.get(recordedKey)) return res;
+    const action = actionOf(req.method);
     const subject = idIn(req.method.input, req.message) ?? idOfPart(req.method.output, res.message);
     try {
       await record({ ...actor, action, subject, facts: factsOf(req.message) });

@@ -233,13 +233,19 @@ describe("the activity log", () => {
         facts: { email: admin.email, from: "admin", to: "viewer" },
       },
       { actor: owner.email, personId: owner.personId, action: "KeysService/SetRetrySettings", subject: "", facts: {} },
-      { actor: admin.email, personId: admin.personId, action: "KeysService/RevokeKey", subject: key?.id, facts: {} },
+      {
+        actor: admin.email,
+        personId: admin.personId,
+        action: "KeysService/RevokeKey",
+        subject: key?.id,
+        facts: { name: "server" },
+      },
       {
         actor: admin.email,
         personId: admin.personId,
         action: "KeysService/CreateKey",
         subject: key?.id,
-        facts: { name: "server" },
+        facts: { name: "server", rateLimit: "60" },
       },
     ]);
     const stranger = await team.newPerson();

@@ -3,9 +3,16 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { AlertService } from "#gen/saldo/billing/v1/alert_service_pb.ts";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
 import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import { KeysService } from "../../../src/client/client.ts";
 import { membersService } from "../../../src/app/compose/members.ts";
+import { recordChangeOf } from "../../../src/app/compose/record-change.ts";
+import { createAlertService } from "../../../src/billing/alert-service.ts";
+import { createReceiptService } from "../../../src/billing/proto-receipts.ts";
+import { createBillingService } from "../../../src/billing/service.ts";
 import { clientConfig, withClient } from "../../../src/database/connections.ts";
 import { recordActivity } from "../../../src/identity/members/activity.ts";
 import { requireKeyRole } from "../../../src/identity/members/member-roles.ts";
@@ -50,7 +57,20 @@ export async function serveTeams() {
     recordActivity: (line) => recordActivity(database.pool, line),
     implementations: {
       members: membersService({ database, mailer, baseUrl: () => "https://saldo.example" }),
-      keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole }),
+      keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole, recordChangeOf }),
+      alerts: createAlertService({
+        database,
+        accountOf,
+        recordChangeOf,
+        rules: { environment: "sandbox", allowLoopback: true },
+      }),
+      billing: createBillingService({ database, accountOf, recordChangeOf, visibleKeysOf: async () => null }),
+      receipts: createReceiptService({
+        database,
+        pdf: { make: async () => new Uint8Array() },
+        accountOf,
+        recordChangeOf,
+      }),
       accounts: createAccountsService({
         database,
         isDemo: false,
@@ -80,6 +100,9 @@ export async function serveTeams() {
       ...person,
       members: createClient(MembersService, transport),
       keys: createClient(KeysService, transport),
+      alerts: createClient(AlertService, transport),
+      billing: createClient(BillingService, transport),
+      receipts: createClient(ReceiptService, transport),
       accounts: createClient(AccountsService, transport),
     };
   };

@@ -302,4 +302,11 @@ export const ROLE_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: { file: "test/transport/rpc/slow-bodies.test.ts", test: "is looked up once where the database is slow" },
   },
+  {
+    name: "a change that has written its line in its transaction gets a second one behind the call",
+    edits: [
+      { file: "src/transport/calls/record-activity.ts", find: "context.values.set(recordedKey, true);", replace: "" },
+    ],
+    noticedBy: { file: "test/identity/members/changes.test.ts", test: "has the limits of a key before and after" },
+  },
 ];

@@ -41,7 +41,7 @@ export type AlertSettings = Message<"saldo.billing.v1.AlertSettings"> & {
 
   /**
    * The types that are sent by mail: any of `key.budget_reached`, `member.budget_reached`, `usage.daily` and `top_up.succeeded`. Owners and
-   * admins get all, members with the role billing the last two, and a person those of the own keys and of the own budget. Empty: no mail.
+   * admins get all. Members with the role billing get the last two. A person gets those of the own keys and budget. Empty: no mail.
    *
    * @generated from field: repeated string mail_types = 3;
    */

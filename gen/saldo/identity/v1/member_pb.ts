@@ -273,7 +273,7 @@ export type Activity = Message<"saldo.identity.v1.Activity"> & {
   subject: string;
 
   /**
-   * Further facts, such as an address or a role.
+   * Further facts, such as an address or a role. Of a change a name has what is now, and `before.` with the name what was.
    *
    * @generated from field: map<string, string> facts = 7;
    */

@@ -7,8 +7,8 @@ import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { useMessages } from "../../i18n/language.tsx";
-import { ROLE_MESSAGES } from "../../layouts/role-messages.ts";
 import { ACTION_MESSAGES } from "./action-messages.ts";
+import { actionOf, useFactTexts } from "./activity-facts.ts";
 import { MEMBERS_MESSAGES } from "./members-messages.ts";
 
 const PAGE_SIZE = 20;
@@ -42,26 +42,16 @@ export function ActivityCard() {
   );
 }
 
-function What({ line: { action, facts, doneAt } }: { readonly line: Activity }) {
+function What({ line }: { readonly line: Activity }) {
   const actions: Readonly<Record<string, string>> = useMessages(ACTION_MESSAGES);
-  const roles: Readonly<Record<string, string>> = useMessages(ROLE_MESSAGES);
-  const shown = [
-    "name",
-    "email",
-    "from",
-    "to",
-    "role",
-    "amount",
-    "currencyCode",
-    "externalId",
-    "maxOpenRequests",
-  ].flatMap((name) => (facts[name] === undefined ? [] : [roles[facts[name]] ?? facts[name]]));
+  const shown = useFactTexts(line);
+  const action = actionOf(line);
   return (
     <>
       <span className="font-medium">{actions[action] ?? action}</span>
       {shown.length === 0 ? null : <span className="block text-muted wrap-anywhere">{shown.join(" · ")}</span>}
       <span className="block text-xs text-muted md:hidden">
-        <When at={doneAt} />
+        <When at={line.doneAt} />
       </span>
     </>
   );

@@ -1,0 +1,13 @@
+// The line of a change in the activity log of its account, written in the transaction of the change. Who has made it and by which method is known
+// to the transport, which makes the function.
+
+import type { Pool, PoolClient } from "pg";
+
+/** What a line shows of a change. `subject`: the id of what was changed. Null: the account itself. */
+export type AccountChange = { readonly subject: string | null; readonly facts: Readonly<Record<string, string>> };
+
+/** Writes the line of a change with its transaction. Null: the call has changed nothing, and no line is written. */
+export type RecordChange = (client: Pick<Pool | PoolClient, "query">, change: AccountChange | null) => Promise<void>;
+
+/** No line: changes that are recorded elsewhere, or in no account. */
+export const UNRECORDED: RecordChange = () => Promise.resolve();
