@@ -115,7 +115,8 @@ CREATE TABLE alert_event (
   mail_at timestamp with time zone,
   mail_attempts integer NOT NULL DEFAULT 0,
   mailed_at timestamp with time zone,
-  CONSTRAINT alert_event_type_check CHECK ((type = ANY (ARRAY['balance.low'::text, 'key.budget_reached'::text, 'usage.daily'::text, 'top_up.succeeded'::text]))),
+  mailed_people uuid[] NOT NULL DEFAULT '{}'::uuid[],
+  CONSTRAINT alert_event_type_check CHECK ((type = ANY (ARRAY['balance.low'::text, 'key.budget_reached'::text, 'member.budget_reached'::text, 'usage.daily'::text, 'top_up.succeeded'::text]))) NOT VALID,
   CONSTRAINT alert_event_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT alert_event_pkey PRIMARY KEY (id),
   CONSTRAINT alert_event_once UNIQUE (account_id, crossing, percent)
@@ -165,6 +166,7 @@ CREATE TABLE api_key (
   tokens_held bigint NOT NULL DEFAULT 0,
   token_times timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
   token_counts bigint[] NOT NULL DEFAULT '{}'::bigint[],
+  budget_used_up_at timestamp with time zone,
   CONSTRAINT api_key_budget CHECK (((num_nonnulls(budget, budget_period, budget_start) = ANY (ARRAY[0, 3])) AND ((budget IS NULL) OR (budget >= 0)) AND ((budget_period IS NULL) OR (budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))) AND ((budget IS NOT NULL) OR (budget_spent = 0)))) NOT VALID,
   CONSTRAINT api_key_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))) NOT VALID,
   CONSTRAINT api_key_rate_limit_bound CHECK (((rate_limit_bound >= 0) AND (rate_limit_bound <= 1000000))) NOT VALID,
@@ -175,7 +177,7 @@ CREATE TABLE api_key (
 CREATE UNIQUE INDEX api_key_digest ON public.api_key USING btree (digest);
 CREATE UNIQUE INDEX api_key_id ON public.api_key USING btree (id);
 CREATE UNIQUE INDEX api_key_playground ON public.api_key USING btree (account_id) WHERE is_playground;
-GRANT SELECT, UPDATE (slots, slot_counts, budget_start, budget_spent, budget_held, tokens_held, token_times, token_counts) ON api_key TO saldo_ledger;
+GRANT SELECT, UPDATE (slots, slot_counts, budget_start, budget_spent, budget_held, tokens_held, token_times, token_counts, budget_used_up_at) ON api_key TO saldo_ledger;
 GRANT SELECT, UPDATE (slots, slot_counts) ON api_key TO saldo_request;
 GRANT SELECT, UPDATE (slots, slot_counts) ON api_key TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON api_key TO saldo_serve;
@@ -234,6 +236,7 @@ CREATE TABLE auto_top_up_notice (
   mail_at timestamp with time zone DEFAULT clock_timestamp(),
   mail_attempts integer NOT NULL DEFAULT 0,
   mailed_at timestamp with time zone,
+  mailed_people uuid[] NOT NULL DEFAULT '{}'::uuid[],
   CONSTRAINT auto_top_up_notice_kind_check CHECK ((kind = ANY (ARRAY['succeeded'::text, 'failed'::text, 'paused'::text, 'capped'::text]))),
   CONSTRAINT auto_top_up_notice_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT auto_top_up_notice_pkey PRIMARY KEY (id),
@@ -611,6 +614,7 @@ CREATE TABLE low_balance_alert (
   next_attempt_at timestamp with time zone,
   attempts integer NOT NULL DEFAULT 0,
   notified_at timestamp with time zone,
+  mailed_people uuid[] NOT NULL DEFAULT '{}'::uuid[],
   CONSTRAINT low_balance_alert_threshold_check CHECK ((threshold > 0)),
   CONSTRAINT low_balance_alert_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT low_balance_alert_pkey PRIMARY KEY (account_id)
@@ -626,12 +630,13 @@ CREATE TABLE member_budget (
   budget_start timestamp with time zone NOT NULL,
   budget_spent bigint NOT NULL DEFAULT 0,
   budget_held bigint NOT NULL DEFAULT 0,
+  budget_used_up_at timestamp with time zone,
   CONSTRAINT member_budget_budget_check CHECK ((budget >= 0)),
   CONSTRAINT member_budget_budget_period_check CHECK ((budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))),
   CONSTRAINT member_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))),
   CONSTRAINT member_budget_pkey PRIMARY KEY (account_id, person_id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
-GRANT SELECT, UPDATE (budget_start, budget_spent, budget_held) ON member_budget TO saldo_ledger;
+GRANT SELECT, UPDATE (budget_start, budget_spent, budget_held, budget_used_up_at) ON member_budget TO saldo_ledger;
 GRANT DELETE, INSERT, SELECT, UPDATE ON member_budget TO saldo_serve;
 
 CREATE TABLE merchant (
@@ -1826,6 +1831,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION forget_webhooks(days integer, most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION id_has_begun(id uuid, at timestamp with time zone) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+-- FUNCTION is_budget_used_up(budget bigint, used bigint, needed bigint) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION is_model_allowed(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION is_model_allowed_by_beginning(allowed text[], model text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION keep_callback() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
@@ -1835,6 +1841,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 --   EXECUTE: saldo_request, saldo_serve
 -- FUNCTION member_budget_left(account uuid, person uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
+-- FUNCTION note_used_up_key(account uuid, key uuid, own_hold bigint, needed bigint) RETURNS void LANGUAGE plpgsql
+-- FUNCTION note_used_up_member(account uuid, person uuid, own_hold bigint, needed bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION oldest_snapshot_seconds() RETURNS double precision LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION per_million(total numeric) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE

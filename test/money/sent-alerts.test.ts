@@ -80,7 +80,7 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
         mails.find(({ text }) => text.includes("/usage")),
       ];
       const indonesian = 'Kunci "test" telah memakai Rp 8,00 dari anggaran Rp 10,00 (hari ini).';
-      const english = 'The key "test" has used Rp 8.00 of its budget of Rp 10.00 (for today).';
+      const english = 'The key "test" has used Rp 8.00 of the budget of Rp 10.00 (for today).';
       const [first, second] = language === "en" ? [english, indonesian] : [indonesian, english];
       expect(budget?.text.split("\n").slice(0, 2)).toEqual([first, second]);
       expect(budget?.text).toContain("https://saldo.example/alerts");
