@@ -73,6 +73,11 @@ export class AlertSetup {
     return accountId;
   }
 
+  /** Watches these percents alone. */
+  async watch(accountId: string, percents: readonly number[]): Promise<void> {
+    await setAlertSettings(this.money.pool, accountId, { ...EVERYTHING, percents });
+  }
+
   async key(accountId: string, rupiah: bigint, period: BudgetPeriod): Promise<string> {
     const keyId = await this.money.key(accountId);
     await this.limitKey(accountId, keyId, rupiah, period);

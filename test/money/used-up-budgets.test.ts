@@ -64,6 +64,16 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
       expect((await dataOf(accountId))[1]).toMatchObject({ ...facts, percent: 100, spent: "70000000", refused: true });
     });
 
+    it("is at no lower percent by a refusal, where the whole is not watched", async () => {
+      const { accountId, keyId } = await limited(100n);
+      await setup.watch(accountId, [50, 80]);
+      await setup.spend(accountId, keyId, 70);
+      await setup.refused(accountId, keyId, 31n);
+      await decide();
+      expect(await setup.made(accountId)).toEqual([`${type} 50`]);
+      expect((await dataOf(accountId))[0]).toMatchObject({ spent: "70000000", refused: false });
+    });
+
     it("is used up where requests are refused together", async () => {
       const { accountId, keyId } = await limited(100n);
       await setup.spend(accountId, keyId, 60);

@@ -47,7 +47,7 @@ WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents"
     budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, n.moment) AS spent
   FROM page p CROSS JOIN now n ${join}
 ), spent AS MATERIALIZED (
-  SELECT *, coalesce(used_up_at >= start, false) AND spent < budget AS refused FROM counted
+  SELECT *, coalesce(used_up_at >= start, false) AND spent < budget AND 100 = ANY (percents) AS refused FROM counted
 ), found AS (
   SELECT account_id, '${type}' AS type,
     format('${type}:%s:%s:%s:%s', id, period, budget, extract(epoch FROM start)) AS crossing, r.percent,
