@@ -19,7 +19,7 @@ export function issueKey(
       action: "key create",
       subject: accountId,
       reason: null,
-      facts: { keyId, ...keyFacts(key) },
+      facts: { keyId, ...auditFacts(key) },
       inAccount: { accountId, action: "key.created", subject: keyId, facts: keyFacts(key) },
     }),
   );
@@ -34,10 +34,16 @@ export function updateKey(by: OperatorContext, change: KeyChange): Promise<ApiKe
       action: "key update",
       subject: accountId,
       reason: null,
-      facts: { keyId, ...keyFacts(key) },
+      facts: { keyId, ...auditFacts(key) },
       inAccount: { accountId, action: "key.updated", subject: keyId, facts: changedKeyFacts(before, key) },
     }),
   );
+}
+
+/** A key as the audit log has it, with numbers as such. */
+function auditFacts(key: Pick<ApiKey, "name" | "rateLimit" | "limits">) {
+  const { tokenLimit } = key.limits;
+  return { ...keyFacts(key), rateLimit: key.rateLimit, ...(tokenLimit === null ? {} : { tokenLimit }) };
 }
 
 /** Revokes a key of any account for good; revoking it again changes nothing. Errors: NotFound. */

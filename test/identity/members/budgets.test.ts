@@ -43,7 +43,7 @@ test("owners and admins set it, owners alone that of owners, and each change is 
   const { lines } = await owner.members.listActivity({});
   const set = { amount: "50000", period: "month" };
   expect(lines.map(({ actor, action, facts }) => [actor, action, facts])).toEqual([
-    [owner.email, "member.budget_set", { email: developer.email }],
+    [owner.email, "member.budget_set", { email: developer.email, "before.amount": "50000", "before.period": "month" }],
     [owner.email, "member.budget_set", { email: owner.email, ...set }],
     [admin.email, "member.budget_set", { email: developer.email, ...set }],
   ]);

@@ -37,8 +37,8 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
     edits: [
       source(
         "billing/alerts/decide-alerts.ts",
-        "budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, n.moment) AS spent",
-        "k.budget_spent AS spent",
+        "budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, n.moment) AS spent",
+        "b.budget_spent AS spent",
       ),
     ],
     noticedBy: alerts("come again in the next period and for another budget"),

@@ -203,7 +203,11 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
   {
     name: "an owner sets a rate limit above the operator's bound",
     edits: [
-      { file: "src/keys/issued-keys.ts", find: "requireWithinBound(ownRateLimit, rateLimitBound);", replace: "" },
+      {
+        file: "src/keys/issued-keys.ts",
+        find: "if (ownRateLimit !== undefined) requireWithinBound(ownRateLimit, before.rateLimitBound);",
+        replace: "",
+      },
       { file: "src/keys/issued-keys.ts", find: "requireRateLimit, requireWithinBound,", replace: "requireRateLimit," },
     ],
     noticedBy: {
