@@ -70,6 +70,7 @@ export async function serveTeams() {
         pdf: { make: async () => new Uint8Array() },
         accountOf,
         recordChangeOf,
+        isSellerMissing: async () => false,
       }),
       accounts: createAccountsService({
         database,
