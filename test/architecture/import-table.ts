@@ -114,7 +114,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   "transport/grpc": ["transport/http", "transport/calls", "identity/client-network.ts", "kernel"],
   "transport/http": ["transport/calls", "identity", "kernel"],
   // A database that is away is "busy" to a caller, whichever room met it: the database names the errors that mean so.
-  "transport/calls": ["database/transactions.ts", "identity", "kernel", "keys"],
+  "transport/calls": ["database/record-change.ts", "database/transactions.ts", "identity", "kernel", "keys"],
   dashboard: ["docs"],
   // Its version is that of the gateway that serves it.
   agents: ["kernel/version.ts"],
