@@ -21,9 +21,9 @@ afterEach(() => mend());
 afterAll(() => setup.close());
 
 let keys = 0;
-/** An order of Rp 10.000 that saves its card, paid at the sandbox. */
-async function paidOrder(): Promise<{ accountId: string; topUpId: string }> {
-  const accountId = await setup.topUps.money.account(0n);
+/** An order of Rp 10.000 that saves its card, paid at the sandbox. Without an account it is of a new one. */
+async function paidOrder(of?: string): Promise<{ accountId: string; topUpId: string }> {
+  const accountId = of ?? (await setup.topUps.money.account(0n));
   keys += 1;
   const order = { accountId, amount: 10_000n * RUPIAH, idempotencyKey: `saves-${keys}`, savesMethod: true };
   const { topUpId } = await one.topUps.create(order);
@@ -77,6 +77,31 @@ it("saves no method of a payment that was given back meanwhile", async () => {
   await mend();
   for (let time = 0; time < 2; time += 1) await one.topUps.verifyNow(topUpId);
   expect(await methodOf(accountId)).toBeNull();
+});
+
+it("keeps the method of a newer order when the one of an older order comes late", async () => {
+  const { accountId, topUpId: older } = await paidOrder();
+  await refuse();
+  await one.topUps.verifyNow(older);
+  await mend();
+  const { topUpId: newer } = await paidOrder(accountId);
+  await one.topUps.verifyNow(newer);
+  const saved = await methodOf(accountId);
+  expect(saved).toMatchObject({ label: "Sandbox •••• 4242" });
+  for (let time = 0; time < 2; time += 1) await one.topUps.verifyNow(older);
+  expect(await methodOf(accountId)).toEqual(saved);
+  expect((await setup.topUps.standing(accountId)).available).toBe(20_000);
+});
+
+it("replaces the method of an older order that came late by the one of a newer order", async () => {
+  const { accountId, topUpId: older } = await paidOrder();
+  const { topUpId: newer } = await paidOrder(accountId);
+  await one.topUps.verifyNow(older);
+  const late = await methodOf(accountId);
+  await one.topUps.verifyNow(newer);
+  expect((await methodOf(accountId))?.methodId).not.toBe(late?.methodId);
+  await one.topUps.verifyNow(older);
+  expect(await methodOf(accountId)).toMatchObject({ provider: "sandbox" });
 });
 
 it("leaves the books in order", async () => {

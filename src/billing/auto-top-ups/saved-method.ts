@@ -22,6 +22,12 @@ UPDATE payment_method SET token = NULL, removed_at = clock_timestamp() WHERE acc
 const TAKE_DUE = `
 UPDATE top_up SET method_due_at = NULL WHERE id = $1::uuid AND method_due_at IS NOT NULL AND state = 'paid' RETURNING created_at AS "orderedAt"`;
 const REMOVED_SINCE = `SELECT FROM payment_method WHERE account_id = $1::uuid AND removed_at > $2::timestamptz LIMIT 1`;
+// A newer order has saved its method already: the one of an older order, which comes late, does not replace it. Removed ones are seen above.
+const HAS_NEWER = `
+SELECT FROM top_up late JOIN payment_method m ON m.account_id = late.account_id AND m.removed_at IS NULL AND m.created_at > late.created_at
+WHERE late.id = $1::uuid AND EXISTS (
+  SELECT FROM top_up t WHERE t.account_id = late.account_id AND t.saves_method AND t.created_at > late.created_at
+    AND t.paid_at IS NOT NULL AND t.method_due_at IS NULL)`;
 // An account that waits is looked at again: the method may be what it waited for.
 const LOOK_AGAIN = `UPDATE auto_top_up SET not_before = NULL WHERE account_id = $1::uuid`;
 const INSERT = `
@@ -66,24 +72,26 @@ export function saveDueMethod(
   return withTransaction(database, async (client) => {
     await lockAccount(client, accountId);
     const [due] = (await client.query<{ orderedAt: Date }>(TAKE_DUE, [topUpId])).rows;
-    if (due !== undefined) await saveMethod(client, { accountId, provider, orderedAt: due.orderedAt, method });
+    if (due !== undefined) await saveMethod(client, { topUpId, accountId, provider, orderedAt: due.orderedAt, method });
   });
 }
 
 /**
  * Stores the method that paid an order, in the place of the former one. The account is locked. Nothing is stored where a method was removed
- * since the order: its payer agreed before that.
+ * since the order, or a newer order has saved its own: the payer agreed before that.
  */
 async function saveMethod(
   client: PoolClient,
   {
+    topUpId,
     accountId,
     provider,
     orderedAt,
     method,
-  }: { accountId: string; provider: string; orderedAt: Date; method: SavedMethod },
+  }: Pick<TopUp, "topUpId" | "accountId" | "provider"> & { orderedAt: Date; method: SavedMethod },
 ): Promise<void> {
   if ((await client.query(REMOVED_SINCE, [accountId, orderedAt])).rowCount !== 0) return;
+  if ((await client.query(HAS_NEWER, [topUpId])).rowCount !== 0) return;
   await client.query(REMOVE, [accountId]);
   const methodId = uuidv7();
   const token = sealText(METHOD_SECRETS.nameOf("token", methodId), method.token, await readSecretForm(client));

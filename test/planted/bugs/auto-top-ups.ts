@@ -203,6 +203,17 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: saving("saves no method of a payment that was given back"),
   },
   {
+    name: "the method of an older order replaces that of a newer one",
+    edits: [
+      auto(
+        "saved-method.ts",
+        "if ((await client.query(HAS_NEWER, [topUpId])).rowCount !== 0) return;",
+        "await client.query(HAS_NEWER, [topUpId]);",
+      ),
+    ],
+    noticedBy: saving("keeps the method of a newer order when the one of an older order comes late"),
+  },
+  {
     name: "the page computes one automatic charge without its tax",
     edits: [
       {
