@@ -3,6 +3,7 @@
 import { type Config, ConfigError, type LogLevel } from "../app/config/config.ts";
 import { openServiceDatabase } from "../app/compose/database.ts";
 import type { Database } from "../database/database.ts";
+import { describeHolder } from "../database/schema/migration-lock.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
 import { packageVersion } from "../kernel/version.ts";
@@ -19,7 +20,10 @@ export type Output = { out(text: string): void; err(text: string): void };
 /** Runs the command that the words call and gives the exit code. */
 export async function runCommand(words: readonly string[], config: Config, output: Output): Promise<number> {
   let opened: Promise<Database> | undefined;
-  const database = (): Promise<Database> => (opened ??= openServiceDatabase(config));
+  const database = (): Promise<Database> =>
+    (opened ??= openServiceDatabase(config, {
+      onSchemaWait: (holder) => output.err(`saldo: ${describeHolder(holder)} changes the schema; this command waits.`),
+    }));
   try {
     const { command, values, json } = parseCommand(words, commands);
     const result = await command.run(values, { config, database });

@@ -16,6 +16,7 @@ import {
   openPool,
 } from "./login-connections.ts";
 import { migrate } from "./migrate.ts";
+import type { LockHolder } from "./schema/migration-lock.ts";
 import { checkRequestSession, checkServer, checkServingSession } from "./server-checks.ts";
 import { applyServerSettings, REQUEST_ROLE, SERVING_ROLE } from "./serving-settings.ts";
 import type { ServerAddress } from "./primary.ts";
@@ -59,6 +60,8 @@ export type DatabaseOptions = {
   readonly dataDir: string;
   /** Called with the primary of several servers, at first and whenever it is another one. */
   readonly onPrimary?: (server: ServerAddress) => void;
+  /** Called where another session changes the schema, and this start waits for it. */
+  readonly onSchemaWait?: (holder: LockHolder) => void;
   /** Further settings of the server in `dataDir`, if this process starts it. */
   readonly serverSettings?: Readonly<Record<string, string>>;
   /** Called when the server in `dataDir` runs, before anything is committed. */
@@ -145,7 +148,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const applicationName = options.applicationName ?? "saldo";
   const owner = clientConfig(logins.owner, applicationName);
   const version = await withClient(owner, checkServer);
-  await migrate(owner);
+  await migrate(owner, { turn: { onWait: options.onSchemaWait } });
   await withClient(owner, applyServerSettings);
   const servingLogin = logins.serving(version);
   const serving = { ...clientConfig(servingLogin, applicationName), primaryOnly: true };

@@ -4,6 +4,7 @@ import type { ClientConfig } from "pg";
 import { withClient } from "./connections.ts";
 import { type SchemaCode, schemaCode } from "./migrations/migrations.ts";
 import type { Patience } from "./schema/apply.ts";
+import type { Turn } from "./schema/migration-lock.ts";
 import { readFunctionFiles } from "./schema/function-files.ts";
 import { lackingOf, readSchemaState } from "./schema/schema-state.ts";
 import { sqlState } from "./transactions.ts";
@@ -13,7 +14,7 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 /** Applies what is missing, as the owner of the schema. Returns what it applied, by name. */
 export async function migrate(
   owner: ClientConfig,
-  { code = schemaCode, patience }: { code?: SchemaCode; patience?: Patience } = {},
+  { code = schemaCode, patience, turn }: { code?: SchemaCode; patience?: Patience; turn?: Turn } = {},
 ): Promise<string[]> {
   const files = await readFunctionFiles(code.functionsFolder);
   const state = await withClient(owner, readSchemaState);
@@ -22,7 +23,7 @@ export async function migrate(
   // Nearly every start finds nothing to do, and loads nothing for it.
   const { applyMissing } = await import("./schema/apply.ts");
   try {
-    return await applyMissing({ owner, code, files, patience });
+    return await applyMissing({ owner, code, files, patience, turn });
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     throw new Error(

@@ -28,6 +28,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/schema/baseline.ts",
     "database/schema/concurrent-index.ts",
     "database/schema/function-files.ts",
+    "database/schema/migration-lock.ts",
     "database/schema/schema-state.ts",
     "database/secrets/secret-columns.ts",
     "database/secrets/secret-state.ts",

@@ -11,6 +11,7 @@ import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { labelOf, type Migration, type SchemaCode, schemaCode } from "../../src/database/migrations/migrations.ts";
 import { PATIENCE } from "../../src/database/schema/apply.ts";
+import { type LockHolder, MIGRATION_LOCK } from "../../src/database/schema/migration-lock.ts";
 import { SERVING_SETTINGS } from "../../src/database/serving-settings.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
@@ -112,6 +113,39 @@ describe("changes of the schema", () => {
     await expect(migrating).rejects.toThrow(/^\d+-change of database \w+ was tried 2 times and did not get its locks/);
     await owner.query("ROLLBACK");
     expect(await columns()).toEqual([]);
+  });
+});
+
+describe("a start that waits for another one", () => {
+  const waits: LockHolder[] = [];
+  let pid: number;
+  beforeEach(async () => {
+    waits.length = 0;
+    await owner.query("SET application_name = 'saldo elsewhere'");
+    await owner.query("BEGIN");
+    const { rows } = await owner.query<{ pid: number }>(
+      `SELECT pg_backend_pid() AS pid, pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+    );
+    pid = rows[0]?.pid ?? 0;
+  });
+  const start = async (mostMs?: number) =>
+    migrate(config, { code: await code([ADD_COLUMN]), turn: { mostMs, onWait: (holder) => waits.push(holder) } });
+
+  test("reports once which session it waits for, and goes on when that has ended", async () => {
+    const migrating = start();
+    await expect.poll(() => waits.length, { timeout: 30_000 }).toBe(1);
+    expect(waits).toMatchObject([{ pid, application: "saldo elsewhere" }]);
+    await owner.query("SELECT pg_sleep(0.5)");
+    await owner.query("COMMIT");
+    expect(await migrating).toEqual([NEXT]);
+    expect(waits).toHaveLength(1);
+  });
+
+  test("gives up after a bound, and the error names the session", async () => {
+    await expect(start(100)).rejects.toThrow(new RegExp(`the session ${pid} \\(saldo elsewhere.*pg_terminate_backend`));
+    await owner.query("ROLLBACK");
+    expect(await columns()).toEqual([]);
+    expect(await start()).toEqual([NEXT]);
   });
 });
 

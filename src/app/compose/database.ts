@@ -6,7 +6,7 @@ import { useKeysOf } from "./secrets.ts";
 
 type OpenOptions = { asWorker?: boolean } & Pick<
   DatabaseOptions,
-  "onPrimary" | "onReadSource" | "onServer" | "serverSettings"
+  "onPrimary" | "onReadSource" | "onSchemaWait" | "onServer" | "serverSettings"
 >;
 
 /** Opens the database that the configuration names; as a worker, without a hand on the embedded server. */

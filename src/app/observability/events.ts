@@ -5,6 +5,7 @@ import { loggableEvent } from "../../gateway/answer/loggable-event.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { DatabaseOptions } from "../../database/database.ts";
+import { describeHolder } from "../../database/schema/migration-lock.ts";
 import type { LateSettlement } from "../../ledger/group-commit/group-commit.ts";
 
 export type GatewayEvents = {
@@ -88,4 +89,13 @@ export function readSourceLog(
 /** Logs which server is the primary, at first and after each failover. */
 export function primaryLog(logger: Pick<EventLogger, "info">): NonNullable<DatabaseOptions["onPrimary"]> {
   return ({ host, port }) => logger.info({ event: "database.primary", host, port }, "the database's primary");
+}
+
+/** Logs that a start waits for another one, which changes the schema. */
+export function schemaWaitLog(logger: Pick<EventLogger, "warn">): NonNullable<DatabaseOptions["onSchemaWait"]> {
+  return (holder) =>
+    logger.warn(
+      { event: "database.schema.waits", ...holder },
+      `${describeHolder(holder)} changes the schema, and this start waits for it`,
+    );
 }

@@ -12,7 +12,7 @@ import { openServiceDatabase } from "../compose/database.ts";
 import { prepareSecrets } from "../compose/secrets.ts";
 import { waitForStandby } from "../compose/wait-for-standby.ts";
 import { prepareDemo } from "../demo/demo.ts";
-import { primaryLog, readSourceLog } from "../observability/events.ts";
+import { primaryLog, readSourceLog, schemaWaitLog } from "../observability/events.ts";
 import { createLog, type ProcessLog } from "../observability/log.ts";
 import type { Serving } from "../compose/app.ts";
 import { closeOrders } from "../../billing/top-ups/close-orders.ts";
@@ -59,6 +59,7 @@ export async function startNode(
   const database = await openServiceDatabase(config, {
     onPrimary: primaryLog(logger),
     onReadSource: readSourceLog(logger),
+    onSchemaWait: schemaWaitLog(logger),
     ...receiver?.open,
   });
   stack.defer(() => database.close());

@@ -6,7 +6,7 @@ import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { openServiceDatabase } from "../compose/database.ts";
 import { ignoreLostOutput, watchFaults } from "./last-resort.ts";
-import { primaryLog, readSourceLog } from "../observability/events.ts";
+import { primaryLog, readSourceLog, schemaWaitLog } from "../observability/events.ts";
 import { createLog } from "../observability/log.ts";
 import { type FromWorker, isToWorker, WORKS_FOR_NODE } from "./messages.ts";
 import { startServing } from "../compose/app.ts";
@@ -41,6 +41,7 @@ async function work(): Promise<number> {
       asWorker: true,
       onPrimary: primaryLog(logger),
       onReadSource: readSourceLog(logger),
+      onSchemaWait: schemaWaitLog(logger),
     });
     stack.defer(() => database.close());
     const serving = await startServing({

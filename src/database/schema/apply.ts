@@ -11,11 +11,9 @@ import { adoptFormerSchema } from "./adoption/adopt.ts";
 import { applyBaseline } from "./baseline.ts";
 import { applyConcurrently } from "./concurrent-index.ts";
 import { applyFunctions, type FunctionFile } from "./function-files.ts";
+import { type Turn, withMigrationLock } from "./migration-lock.ts";
 import { lackingOf, readSchemaState, type SchemaState } from "./schema-state.ts";
 
-/** Any number that no other program locks: processes that start at once take turns by it. */
-const MIGRATION_LOCK = 5_841_020_118;
-const LOCK_POLL_MS = 100;
 const LOST_A_LOCK: ReadonlySet<string | undefined> = new Set([sqlStates.lockTimeout, sqlStates.deadlock]);
 
 /** How long a change waits for its locks, how often it tries, and the least pause between two tries. */
@@ -29,12 +27,13 @@ export type Work = {
   readonly code: SchemaCode;
   readonly files: readonly FunctionFile[];
   readonly patience?: Patience | undefined;
+  readonly turn?: Turn | undefined;
 };
 type Step = { readonly names: readonly string[]; readonly run: () => Promise<void> };
 
 /** Applies all that is missing. Returns what this start applied, by name. */
 export function applyMissing(work: Work): Promise<string[]> {
-  return withMigrationLock(work.owner, () => applyAll(work));
+  return withMigrationLock(work.owner, work.turn ?? {}, () => applyAll(work));
 }
 
 /** Looks again after each step: another start may have done it while this one waited for its turn. */
@@ -111,26 +110,4 @@ async function untilUnlocked({ names, run }: Step, { database }: SchemaState, pa
       await sleep(patience.pauseMs * (1 + Math.random()));
     }
   }
-}
-
-/**
- * Holds the lock in a transaction of a connection of its own, so that a pooler leaves it there. It polls, because a session that
- * waits for a lock keeps a snapshot, and an index that is made concurrently would wait for that one.
- */
-async function withMigrationLock<T>(owner: ClientConfig, work: () => Promise<T>): Promise<T> {
-  return withClient(owner, async (holder) => {
-    for (;;) {
-      await holder.query("BEGIN ISOLATION LEVEL READ COMMITTED");
-      await holder.query("SET LOCAL idle_in_transaction_session_timeout = 0");
-      const { rows } = await holder.query<{ taken: boolean }>(
-        `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS taken`,
-      );
-      if (rows[0]?.taken === true) break;
-      await holder.query("ROLLBACK");
-      await sleep(LOCK_POLL_MS * (0.5 + Math.random()));
-    }
-    const result = await work();
-    await holder.query("COMMIT");
-    return result;
-  });
 }

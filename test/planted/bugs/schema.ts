@@ -35,6 +35,17 @@ export const SCHEMA_BUGS: readonly PlantedBug[] = [
     noticedBy: applied("wait for a lock for less time than requests do"),
   },
   {
+    name: "a start that has waited too long changes the schema beside another one",
+    edits: [
+      database(
+        "schema/migration-lock.ts",
+        "if (holder !== null && isTooLong) throw new Error(tooLong(holder, waitedMs));",
+        "if (isTooLong) return;",
+      ),
+    ],
+    noticedBy: applied("gives up after a bound, and the error names the session"),
+  },
+  {
     name: "a process that stopped within a transaction keeps its locks for ever",
     edits: [database("serving-settings.ts", 'idle_in_transaction_session_timeout: "30s",', "")],
     noticedBy: { file: "test/database/serving-settings.test.ts", test: "ends a serving session that is idle" },
