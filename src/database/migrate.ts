@@ -6,6 +6,7 @@ import { type SchemaCode, schemaCode } from "./migrations/migrations.ts";
 import type { Patience } from "./schema/apply.ts";
 import type { Turn } from "./schema/migration-lock.ts";
 import { readFunctionFiles } from "./schema/function-files.ts";
+import { readOwnerRights } from "./schema/owner-rights.ts";
 import { lackingOf, readSchemaState } from "./schema/schema-state.ts";
 import { sqlState } from "./transactions.ts";
 
@@ -26,9 +27,14 @@ export async function migrate(
     return await applyMissing({ owner, code, files, patience, turn });
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    const { login, statements } = await withClient(owner, readOwnerRights);
+    const remedy =
+      statements.length === 0
+        ? "Set DATABASE_OWNER_URL to the login that owns the schema."
+        : `The login ${login} lacks rights. Run this in the database, as a superuser or as the owner of what it names: ` +
+          statements.join(" ");
     throw new Error(
-      `The schema of database ${state.database} has to be brought up to date, and this login may not. ` +
-        `Set DATABASE_OWNER_URL to the login that owns the schema.`,
+      `The schema of database ${state.database} has to be brought up to date, and this login may not. ${remedy}`,
       { cause: error },
     );
   }

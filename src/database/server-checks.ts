@@ -80,14 +80,15 @@ export async function checkRequestSession(client: Client): Promise<void> {
   refuseOtherSettings(facts, REQUEST_ROLE);
 }
 
+/** Names the first, and the statements for all, so that one look at the log is enough. */
 function refuseOtherSettings({ versionNumber, settings }: ServerFacts, role: string): void {
-  for (const [name, wanted] of Object.entries(servingSettings(versionNumber))) {
-    if (settings[name] === wanted) continue;
-    throw new Error(
-      `The setting ${name} of a serving session is ${settings[name]}. ` +
-        `Run ALTER ROLE ${role} SET ${name} = '${wanted}'.`,
-    );
-  }
+  const others = Object.entries(servingSettings(versionNumber)).filter(([name, wanted]) => settings[name] !== wanted);
+  const [first] = others;
+  if (first === undefined) return;
+  const statements = others.map(([name, wanted]) => `ALTER ROLE ${role} SET ${name} = '${wanted}';`);
+  throw new Error(
+    `The setting ${first[0]} of a serving session is ${settings[first[0]]}. Run this as a superuser: ${statements.join(" ")}`,
+  );
 }
 
 /** Throws a sentence that names what is wrong with the server. */
