@@ -1,13 +1,16 @@
-// Commands about top-ups leave their line before any money moves.
+// Commands about top-ups leave their line before a provider is asked, and a refund leaves its lines with the refund itself.
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { returnSandboxPayment, verifyTopUp } from "../../src/operator/commands/top-ups.ts";
-import { type TopUpProcess, TopUpSetup } from "../top-ups/top-up-setup.ts";
+import type { OperatorContext } from "../../src/operator/audit-log/operator-actions.ts";
+import { MICRO, type TopUpProcess, TopUpSetup } from "../top-ups/top-up-setup.ts";
 
 let setup: TopUpSetup;
 let process: TopUpProcess;
+let by: OperatorContext;
 beforeAll(async () => {
   setup = await TopUpSetup.create();
+  by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   process = await setup.process("sandbox");
 });
 afterAll(() => setup.close());
@@ -25,8 +28,15 @@ async function activityOf(topUpId: string): Promise<string[]> {
 
 const chargeBack = (topUpId: string) => ({ topUpId, how: "charge-back", amount: null }) as const;
 
+/** A top-up that was paid, and credited where it is verified. */
+async function paidTopUp(): Promise<string> {
+  const { topUpId, paymentUrl } = await setup.open(process, await setup.money.account(0n));
+  await process.desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");
+  await process.topUps.verifyNow(topUpId);
+  return topUpId;
+}
+
 it("the line of a command is there when the provider is asked, and stays when it does not answer", async () => {
-  const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const { topUpId } = await setup.open(process, await setup.money.account(0n));
   const seen: string[][] = [];
   const verifyNow = async (id: string): Promise<never> => {
@@ -34,19 +44,50 @@ it("the line of a command is there when the provider is asked, and stays when it
     throw new Error("the provider is away");
   };
   await expect(verifyTopUp(by, verifyNow, { topUpId, reason: null })).rejects.toThrow("away");
-  const desk = {
-    ...process.desk,
-    refund: async (id: string) => void seen.push(await linesOf(id)),
-  };
-  const parts = { topUps: process.topUps, desk };
-  await returnSandboxPayment(by, parts, { topUpId, how: "refund", amount: null });
-  expect(seen).toEqual([["top-up verify"], ["top-up verify", "top-up refund"]]);
-  await returnSandboxPayment(by, { ...parts, desk: { ...desk, chargeBack: async () => {} } }, chargeBack(topUpId));
-  expect(await activityOf(topUpId)).toEqual(["top_up.checked", "top_up.refunded", "top_up.charged_back"]);
+  expect(seen).toEqual([["top-up verify"]]);
+  expect(await activityOf(topUpId)).toEqual(["top_up.checked"]);
+});
+
+describe("money of the sandbox that is given back", () => {
+  it("has its lines, also where the books follow later", async () => {
+    const topUpId = await paidTopUp();
+    const topUps = { verifyNow: () => Promise.reject(new Error("the process ends here")) };
+    const part = returnSandboxPayment(by, { ...process, topUps }, { topUpId, how: "refund", amount: 5_000n * MICRO });
+    await expect(part).rejects.toThrow("ends here");
+    expect(await activityOf(topUpId)).toEqual(["top_up.refunded"]);
+    expect(await process.topUps.verifyNow(topUpId)).toMatchObject({ state: "partially_refunded" });
+    await returnSandboxPayment(by, process, chargeBack(topUpId));
+    expect(await activityOf(topUpId)).toEqual(["top_up.refunded", "top_up.charged_back"]);
+    expect(await linesOf(topUpId)).toEqual(["top-up refund", "top-up charge-back"]);
+  });
+
+  it("has no line where nothing is given back", async () => {
+    const { topUpId: unpaid } = await setup.open(process, await setup.money.account(0n));
+    const refused = { code: "validation_error" };
+    const refund = (topUpId: string, amount: bigint | null) =>
+      returnSandboxPayment(by, process, { topUpId, how: "refund", amount });
+    await expect(refund(unpaid, null)).rejects.toMatchObject(refused);
+    await expect(returnSandboxPayment(by, process, chargeBack(unpaid))).rejects.toMatchObject(refused);
+    const paid = await paidTopUp();
+    await expect(refund(paid, 10n ** 15n)).rejects.toMatchObject(refused);
+    for (const topUpId of [unpaid, paid]) {
+      expect(await activityOf(topUpId)).toEqual([]);
+      expect(await linesOf(topUpId)).toEqual([]);
+    }
+  });
+
+  it("is not given back where its line cannot be written", async () => {
+    const topUpId = await paidTopUp();
+    // PostgreSQL takes no such text.
+    const unwritten = { ...by, operator: "\0" };
+    const refund = returnSandboxPayment(unwritten, process, { topUpId, how: "refund", amount: null });
+    await expect(refund).rejects.toThrow("invalid byte sequence");
+    expect(await process.topUps.verifyNow(topUpId)).toMatchObject({ state: "paid" });
+    expect([await activityOf(topUpId), await linesOf(topUpId)]).toEqual([[], []]);
+  });
 });
 
 it("a command that names a top-up in capitals is about the same payment", async () => {
-  const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
   const accountId = await setup.money.account(0n);
   const { topUpId, paymentUrl } = await setup.open(process, accountId);
   const command = { topUpId: topUpId.toUpperCase(), reason: null };

@@ -1,7 +1,14 @@
-// What operators do about a top-up: asking its provider now, giving play money back, and posting the fee that its provider kept. The
-// provider is asked outside of any transaction, so the line of the command is written before: money never moves without one.
+// What operators do about a top-up: asking its provider now, giving play money back, and posting the fee that its provider kept. A
+// provider is asked outside of any transaction, so the line of that command is written before. The sandbox provider is in this database:
+// its refund and the lines about it are one transaction.
 
-import { withAuditLog, type OperatorAction, type OperatorContext } from "../audit-log/operator-actions.ts";
+import type { PoolClient } from "pg";
+import {
+  withAuditLog,
+  type CommandLine,
+  type OperatorAction,
+  type OperatorContext,
+} from "../audit-log/operator-actions.ts";
 import type { SandboxDesk } from "../../billing/payments/sandbox/sandbox-desk.ts";
 import * as providerMoney from "../../billing/top-ups/provider-money.ts";
 import type { PostedFee, ProviderFee } from "../../billing/top-ups/provider-money.ts";
@@ -20,11 +27,11 @@ export async function verifyTopUp(
   verifyNow: TopUps["verifyNow"],
   command: { topUpId: string; reason: string | null },
 ): Promise<TopUp> {
-  const { topUpId } = await recordCommand(by, command.topUpId, {
-    action: "top-up verify",
-    inAccount: "top_up.checked",
-    reason: command.reason,
-  });
+  const { topUpId } = await withAuditLog(
+    by,
+    (client) => findTopUp(client, command.topUpId),
+    lineOf({ action: "top-up verify", inAccount: "top_up.checked", reason: command.reason }),
+  );
   return verifyNow(topUpId);
 }
 
@@ -55,45 +62,40 @@ export async function returnSandboxPayment(
   { topUps, desk }: { topUps: Pick<TopUps, "verifyNow">; desk: SandboxDesk },
   { how, amount, ...command }: { topUpId: string; how: "refund" | "charge-back"; amount: bigint | null },
 ): Promise<TopUp> {
-  const facts = { amount: amount === null ? "all" : formatMoney(idr(amount)) };
-  const { topUpId } = await recordCommand(by, command.topUpId, {
+  const topUp = await findTopUp(by.database.pool, command.topUpId);
+  const { topUpId } = topUp;
+  const line = lineOf({
     action: `top-up ${how}`,
     inAccount: how === "refund" ? "top_up.refunded" : "top_up.charged_back",
     reason: null,
-    facts,
+    facts: { amount: amount === null ? "all" : formatMoney(idr(amount)) },
   });
-  if (how === "refund") await desk.refund(topUpId, amount);
-  else await desk.chargeBack(topUpId);
+  const record = (client: PoolClient): Promise<TopUp> =>
+    withAuditLog({ ...by, within: client }, async () => topUp, line);
+  if (how === "refund") await desk.refund(topUpId, amount, record);
+  else await desk.chargeBack(topUpId, record);
   return topUps.verifyNow(topUpId);
 }
 
-/**
- * Writes the line of a command about an existing top-up, with its state. Returns the id to use next: a provider compares ids as texts,
- * and the operator may have written one in capitals.
- */
-function recordCommand(
-  by: OperatorContext,
-  named: string,
-  {
+/** A provider compares ids as texts, and the operator may have written one in capitals: the id to use next is that of the result. */
+async function findTopUp(client: Pick<PoolClient, "query">, named: string): Promise<TopUp> {
+  const [topUp] = await selectTopUps(client, [named]);
+  if (topUp === undefined) throw new NotFound("There is no such top-up.");
+  return topUp;
+}
+
+/** The line of a command about a top-up, with the state that it had. */
+function lineOf({
+  action,
+  inAccount,
+  reason,
+  facts = {},
+}: Pick<OperatorAction, "action" | "reason" | "facts"> & { inAccount: string }): (topUp: TopUp) => CommandLine {
+  return ({ topUpId, accountId, state }) => ({
     action,
-    inAccount,
+    subject: topUpId,
     reason,
-    facts = {},
-  }: Pick<OperatorAction, "action" | "reason" | "facts"> & { inAccount: string },
-): Promise<TopUp> {
-  return withAuditLog(
-    by,
-    async (client) => {
-      const [topUp] = await selectTopUps(client, [named]);
-      if (topUp === undefined) throw new NotFound("There is no such top-up.");
-      return topUp;
-    },
-    ({ topUpId, accountId, state }) => ({
-      action,
-      subject: topUpId,
-      reason,
-      facts: { accountId, state, ...facts },
-      inAccount: { accountId, action: inAccount, subject: topUpId, facts },
-    }),
-  );
+    facts: { accountId, state, ...facts },
+    inAccount: { accountId, action: inAccount, subject: topUpId, facts },
+  });
 }

@@ -187,6 +187,21 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/top-ups/notifications.test.ts", test: "is over once it has ended" },
   },
   {
+    name: "a refund that was refused is in the account's log",
+    edits: [
+      payments("sandbox/sandbox-desk.ts", "if (returned !== null) await record(client);", "await record(client);"),
+    ],
+    noticedBy: { file: "test/operator/top-up-commands.test.ts", test: "has no line where nothing is given back" },
+  },
+  {
+    name: "a refund stays whose line cannot be written",
+    edits: [payments("sandbox/sandbox-desk.ts", "movePayment(client, to, PAID)", "movePayment(pool, to, PAID)")],
+    noticedBy: {
+      file: "test/operator/top-up-commands.test.ts",
+      test: "is not given back where its line cannot be written",
+    },
+  },
+  {
     name: "only the first page of refunds is read",
     edits: [
       payments("xendit/xendit-provider.ts", 'if (body["has_more"] !== true || last', 'if (afterId === "" || last'),

@@ -2,7 +2,8 @@
 // first; then the provider's notification goes out as the chosen button determines: once, late, twice, or not at all.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
+import { withTransaction } from "../../../database/transactions.ts";
 import { NotFound, ValidationError } from "../../../kernel/errors.ts";
 import { writeNotification } from "./sandbox-provider.ts";
 import { movePayment, paymentOfOrder, paymentOfToken, type SandboxPayment, type SandboxStatus } from "./store.ts";
@@ -50,6 +51,9 @@ const MOVES: Readonly<
 
 export type SandboxNotification = { readonly body: Buffer; readonly signature: string };
 
+/** Writes who returned the money, in the transaction that returns it. */
+export type RecordReturn = (client: PoolClient) => Promise<unknown>;
+
 export type SandboxDesk = {
   /** The payment of a page. Errors: NotFound. */
   find(token: string): Promise<SandboxPayment>;
@@ -58,9 +62,9 @@ export type SandboxDesk = {
   /** Carries out a button's action; a payment that has gone on meanwhile stays. Errors: NotFound. */
   act(token: string, action: SandboxAction): Promise<void>;
   /** Gives back a part of a payment, or with null all that is left. Errors: NotFound; ValidationError where there is not so much to give. */
-  refund(orderId: string, amount: bigint | null): Promise<void>;
+  refund(orderId: string, amount: bigint | null, record?: RecordReturn): Promise<void>;
   /** Takes all of a payment back, as a payer's bank does. Errors: NotFound; ValidationError where it was not paid. */
-  chargeBack(orderId: string): Promise<void>;
+  chargeBack(orderId: string, record?: RecordReturn): Promise<void>;
   /** Ends what is still to be sent. */
   stop(): Promise<void>;
 };
@@ -107,15 +111,19 @@ export function createSandboxDesk(
     orderId: string,
     status: "refunded" | "charged_back",
     givenBackOf: (payment: SandboxPayment) => bigint,
+    record: RecordReturn = async () => {},
   ): Promise<void> {
     const payment = await paymentOfOrder(pool, orderId);
     if (payment === null) throw new NotFound("There is no such payment.");
     const givenBack = givenBackOf(payment);
     const isPart = status === "refunded" && givenBack < payment.paid;
-    const moved =
-      givenBack > payment.givenBack && givenBack <= payment.paid
-        ? await movePayment(pool, { ...payment, givenBack, status: isPart ? "partially_refunded" : status }, PAID)
-        : null;
+    const isThere = givenBack > payment.givenBack && givenBack <= payment.paid;
+    const to = { ...payment, givenBack, status: isPart ? ("partially_refunded" as const) : status };
+    const moved = await withTransaction({ pool }, async (client) => {
+      const returned = isThere ? await movePayment(client, to, PAID) : null;
+      if (returned !== null) await record(client);
+      return returned;
+    });
     if (moved === null) {
       const message = "must be above zero and at most what was paid and not given back";
       throw new ValidationError([{ field: "amount", rule: "sandbox.refund", message }]);
@@ -138,9 +146,9 @@ export function createSandboxDesk(
       const moved = await movePayment(pool, { ...payment, status: to, paid, savedCard }, from);
       if (moved !== null) await notify(moved, delivery);
     },
-    refund: (orderId, amount) =>
-      giveBack(orderId, "refunded", ({ paid, givenBack }) => (amount === null ? paid : givenBack + amount)),
-    chargeBack: (orderId) => giveBack(orderId, "charged_back", ({ paid }) => paid),
+    refund: (orderId, amount, record) =>
+      giveBack(orderId, "refunded", ({ paid, givenBack }) => (amount === null ? paid : givenBack + amount), record),
+    chargeBack: (orderId, record) => giveBack(orderId, "charged_back", ({ paid }) => paid, record),
     async stop() {
       stopping.abort();
       await Promise.all(sending);

@@ -1,4 +1,4 @@
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import type { SecretColumns } from "../../../database/secrets/secret-columns.ts";
 import { openText } from "../../../kernel/sealed-text.ts";
 
@@ -75,12 +75,14 @@ export async function paymentOfToken(pool: Pool, token: string): Promise<Sandbox
 
 /** Changes a payment's status if it is one of these. Null: it is not. */
 export async function movePayment(
-  pool: Pool,
+  database: Pick<Pool | PoolClient, "query">,
   moved: Pick<SandboxPayment, "orderId" | "status" | "paid" | "givenBack" | "savedCard">,
   from: readonly SandboxStatus[],
 ): Promise<SandboxPayment | null> {
   const { orderId, status, paid, givenBack, savedCard } = moved;
-  return (await pool.query<SandboxPayment>(MOVE, [orderId, status, paid, givenBack, from, savedCard])).rows[0] ?? null;
+  return (
+    (await database.query<SandboxPayment>(MOVE, [orderId, status, paid, givenBack, from, savedCard])).rows[0] ?? null
+  );
 }
 
 /** The secret of the sandbox. It is made with the schema, in clear, and encrypted by the first start. */
