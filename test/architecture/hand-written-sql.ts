@@ -29,6 +29,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/schema/concurrent-index.ts",
     "database/schema/function-files.ts",
     "database/schema/migration-lock.ts",
+    "database/schema/owner-rights.ts",
     "database/schema/schema-state.ts",
     "database/secrets/secret-columns.ts",
     "database/secrets/secret-state.ts",
