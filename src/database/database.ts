@@ -31,6 +31,8 @@ export interface Database extends LoginConnections {
    * work exhausts `pool`, a paying key is still looked up. Where they have a login of their own, what is done on them cannot mint.
    */
   readonly requests: LoginConnections;
+  /** Whether that is so: the login can then be lost alone. */
+  readonly requestsHaveLogin: boolean;
   /** Lists, sums and files that may be some seconds old: they are read from a standby, where one is named and close behind. */
   readonly reads: LaggingReads;
   /** Of several servers the one that was the primary last. Null: there is one server only. */
@@ -178,6 +180,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   return {
     ...served,
     requests,
+    requestsHaveLogin: ownRequests !== null,
     reads: new LaggingReads({
       primary: served.pool,
       standby,

@@ -13,12 +13,13 @@ import { onServer } from "../setup/test-servers.ts";
 let opened: TestDatabase;
 let serving: Serving;
 let demo: Demo;
+const lines: string[] = [];
 beforeAll(async () => {
   opened = await createTestDatabase();
   demo = await prepareDemo(opened.database);
   const ports = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0" };
   const config = readConfig({ ...ports, SALDO_DRAIN_SECONDS: "1", SALDO_DEMO_PACE_MS: "0", DATABASE_URL: opened.url });
-  const logger = pino({ enabled: false });
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   serving = await startServing({
     config,
     database: opened.database,
@@ -91,4 +92,30 @@ test("the pools are as large as their settings, and neither opens the connection
   } finally {
     await database.close();
   }
+});
+
+test("a process whose login of requests is refused is not ready, logs the reason, and is ready again afterwards", async () => {
+  const ready = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${serving.ports.httpPort}/readyz`)).status;
+  const logged = () =>
+    lines
+      .map((line) => JSON.parse(line) as { event: string; login?: string; err?: { message: string } })
+      .filter(({ event }) => event.startsWith("database.") && event.endsWith("reachable"))
+      .map(({ event, login, err }) => [event, login, err?.message]);
+  const patience = { timeout: 30_000 };
+  expect(await ready()).toBe(200);
+  const name = new URL(opened.url).pathname.slice(1);
+  await onServer(opened.url, `REVOKE CONNECT ON DATABASE ${name} FROM public; GRANT CONNECT ON DATABASE ${name} TO saldo_serve`);
+  await onServer(
+    opened.url,
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'saldo_request'",
+  );
+  await expect.poll(ready, patience).toBe(503);
+  await expect.poll(() => logged().at(0)?.slice(0, 2), patience).toEqual(["database.unreachable", "saldo_request"]);
+  expect(logged().every(([, login]) => login === "saldo_request")).toBe(true);
+  await onServer(opened.url, `GRANT CONNECT ON DATABASE ${name} TO saldo_request`);
+  await expect.poll(ready, patience).toBe(200);
+  expect(logged().at(-1)).toEqual(["database.reachable", "saldo_request", undefined]);
+  const body = { model: "demo/small", messages: [{ role: "user", content: "hi" }], max_tokens: 8 };
+  await expect.poll(async () => (await post(body, "three")).status, patience).toBe(200);
 });
