@@ -19,10 +19,16 @@ random() {
   head -c 48 /dev/urandom | base64 | tr -d '\n' | tr '+/' '-_'
 }
 
-for name in auth-secret secrets-key grafana-password database-password; do
+for name in auth-secret secrets-key grafana-password database-password database-request-password; do
   [ -s "secrets/$name" ] || random | keep "$name"
 done
 [ -s secrets/database-url ] ||
   printf 'postgres://saldo:%s@postgres:5432/saldo' "$(cat secrets/database-password)" | keep database-url
+[ -s secrets/database-request-url ] ||
+  printf 'postgres://saldo_request:%s@postgres:5432/saldo' "$(cat secrets/database-request-password)" |
+  keep database-request-url
 
-[ "${1:-}" = --secrets-only ] || exec docker compose up --detach --build --wait "$@"
+[ "${1:-}" != --secrets-only ] || exit 0
+docker compose up --detach --wait postgres
+docker compose exec -T postgres sh /docker-entrypoint-initdb.d/request-login.sh
+exec docker compose up --detach --build --wait "$@"

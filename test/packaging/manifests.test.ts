@@ -1,7 +1,9 @@
 // What has to be equal in deploy/ and in the rest of the repository. `npm run packaging-test` builds and runs what is here only read.
 
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { packageVersion } from "../../src/kernel/version.ts";
@@ -84,6 +86,32 @@ it("hands every secret out as a file that is mounted where the setting looks for
     const mounts = spec.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ mountPath }) => mountPath));
     expect(mounts).toContain("/run/secrets/saldo");
   }
+});
+
+it("gives chat requests the login that cannot create money, with a password of its own", async () => {
+  const variable = "DATABASE_REQUEST_URL_FILE";
+  expect(gateway?.environment?.[variable]).toBe("/run/secrets/database-request-url");
+  expect(settingsOfKubernetes[variable]).toBe("/run/secrets/saldo/database-request-url");
+
+  const folder = await mkdtemp(join(tmpdir(), "saldo-up-"));
+  try {
+    await copyFile(join(ROOT, "deploy/up.sh"), join(folder, "up.sh"));
+    execFileSync("sh", [join(folder, "up.sh"), "--secrets-only"]);
+    const secret = (name: string): string => readFileSync(join(folder, "secrets", name), "utf8");
+    // The script writes it between quotes of SQL.
+    expect(secret("database-request-password")).toMatch(/^[\w-]{64}$/);
+    expect(secret("database-request-password")).not.toBe(secret("database-password"));
+    expect(secret("database-request-url")).toBe(
+      `postgres://saldo_request:${secret("database-request-password")}@postgres:5432/saldo`,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  const { secrets, volumes } = compose().services["postgres"] ?? {};
+  expect(secrets).toContain("database-request-password");
+  expect(volumes).toContain("./postgres:/docker-entrypoint-initdb.d:ro");
+  expect(read("deploy/up.sh")).toContain("exec -T postgres sh /docker-entrypoint-initdb.d/request-login.sh\n");
+  expect(read("deploy/postgres/request-login.sh")).toContain("cat /run/secrets/database-request-password");
 });
 
 it("runs as the same account everywhere, which is not root", () => {

@@ -35,8 +35,15 @@ if [ ! -s "$data/PG_VERSION" ]; then
   initdb --pgdata="$data" --username="$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" --auth=scram-sha-256 $POSTGRES_INITDB_ARGS
   echo "host all all all scram-sha-256" >>"$data/pg_hba.conf"
   echo "CREATE DATABASE $POSTGRES_DB" | postgres --single -D "$data" postgres
+  for script in /docker-entrypoint-initdb.d/*.sh; do
+    if [ -e "$script" ]; then sh "$script"; fi
+  done
 fi
 exec postgres -D "$data" -c listen_addresses=* -c unix_socket_directories=/tmp
+`;
+/** The npm package of PostgreSQL has no psql: for the scripts of a fresh database, a line is a statement. */
+const PSQL = `#!/bin/sh
+exec postgres --single -D /var/lib/postgresql/18/docker "$POSTGRES_DB"
 `;
 /** The npm package of PostgreSQL has no pg_isready. */
 const IS_READY = `#!/usr/local/bin/node
@@ -83,6 +90,7 @@ async function makeBases(engine: Engine): Promise<void> {
   });
   for (const [name, text] of [
     ["postgres-entry", POSTGRES_ENTRY],
+    ["psql", PSQL],
     ["pg_isready", IS_READY],
   ] as const) {
     await writeFile(join(postgres, "usr/local/bin", name), text);

@@ -22,7 +22,7 @@ describe("the image", () => {
   let announced: string;
 
   beforeAll(async () => {
-    const url = await startDatabase(engine, "demo");
+    const { url } = await startDatabase(engine, "demo");
     [port = 0] = await freePorts(1);
     const settings = {
       NODE_ENV: "",

@@ -21,7 +21,7 @@ describe("the Kustomize base", () => {
   let files: Record<"gateway" | "migrate", string>;
 
   beforeAll(async () => {
-    const url = await startDatabase(engine, "kubernetes");
+    const { url, requestUrl } = await startDatabase(engine, "kubernetes");
     await mkdir(folder);
     const overlay = {
       apiVersion: "kustomize.config.k8s.io/v1beta1",
@@ -36,7 +36,12 @@ describe("the Kustomize base", () => {
     await writeFile(join(folder, "settings.yaml"), stringify(patch));
     rendered = objectsOf(await runWell("kubectl", ["kustomize", folder]));
     // podman 4.3 hands the values of a Secret on as they are written, so they are not encoded here.
-    const data = { "database-url": url, "auth-secret": SECRET, "secrets-key": SECRET };
+    const data = {
+      "database-url": url,
+      "database-request-url": requestUrl,
+      "auth-secret": SECRET,
+      "secrets-key": SECRET,
+    };
     const secret = await writeObjects("secret.yaml", [
       { apiVersion: "v1", kind: "Secret", metadata: { name: "saldo" }, data },
     ]);
