@@ -1,3 +1,4 @@
+import { DatabaseError } from "pg";
 import { expect, test } from "vitest";
 import { Reachability } from "./reachability.ts";
 
@@ -82,22 +83,26 @@ function createLogin() {
   return { seen, after, probe };
 }
 
-const refusedWith = (code: string) => Object.assign(new Error("refused"), { code });
+const refusedWith = (code: string) =>
+  Object.assign(new DatabaseError("refused", 7, "error"), { severity: "FATAL", code });
 
-test.each(["28P01", "28000", "42501"])("notices a login that is refused by now, and keeps its connections: %s", async (code) => {
-  const { seen, after, probe } = createLogin();
-  expect(await after(0)).toBe(true);
-  seen.refusal = refusedWith(code);
-  expect([await after(9_000), seen.connections]).toEqual([true, 1]);
-  expect(await after(1_000)).toBe(false);
-  expect(await after(1_000)).toBe(false);
-  expect(seen.changes).toEqual([seen.refusal]);
-  seen.refusal = null;
-  expect(await after(1_000)).toBe(true);
-  expect([seen.changes.at(-1), seen.changes.length]).toEqual([null, 2]);
-  await probe.close();
-  expect(seen.ended).toBe(seen.connections);
-});
+test.each(["28P01", "28000", "42501"])(
+  "notices a login that is refused by now, and keeps its connections: %s",
+  async (code) => {
+    const { seen, after, probe } = createLogin();
+    expect(await after(0)).toBe(true);
+    seen.refusal = refusedWith(code);
+    expect([await after(9_000), seen.connections]).toEqual([true, 1]);
+    expect(await after(1_000)).toBe(false);
+    expect(await after(1_000)).toBe(false);
+    expect(seen.changes).toEqual([seen.refusal]);
+    seen.refusal = null;
+    expect(await after(1_000)).toBe(true);
+    expect([seen.changes.at(-1), seen.changes.length]).toEqual([null, 2]);
+    await probe.close();
+    expect(seen.ended).toBe(seen.connections);
+  },
+);
 
 test("keeps its connection while the server takes no more, and changes it when there is room", async () => {
   const { seen, after, probe } = createLogin();

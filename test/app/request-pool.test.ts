@@ -95,8 +95,7 @@ test("the pools are as large as their settings, and neither opens the connection
 });
 
 test("a process whose login of requests is refused is not ready, logs the reason, and is ready again afterwards", async () => {
-  const ready = async (): Promise<number> =>
-    (await fetch(`http://127.0.0.1:${serving.ports.httpPort}/readyz`)).status;
+  const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${serving.ports.httpPort}/readyz`)).status;
   const logged = () =>
     lines
       .map((line) => JSON.parse(line) as { event: string; login?: string; err?: { message: string } })
@@ -105,7 +104,10 @@ test("a process whose login of requests is refused is not ready, logs the reason
   const patience = { timeout: 30_000 };
   expect(await ready()).toBe(200);
   const name = new URL(opened.url).pathname.slice(1);
-  await onServer(opened.url, `REVOKE CONNECT ON DATABASE ${name} FROM public; GRANT CONNECT ON DATABASE ${name} TO saldo_serve`);
+  await onServer(
+    opened.url,
+    `REVOKE CONNECT ON DATABASE ${name} FROM public; GRANT CONNECT ON DATABASE ${name} TO saldo_serve`,
+  );
   await onServer(
     opened.url,
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'saldo_request'",
