@@ -13,6 +13,7 @@ import {
 } from "#gen/saldo/gateway/v1/gemini_service_pb.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
+import { requireAllowed } from "../keys/key-limits.ts";
 import { soldModel } from "./answer/serve.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
@@ -26,6 +27,8 @@ export type GeminiServiceDependencies = {
   readonly gateway: Gateway;
   readonly keys: ConversationDeps["keys"];
   readonly catalog: Pick<Catalog, "snapshot">;
+  /** The models that the caller may ask. Null: all. */
+  readonly allowedModelsOf: (context: HandlerContext) => readonly string[] | null;
   /** Takes a slot of a key for a count. Errors: RateLimited. */
   readonly takeCountedBytes: CountWindows["takeCountedBytes"];
   /** The caller, and the facts that the transport has about the call. */
@@ -37,6 +40,7 @@ export function createGeminiService({
   gateway,
   keys,
   catalog,
+  allowedModelsOf,
   takeCountedBytes,
   caller,
 }: GeminiServiceDependencies): ServiceImpl<typeof GeminiService> {
@@ -65,6 +69,7 @@ export function createGeminiService({
     async countContentTokens(request, context) {
       const { key } = await caller(context);
       soldModel(request.model, await catalog.snapshot(), "chat");
+      requireAllowed(allowedModelsOf(context), request.model);
       const body = Buffer.from(JSON.stringify(toJson(CountContentTokensRequestSchema, request)));
       takeCountedBytes(key.keyId, body.length);
       return { totalTokens: await countContents(body, request.model) };

@@ -20,6 +20,7 @@ import {
 } from "#gen/saldo/gateway/v1/messages_service_pb.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { InternalError } from "../kernel/errors.ts";
+import { requireAllowed } from "../keys/key-limits.ts";
 import { soldModel } from "./answer/serve.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
@@ -34,6 +35,8 @@ export type MessagesServiceDependencies = {
   readonly gateway: Gateway;
   readonly keys: ConversationDeps["keys"];
   readonly catalog: Pick<Catalog, "snapshot">;
+  /** The models that the caller may ask. Null: all. */
+  readonly allowedModelsOf: (context: HandlerContext) => readonly string[] | null;
   /** Takes a slot of a key for a count. Errors: RateLimited. */
   readonly takeCountedBytes: CountWindows["takeCountedBytes"];
   /** The caller, and the facts that the transport has about the call. */
@@ -45,6 +48,7 @@ export function createMessagesService({
   gateway,
   keys,
   catalog,
+  allowedModelsOf,
   takeCountedBytes,
   caller,
 }: MessagesServiceDependencies): ServiceImpl<typeof MessagesService> {
@@ -75,6 +79,7 @@ export function createMessagesService({
     async countTokens(request, context) {
       const { key } = await caller(context);
       soldModel(request.model, await catalog.snapshot(), "chat");
+      requireAllowed(allowedModelsOf(context), request.model);
       const body = Buffer.from(JSON.stringify(toJson(CountTokensRequestSchema, request)));
       takeCountedBytes(key.keyId, body.length);
       return { inputTokens: await countMessages(body) };

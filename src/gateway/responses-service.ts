@@ -10,6 +10,7 @@ import {
   type ResponsesService,
 } from "#gen/saldo/gateway/v1/responses_service_pb.ts";
 import { InternalError } from "../kernel/errors.ts";
+import { requireAllowed } from "../keys/key-limits.ts";
 import type { ChatCall, Gateway } from "./chat.ts";
 import { answerConversation, type ConversationDeps } from "./conversation/answer-conversation.ts";
 import type { CountWindows } from "./conversation/count-window.ts";
@@ -21,6 +22,8 @@ import { isObject } from "./request/field-rules.ts";
 export type ResponsesServiceDependencies = {
   readonly gateway: Gateway;
   readonly keys: ConversationDeps["keys"];
+  /** The models that the caller may ask. Null: all. */
+  readonly allowedModelsOf: (context: HandlerContext) => readonly string[] | null;
   readonly takeCountedBytes: CountWindows["takeCountedBytes"];
   /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<Omit<ChatCall, "body">>;
@@ -30,6 +33,7 @@ export type ResponsesServiceDependencies = {
 export function createResponsesService({
   gateway,
   keys,
+  allowedModelsOf,
   takeCountedBytes,
   caller,
 }: ResponsesServiceDependencies): ServiceImpl<typeof ResponsesService> {
@@ -57,6 +61,7 @@ export function createResponsesService({
 
     async countInputTokens(request, context) {
       const { key } = await caller(context);
+      requireAllowed(allowedModelsOf(context), request.model);
       const body = toResponsesBody(request, false);
       takeCountedBytes(key.keyId, body.length);
       const { object, input_tokens: inputTokens } = await countResponsesInput(body);

@@ -15,7 +15,7 @@ import { nearestModel } from "../catalog/nearest-model.ts";
 import { InternalError, ModelNotFound } from "../kernel/errors.ts";
 import type { ApiKey } from "../keys/api-key.ts";
 import type { MemberBudget } from "../keys/member-budgets.ts";
-import { isModelAllowed } from "../keys/key-limits.ts";
+import { isModelAllowed, requireAllowed } from "../keys/key-limits.ts";
 import { toProtoKey } from "../keys/proto-key.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
@@ -86,10 +86,11 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       };
     },
 
-    async getModel({ id }) {
+    async getModel({ id }, context) {
       const { models, upstreams } = await catalog.snapshot();
       const model = models.get(id);
       if (model === undefined) throw new ModelNotFound(id, nearestModel(id, models.keys()));
+      requireAllowed(allowedModelsOf(context), id);
       return { model: toProtoModel(model, upstreams) };
     },
 

@@ -2,7 +2,7 @@
 // networks in the database, on locked rows (database/functions/admit_request.sql); here they are checked and shown.
 
 import { ValidationError } from "../kernel/errors.ts";
-import { budgetResetMs, type BudgetPeriod } from "../kernel/key-limit-errors.ts";
+import { budgetResetMs, type BudgetPeriod, ModelNotAllowed } from "../kernel/key-limit-errors.ts";
 import { startOfBillingPeriod } from "../kernel/clock.ts";
 import { parseIpNetwork } from "../kernel/ip-networks.ts";
 
@@ -108,6 +108,11 @@ export function budgetState({ amount, period, start, spent, held }: BudgetColumn
 export function isModelAllowed(allowed: readonly string[] | null, model: string): boolean {
   if (allowed === null) return true;
   return allowed.some((text) => (text.endsWith("*") ? model.startsWith(text.slice(0, -1)) : text === model));
+}
+
+/** Errors: ModelNotAllowed where a key with these models may not ask one. */
+export function requireAllowed(allowed: readonly string[] | null, model: string): void {
+  if (!isModelAllowed(allowed, model)) throw new ModelNotAllowed(model);
 }
 
 function isListOf(texts: readonly string[], most: number, isSound: (text: string) => boolean): boolean {

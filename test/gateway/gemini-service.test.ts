@@ -20,6 +20,7 @@ function clientOf({ gateway }: Bench) {
     gateway,
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: MODELS, upstreams: new Map(), takenAtMs: 0 }) },
+    allowedModelsOf: () => null,
     ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });

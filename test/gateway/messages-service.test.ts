@@ -21,6 +21,7 @@ function serviceOf({ gateway }: Bench, requestId: string) {
     gateway,
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: MODELS, upstreams: new Map(), takenAtMs: 0 }) },
+    allowedModelsOf: () => null,
     ...createCountWindows({ bytesInAMinute: 5 * 1_024 * 1_024 }),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });

@@ -73,6 +73,7 @@ it("a caller of RPC reads what passes, and events that have no number", async ()
   const service = createResponsesService({
     gateway: bench.gateway,
     keys: { takeSlot: async () => RATE },
+    allowedModelsOf: () => null,
     takeCountedBytes: () => undefined,
     caller: async () => ({ key: KEY, requestId: uuidv7(), receivedAtMs: Date.now() }),
   });

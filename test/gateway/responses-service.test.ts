@@ -22,6 +22,7 @@ function serviceOf({ gateway }: Bench, requestId: string) {
   return createResponsesService({
     gateway,
     keys,
+    allowedModelsOf: () => null,
     ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });

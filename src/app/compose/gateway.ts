@@ -109,9 +109,9 @@ function modelServices(database: Database, { gateway, keys, catalog, takeCounted
       allowedModelsOf,
       ownKey: (context) => ownKey(database, keyOf(context)),
     }),
-    messages: createMessagesService({ gateway, keys, catalog, takeCountedBytes, caller }),
-    gemini: createGeminiService({ gateway, keys, catalog, takeCountedBytes, caller }),
-    responses: createResponsesService({ gateway, keys, takeCountedBytes, caller }),
+    messages: createMessagesService({ gateway, keys, catalog, allowedModelsOf, takeCountedBytes, caller }),
+    gemini: createGeminiService({ gateway, keys, catalog, allowedModelsOf, takeCountedBytes, caller }),
+    responses: createResponsesService({ gateway, keys, allowedModelsOf, takeCountedBytes, caller }),
     embeddings: createEmbeddingsService({ gateway, caller }),
     publicCatalog: createPublicCatalogService(catalog),
   };

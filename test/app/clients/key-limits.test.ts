@@ -171,6 +171,17 @@ describe("a key with a limit of tokens", () => {
   });
 });
 
+/** Asks for a model's facts, and counts for it in each protocol. */
+async function expectAnswers(id: string, customer: Customer, status: number): Promise<void> {
+  const facts = await fetch(`${served.baseUrl}/models/${id}`, { headers: { authorization: `Bearer ${customer.key}` } });
+  const counts = await Promise.all([
+    post("/v1/messages/count_tokens", customer, { model: id, messages: MESSAGES }),
+    post("/v1/responses/input_tokens", customer, { model: id, input: "Halo" }),
+    post(`/v1beta/models/${id}:countTokens`, customer, { contents: [{ role: "user", parts: [{ text: "Halo" }] }] }),
+  ]);
+  expect([facts, ...counts].map((answer) => answer.status)).toEqual([status, status, status, status]);
+}
+
 describe("a key with models", () => {
   test("asks those alone, and lists no others", async () => {
     const customer = await served.customer();
@@ -186,6 +197,8 @@ describe("a key with models", () => {
       return data.map(({ id }) => id).filter((id) => !id.startsWith("demo/"));
     };
     await expect.poll(models, { timeout: 30_000, interval: 500 }).toEqual(["local/small"]);
+    await expectAnswers("local/long", customer, 403);
+    await expectAnswers("local/small", customer, 200);
     await limit(customer, "--models", "all");
     served.upstream.run(json(completion({ usage: USAGE })));
     expect(

@@ -258,4 +258,15 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: tokenLimits("is sent once by OpenAI's library"),
   },
+  {
+    name: "a key counts and looks for models that it may not ask",
+    edits: [
+      {
+        file: "src/keys/key-limits.ts",
+        find: "if (!isModelAllowed(allowed, model)) throw",
+        replace: "if (allowed === undefined) throw",
+      },
+    ],
+    noticedBy: { file: "test/app/clients/key-limits.test.ts", test: "asks those alone, and lists no others" },
+  },
 ];

@@ -22,6 +22,7 @@ async function start(options: CountWindowOptions = {}): Promise<void> {
     gateway: echoGateway,
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: new Map([[SOLD.id, SOLD]]), upstreams: new Map(), takenAtMs: 0 }) },
+    allowedModelsOf: () => null,
     takeCountedBytes,
     // The same key in both, as the program has it.
     caller: async () => ({ key: { ...KEY, keyId: "key-1" }, requestId: uuidv7(), receivedAtMs: 0 }),

@@ -20,6 +20,7 @@ beforeEach(async () => {
     gateway,
     keys: { takeSlot: async () => RATE },
     catalog: { snapshot: async () => ({ models: new Map([[SOLD.id, SOLD]]), upstreams: new Map(), takenAtMs: 0 }) },
+    allowedModelsOf: () => null,
     ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId: "00000000-0000-7000-8000-000000000000", receivedAtMs: 0 }),
   });

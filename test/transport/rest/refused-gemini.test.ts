@@ -21,6 +21,7 @@ beforeAll(async () => {
     gateway,
     keys: { takeSlot: async () => Promise.reject(new Error("a slot was taken")) },
     catalog: { snapshot: async () => ({ models: new Map([[SOLD.id, SOLD]]), upstreams: new Map(), takenAtMs: 0 }) },
+    allowedModelsOf: () => null,
     ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId: uuidv7(), receivedAtMs: 0 }),
   });

@@ -18,6 +18,7 @@ beforeEach(async () => {
   const responses = createResponsesService({
     gateway: bench.gateway,
     keys,
+    allowedModelsOf: () => null,
     ...createCountWindows(),
     caller: async () => ({ key: KEY, requestId: uuidv7(), receivedAtMs: Date.now() }),
   });
