@@ -34,7 +34,7 @@ GRANT EXECUTE ON FUNCTION ensure_usage_partitions TO saldo_serve;
 -- inserted into the months.
 CREATE OR REPLACE FUNCTION file_stray_usage() RETURNS int LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
 DECLARE
-  moved int; month date; failed text;
+  moved int; month date; failed text; of_new_rows record;
 BEGIN
   LOCK TABLE usage_record IN ACCESS EXCLUSIVE MODE;
   ALTER TABLE usage_record DETACH PARTITION usage_record_default;
@@ -42,8 +42,19 @@ BEGIN
     SELECT failure INTO failed FROM ensure_usage_partitions(month, 1) WHERE failure IS NOT NULL;
     IF failed IS NOT NULL THEN RAISE EXCEPTION 'the month % cannot be made: %', month, failed; END IF;
   END LOOP;
+  -- What holds for new rows alone is put aside for these, which are older.
+  CREATE TEMPORARY TABLE checks_of_new_rows ON COMMIT DROP AS
+  SELECT conname AS name, pg_get_constraintdef(oid) AS text FROM pg_constraint
+  WHERE conrelid = 'public.usage_record'::regclass AND contype = 'c' AND NOT convalidated;
+  FOR of_new_rows IN SELECT * FROM checks_of_new_rows LOOP
+    EXECUTE format('ALTER TABLE public.usage_record DROP CONSTRAINT %I', of_new_rows.name);
+  END LOOP;
   INSERT INTO usage_record SELECT * FROM usage_record_default;
   GET DIAGNOSTICS moved = ROW_COUNT;
+  FOR of_new_rows IN SELECT * FROM checks_of_new_rows LOOP
+    EXECUTE format('ALTER TABLE public.usage_record ADD CONSTRAINT %I %s', of_new_rows.name, of_new_rows.text);
+  END LOOP;
+  DROP TABLE checks_of_new_rows;
   ALTER TABLE usage_record_default DISABLE TRIGGER append_only_truncate;
   TRUNCATE usage_record_default;
   ALTER TABLE usage_record_default ENABLE ALWAYS TRIGGER append_only_truncate;
