@@ -30,6 +30,8 @@ CROSS JOIN LATERAL (
   WHERE account_id = a.account_id AND id >= $2::uuid AND id < $3::uuid AND debit = '${systemAccounts.operatorLoss}' AND reason = 'uncollected'
 ) p
 WHERE a.month = $1::date AND p.booked <> a.loss LIMIT 101`;
+// Roots that none of our keys signed are found by the audit of roots.
+const SIGNERS = `SELECT DISTINCT signature ->> 'public_key' AS key FROM proof_root CROSS JOIN jsonb_array_elements(signatures) AS signature`;
 const UNSEALED = `
 SELECT DISTINCT to_char(month, 'YYYY-MM') AS month FROM usage_archive_account a
 WHERE month < $1::date AND NOT EXISTS (SELECT FROM usage_archive s WHERE s.month = a.month)`;
@@ -41,6 +43,9 @@ export type ArchiveWitnesses = {
   readonly folder: string | null;
 };
 
+/** Whose signatures count: the public keys that sign now, and those that signed roots of the books. Null: anyone's. */
+type Signers = ReadonlySet<string> | null;
+
 /** `witnesses` null: this run looks neither at who signed nor at files. */
 export const archiveAudit = (witnesses: ArchiveWitnesses | null): AuditPlugin => ({
   async pages({ look, findings, full, notCompared }) {
@@ -48,19 +53,35 @@ export const archiveAudit = (witnesses: ArchiveWitnesses | null): AuditPlugin =>
     const seals = await look<SignedText & { month: string }>(SEALS);
     if (seals.length === 0) return;
     const { month: mark } = await readArchiveMark(look);
+    const signers = witnesses === null ? null : await readSigners(look, witnesses.keys);
     for (const { month } of await look<{ month: string }>(UNSEALED, [`${mark}-01`]))
       findings.add([{ check: SEAL_CHECK, subject: month, detail: "it has sums, and no seal" }]);
     let previous: SignedText | null = null;
     for (const signed of seals) {
       const month = monthOf(signed.month);
       const seal = readSeal(signed.text);
-      findings.add((await problemsOfSeal(look, { signed, seal, previous, witnesses })).map(problem(SEAL_CHECK, month)));
-      if (month.name < mark) await checkAwayMonth(look, findings, { month, signed, witnesses });
+      findings.add((await problemsOfSeal(look, { signed, seal, previous, signers })).map(problem(SEAL_CHECK, month)));
+      if (month.name < mark)
+        await checkAwayMonth(look, findings, { month, signed, signers, folder: witnesses?.folder });
       previous = signed;
     }
     if (witnesses?.folder === null) notCompared("the files of archived usage: SALDO_USAGE_ARCHIVE_DIR is not set");
   },
 });
+
+async function readSigners(look: Look, keys: ArchiveWitnesses["keys"]): Promise<ReadonlySet<string>> {
+  const former = await look<{ key: string }>(SIGNERS);
+  return new Set([...keys.map(({ publicKey }) => publicKey), ...former.map(({ key }) => key)]);
+}
+
+/** Whether all signatures of a text are right, and one of them counts. */
+function isSignedByOurs(signed: SignedText, signers: Signers): boolean {
+  return isSigned(signed) && (signers === null || hasSigner(signed, signers));
+}
+
+function hasSigner({ signatures }: SignedText, signers: ReadonlySet<string>): boolean {
+  return signatures.some(({ public_key: publicKey }) => signers.has(publicKey));
+}
 
 const problem =
   (check: string, { name }: Month) =>
@@ -72,23 +93,20 @@ async function problemsOfSeal(
     signed,
     seal,
     previous,
-    witnesses,
+    signers,
   }: {
     signed: SignedText & { month: string };
     seal: Seal;
     previous: SignedText | null;
-    witnesses: ArchiveWitnesses | null;
+    signers: Signers;
   },
 ): Promise<string[]> {
   const root = await readRoot(look, seal.rootSeal);
   const sums = await foldAccountSums(look, `${signed.month}-01`);
-  const known = new Set([...(witnesses?.keys ?? []), ...(root?.signatures ?? [])].map(publicKeyOf));
-  const isOurs = signed.signatures.some((signature) => known.has(signature.public_key));
   return [
     seal.month !== signed.month && `the seal is of ${seal.month}`,
     !isSigned(signed) && "a signature is wrong",
-    // The audit of roots finds a root whose keys are not ours.
-    witnesses !== null && !isOurs && "it is signed by no key of ours",
+    signers !== null && !hasSigner(signed, signers) && "it is signed by no key of ours",
     seal.previous !== (previous === null ? null : hashOf(previous.text)) && "the seal before is another one",
     root === undefined && `the root ${seal.rootSeal} is missing`,
     root !== undefined && hashOf(root.text) !== seal.root && `the root ${seal.rootSeal} is another one`,
@@ -97,14 +115,15 @@ async function problemsOfSeal(
   ].filter((each) => each !== false);
 }
 
-function publicKeyOf(key: { readonly publicKey: string } | { readonly public_key: string }): string {
-  return "publicKey" in key ? key.publicKey : key.public_key;
-}
-
 async function checkAwayMonth(
   look: Look,
   findings: Findings,
-  { month, signed, witnesses }: { month: Month; signed: SignedText; witnesses: ArchiveWitnesses | null },
+  {
+    month,
+    signed,
+    signers,
+    folder,
+  }: { month: Month; signed: SignedText; signers: Signers; folder: string | null | undefined },
 ): Promise<void> {
   const shown = await look<{ id: string }>(NOT_ROLLED_UP, [dateOf(month), month.fromQuarter, month.untilQuarter]);
   findings.add(shown.map(({ id }) => ({ check: SHOWN_CHECK, subject: id, detail: `roll-ups of ${month.name}` })));
@@ -121,11 +140,16 @@ async function checkAwayMonth(
     })),
   );
   const manifests = await look<SignedText>(MANIFESTS, [dateOf(month)]);
-  const right = manifests.filter((each) => isSigned(each) && readManifest(each.text).seal === hashOf(signed.text));
+  const right = manifests.filter(
+    (each) => isSignedByOurs(each, signers) && readManifest(each.text).seal === hashOf(signed.text),
+  );
   const wrong = right.length < manifests.length || right.length === 0;
-  if (wrong) findings.add([problem(FILE_CHECK, month)("no manifest of it is signed, or one is of another seal")]);
-  if (witnesses?.folder == null) return;
-  findings.add((await problemsOfFile(witnesses.folder, month, right)).map(problem(FILE_CHECK, month)));
+  if (wrong)
+    findings.add([
+      problem(FILE_CHECK, month)("no manifest of it is signed by a key of ours, or one is of another seal or signer"),
+    ]);
+  if (folder == null) return;
+  findings.add((await problemsOfFile(folder, month, right)).map(problem(FILE_CHECK, month)));
 }
 
 async function problemsOfFile(folder: string, month: Month, manifests: readonly SignedText[]): Promise<string[]> {

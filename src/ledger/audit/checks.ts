@@ -29,6 +29,7 @@ export const WHOLE_CHECKS: Checks = {
     "late_usage",
     "usage_archive",
     "usage_archive_account",
+    "usage_archive_file",
     "usage_kept",
   ]),
   "a request has one usage record, by its key": `
