@@ -217,7 +217,7 @@ export async function dropMonths(
     const path = join(folder, fileOf(month));
     requireSame(path, await foldFile(path), seal);
     await onStep(`${name} drop`);
-    await dropTable(client, month);
+    await dropTable(client, month, seal);
     dropped.push(name);
   }
   return dropped;

@@ -11,8 +11,8 @@ import { LimitExceeded } from "../../kernel/errors.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { PATIENCE } from "../../database/schema/apply.ts";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
-import { addStep, attachedMonths, sealBefore } from "./archive-store.ts";
-import { keepRecords, requireTakeable } from "./takeable.ts";
+import { addStep, attachedMonths, dateOf, sealBefore } from "./archive-store.ts";
+import { keepRecords, requireDroppable, requireTakeable } from "./takeable.ts";
 import { type Month, monthAfter } from "./month.ts";
 import type { Seal } from "./signed-text.ts";
 
@@ -22,6 +22,7 @@ const WAIT_MS = 100;
 const BEFORE_ALL_MONTHS = { name: "1970-01", fromId: BEFORE_ALL_IDS };
 const MARK = `SELECT to_char(before_month, 'YYYY-MM') AS month FROM usage_archive_mark`;
 const MOVE_MARK = `UPDATE usage_archive_mark SET before_month = $1::date, before_id = $2::uuid WHERE before_month = $3::date`;
+const IS_BEHIND = "SELECT FROM usage_archive_mark WHERE before_month > $1::date FOR SHARE";
 const REQUIRE_CODE = "SELECT * FROM require_code($1)";
 // Each open transaction locks its own number, which every login sees. When one began is seen by superusers alone. Vacuum has no user.
 const OPEN_TRANSACTIONS = `
@@ -97,6 +98,9 @@ export async function detach(client: ClientBase, month: Month): Promise<void> {
   // Notes that were written by readers of the former mark.
   await keepRecords(client, month, "recent");
   await untilUnlocked(client, async () => {
+    // Who lost the connection that holds the archive's lock may not be alone.
+    if ((await client.query(IS_BEHIND, [dateOf(month)])).rowCount !== 1)
+      throw new LimitExceeded(`${month.name} was restored meanwhile.`);
     await client.query(`ALTER TABLE usage_record DETACH PARTITION ${month.table}`);
     await addStep(client, month, "detached");
   });
@@ -127,9 +131,10 @@ export async function attach(client: ClientBase, month: Month, { isAttached }: {
   });
 }
 
-/** Removes the table of a month, whose file was compared with its seal. */
-export async function dropTable(client: ClientBase, month: Month): Promise<void> {
+/** Removes the table of a month, whose file was compared with its seal. Errors: LimitExceeded where it has records that no file has. */
+export async function dropTable(client: ClientBase, month: Month, seal: Seal): Promise<void> {
   await untilUnlocked(client, async () => {
+    await requireDroppable(client, month, seal);
     await client.query(`DROP TABLE ${month.table}`);
     await addStep(client, month, "dropped");
   });

@@ -55,8 +55,26 @@ export async function requireTakeable(client: ClientBase, month: Month, seal: Se
   await client.query(`SET LOCAL lock_timeout = '5s'; LOCK TABLE ${month.table} IN SHARE MODE`);
   await requireOver(client, month);
   await requireRolledUp(client, month);
+  await requireAsSealed(client, month, { seal, orEmpty: false });
+}
+
+/**
+ * Refuses to remove a table that has other records than were sealed: some came behind the seal, and no file has them. An empty one was made
+ * again. Errors: LimitExceeded.
+ */
+export async function requireDroppable(client: ClientBase, month: Month, seal: Seal): Promise<void> {
+  await client.query(`LOCK TABLE ${month.table} IN ACCESS EXCLUSIVE MODE`);
+  await requireAsSealed(client, month, { seal, orEmpty: true });
+}
+
+async function requireAsSealed(
+  client: ClientBase,
+  month: Month,
+  { seal, orEmpty }: { seal: Seal; orEmpty: boolean },
+): Promise<void> {
   const { rows } = await client.query<Record<"rows" | "cost" | "charge", string>>(comesTo(month.table));
   const [found] = rows;
+  if (orEmpty && found?.rows === "0") return;
   if (found?.rows !== String(seal.rows) || found.cost !== String(seal.cost) || found.charge !== String(seal.charge))
     throw new LimitExceeded(
       `${month.name} has ${found?.rows} records that charge ${found?.charge}; sealed were ${seal.rows} that charge ${seal.charge}.`,
@@ -76,15 +94,17 @@ WHERE (u.account_id, u.request_id) IN (
   ${others}
 ON CONFLICT DO NOTHING`;
 const OTHERS = `OR u.basis = 'recovered' OR ${inOtherMonth("UTC")} OR ${inOtherMonth("Asia/Jakarta")}`;
-const A_DAY_AGO = `SELECT uuid_floor(clock_timestamp() - interval '1 day') AS id`;
+// A run may be taken up long after the one that moved the mark. A day, because the clock that wrote a posting may be another machine's.
+const SINCE_SEAL = `SELECT uuid_floor(sealed_at - interval '1 day') AS id FROM usage_archive WHERE month = $1::date`;
 const FIRST_OF_ALL = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Copies the records that stay at hand: those that postings name, those of recovery, which a late charge may name, and those that were settled in
- * another month than they came in. `recent`: only what postings of the last day name.
+ * another month than they came in. `recent`: only what postings since the seal name.
  */
 export async function keepRecords(client: ClientBase, month: Month, which: "all" | "recent"): Promise<void> {
   const isAll = which === "all";
-  const from = isAll ? FIRST_OF_ALL : ((await client.query<{ id: string }>(A_DAY_AGO)).rows[0]?.id ?? FIRST_OF_ALL);
-  await client.query(keep(month.table, isAll ? OTHERS : ""), [month.fromId, month.untilId, from]);
+  const sealed = isAll ? undefined : (await client.query<{ id: string }>(SINCE_SEAL, [dateOf(month)])).rows[0];
+  const values = [month.fromId, month.untilId, sealed?.id ?? FIRST_OF_ALL];
+  await client.query(keep(month.table, isAll ? OTHERS : ""), values);
 }

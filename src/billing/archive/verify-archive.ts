@@ -28,6 +28,7 @@ export async function verifyArchive(folder: string, { key }: { key?: string } = 
   const problems: string[] = [];
   const seals: { seal: Seal; hash: string }[] = [];
   const keys = new Set<string>();
+  if (files.length + proofs.length === 0) problems.push(`${folder} has no month of an archive`);
   for (const file of files)
     if (!proofs.includes(file.replace(".parquet", ".json"))) problems.push(`${file} has no manifest beside it`);
   for (const name of proofs) {
