@@ -135,6 +135,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/archive/audit-archive.ts",
     "billing/archive/covering-root.ts",
     "billing/archive/restore-months.ts",
+    "billing/archive/roll-up-digest.ts",
     "billing/archive/take-away.ts",
     "billing/archive/takeable.ts",
     "billing/proof/line-store.ts",

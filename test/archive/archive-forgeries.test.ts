@@ -10,7 +10,7 @@ import { restoreMonths } from "../../src/billing/archive/restore-months.ts";
 import { manifestText, sign } from "../../src/billing/archive/signed-text.ts";
 import { verifyArchive } from "../../src/billing/archive/verify-archive.ts";
 import { proofKey } from "../../src/billing/proof/signing.ts";
-import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
+import { recountUsage, rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import { getUsageRecord } from "../../src/billing/usage/usage.ts";
 import { SOUND } from "../money/money-setup.ts";
 import { ArchiveSetup, archivedMonths, firstKept } from "./archive-setup.ts";
@@ -58,6 +58,23 @@ describe("an archive", () => {
     const { violations } = await setup.audit();
     expect(violations.map(({ check, subject }) => `${subject}: ${check}`)).toEqual([
       `${OLDEST}: the file of an archived month is the one that was signed`,
+    ]);
+  });
+
+  it("is found forged where what is shown of a month was moved to another model", async () => {
+    const move = (by: number, model: string) =>
+      setup.money.asOwner(`UPDATE usage_roll_up SET charge = charge + ${by} WHERE ctid = (
+        SELECT ctid FROM usage_roll_up WHERE model ${model} AND charge > 5 AND quarter < quarter_of(uuid_floor('${SECOND}-01')) LIMIT 1)`);
+    await move(5, "= 'acme/large'");
+    await move(-5, "<> 'acme/large'");
+    await expect(setup.archive({ before: SECOND })).rejects.toThrow("saldo usage recount");
+    await recountUsage(setup.money.pool, setup.accounts[0] ?? "");
+    await setup.archive({ before: SECOND });
+    expect(await setup.audit()).toEqual(SOUND);
+    await move(5, "= 'acme/large'");
+    await move(-5, "<> 'acme/large'");
+    expect((await setup.audit()).violations).toMatchObject([
+      { subject: OLDEST, detail: expect.stringContaining("not those that were sealed") },
     ]);
   });
 

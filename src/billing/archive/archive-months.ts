@@ -15,6 +15,7 @@ import {
   attachedMonths,
   dateOf,
   hasTable,
+  lookBy,
   manifestsOf,
   readNowMs,
   readRecords,
@@ -24,9 +25,10 @@ import {
 } from "./archive-store.ts";
 import { type AccountSums, differencesOf, MonthFold, type MonthSums } from "./month-fold.ts";
 import { type Month, monthOf } from "./month.ts";
+import { foldRollUps } from "./roll-up-digest.ts";
 import { manifestText, readManifest, readSeal, sealText, sign, type SignedText } from "./signed-text.ts";
 import { detach, dropTable, moveMarkBehind, readMark, waitForReaders } from "./take-away.ts";
-import { requireOver, requireRolledUp } from "./takeable.ts";
+import { requireOver, requireRightRollUps, requireRolledUp } from "./takeable.ts";
 import type { ProofKey } from "../proof/signing.ts";
 
 /** Any number that no other program locks: one archive or restore runs at a time. */
@@ -141,21 +143,25 @@ async function sealMonth(client: ClientBase, month: Month, keys: readonly ProofK
   await requireOver(client, month);
   const root = await coveringRoot(client, month);
   const waiting: AccountSums[] = [];
-  const fold = new MonthFold((sums) => waiting.push({ ...sums }));
+  const accounts: string[] = [];
+  const fold = new MonthFold((sums) => {
+    waiting.push({ ...sums });
+    accounts.push(sums.accountId);
+  });
   for await (const rows of readRecords(client, month.table)) {
     for (const row of rows) fold.add(row);
     if (waiting.length >= ACCOUNTS_PER_INSERT) await addAccounts(client, month, waiting.splice(0));
   }
   const sums = fold.end();
   await addAccounts(client, month, waiting);
-  const { accountsDigest } = await foldAccountSums(
-    async (text, values) => (await client.query(text, [...values])).rows,
-    dateOf(month),
-  );
+  const { accountsDigest } = await foldAccountSums(lookBy(client), dateOf(month));
   if (accountsDigest !== sums.accountsDigest)
     throw new LimitExceeded(`The sums of accounts in ${month.name} that an earlier run wrote are not those of now.`);
   await requireRolledUp(client, month);
-  const seal = sign(keys, sealText(month.name, { sums, root, previous: await sealBefore(client, month) }));
+  await requireRightRollUps(client, month, accounts);
+  const rollUpsDigest = await foldRollUps(lookBy(client), month);
+  const previous = await sealBefore(client, month);
+  const seal = sign(keys, sealText(month.name, { sums, rollUpsDigest, root, previous }));
   await addSeal(client, month, seal);
   return seal;
 }

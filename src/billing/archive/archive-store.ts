@@ -2,6 +2,7 @@
 
 import type { ClientBase } from "pg";
 import type { RootSignature } from "../proof/signing.ts";
+import type { Look } from "../../database/throttled-reader.ts";
 import type { Month } from "./month.ts";
 import type { AccountSums } from "./month-fold.ts";
 import { type ColumnKind, RECORD_COLUMNS, type RecordRow } from "./record-row.ts";
@@ -50,6 +51,12 @@ SELECT c.relname AS "table" FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhr
 WHERE i.inhparent = 'usage_record'::regclass AND c.relname ~ '^usage_record_[0-9]{4}_[0-9]{2}$' ORDER BY c.relname`;
 const HAS_TABLE = `SELECT to_regclass('public.' || $1) IS NOT NULL AS has`;
 const NOW = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
+
+/** Reads by a connection of the owner as audits do. */
+export const lookBy =
+  (client: ClientBase): Look =>
+  async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(text, [...values])).rows;
 
 export const dateOf = ({ name }: Pick<Month, "name">): string => `${name}-01`;
 

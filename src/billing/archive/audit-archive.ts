@@ -13,6 +13,7 @@ import { foldAccountSums } from "./account-sums.ts";
 import { fileOf, measureFile } from "./archive-folder.ts";
 import { dateOf } from "./archive-store.ts";
 import { type Month, monthOf } from "./month.ts";
+import { foldRollUps } from "./roll-up-digest.ts";
 import { hashOf, isSigned, readManifest, readSeal, type Seal, type SignedText } from "./signed-text.ts";
 import { NOT_ROLLED_UP } from "./takeable.ts";
 
@@ -127,6 +128,9 @@ async function checkAwayMonth(
 ): Promise<void> {
   const shown = await look<{ id: string }>(NOT_ROLLED_UP, [dateOf(month), month.fromQuarter, month.untilQuarter]);
   findings.add(shown.map(({ id }) => ({ check: SHOWN_CHECK, subject: id, detail: `roll-ups of ${month.name}` })));
+  const { rollUpsDigest } = readSeal(signed.text);
+  if (rollUpsDigest !== null && (await foldRollUps(look, month)) !== rollUpsDigest)
+    findings.add([problem(SHOWN_CHECK, month)("roll-ups are not those that were sealed, of a model, key or time")]);
   const losses = await look<{ id: string; loss: string; booked: string }>(LOSSES, [
     dateOf(month),
     month.fromId,

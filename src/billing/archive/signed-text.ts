@@ -15,6 +15,8 @@ export type Seal = MonthSums & {
   /** The root of the books whose window ends with the month or later, and the hash of its text. */
   readonly rootSeal: number;
   readonly root: string;
+  /** The digest of the month's roll-ups. Null: a version that knew none made the seal. */
+  readonly rollUpsDigest: string | null;
   /** The hash of the text of the seal before. Null: it is the first. */
   readonly previous: string | null;
 };
@@ -43,7 +45,12 @@ export function isSigned({ text, signatures }: SignedText): boolean {
 
 export function sealText(
   month: string,
-  { sums, root, previous }: { sums: MonthSums; root: SignedRoot; previous: SignedText | null },
+  {
+    sums,
+    rollUpsDigest,
+    root,
+    previous,
+  }: { sums: MonthSums; rollUpsDigest: string; root: SignedRoot; previous: SignedText | null },
 ): string {
   return JSON.stringify({
     saldo_usage_seal: 1,
@@ -54,6 +61,7 @@ export function sealText(
     charge: String(sums.charge),
     digest: sums.digest,
     accounts_digest: sums.accountsDigest,
+    roll_ups_digest: rollUpsDigest,
     root_seal: root.seal,
     root: hashOf(root.text),
     previous: previous === null ? null : hashOf(previous.text),
@@ -72,6 +80,7 @@ export function readSeal(text: string): Seal {
     charge: BigInt(json["charge"] ?? ""),
     digest: String(json["digest"]),
     accountsDigest: String(json["accounts_digest"]),
+    rollUpsDigest: json["roll_ups_digest"] ?? null,
     rootSeal: Number(json["root_seal"]),
     root: String(json["root"]),
     previous: json["previous"] ?? null,

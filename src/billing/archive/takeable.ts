@@ -2,9 +2,11 @@
 
 import type { ClientBase } from "pg";
 import { LimitExceeded } from "../../kernel/errors.ts";
-import { dateOf } from "./archive-store.ts";
+import { rollUpDifferences } from "../usage/audit-roll-ups.ts";
+import { dateOf, lookBy } from "./archive-store.ts";
 import type { Month } from "./month.ts";
 import { RECORD_COLUMNS } from "./record-row.ts";
+import { foldRollUps } from "./roll-up-digest.ts";
 import type { Seal } from "./signed-text.ts";
 
 const COLUMNS = RECORD_COLUMNS.map(({ name }) => name).join(", ");
@@ -49,12 +51,28 @@ export async function requireRolledUp(client: ClientBase, month: Month): Promise
   );
 }
 
+/**
+ * Refuses a month whose roll-ups are not the sums of its records, of each model, key and quarter of an hour. The month is not in the archive.
+ * Errors: LimitExceeded.
+ */
+export async function requireRightRollUps(client: ClientBase, month: Month, accounts: Iterable<string>): Promise<void> {
+  for (const id of accounts) {
+    const [first] = await rollUpDifferences(lookBy(client), id, month);
+    if (first === undefined) continue;
+    throw new LimitExceeded(
+      `Roll-ups of account ${id} in ${month.name} are not those of its records (${first.detail}). Run saldo usage recount --account ${id}.`,
+    );
+  }
+}
+
 /** Refuses a month that is not as it was sealed, in the transaction that takes it away. Errors: LimitExceeded. */
 export async function requireTakeable(client: ClientBase, month: Month, seal: Seal): Promise<void> {
   // No writer comes into the month from here on. Readers go on.
   await client.query(`SET LOCAL lock_timeout = '5s'; LOCK TABLE ${month.table} IN SHARE MODE`);
   await requireOver(client, month);
   await requireRolledUp(client, month);
+  if (seal.rollUpsDigest !== null && (await foldRollUps(lookBy(client), month)) !== seal.rollUpsDigest)
+    throw new LimitExceeded(`Roll-ups of ${month.name} are not those that were sealed. Run saldo usage recount.`);
   await requireAsSealed(client, month, { seal, orEmpty: false });
 }
 

@@ -62,6 +62,15 @@ FROM usage_rolled_up m
 CROSS JOIN LATERAL (SELECT coalesce(sum(charge), 0) AS charge FROM usage_roll_up WHERE account_id = m.account_id) r
 WHERE m.account_id = ANY ($1::uuid[]) AND m.charge <> r.charge`;
 
+/** Where the roll-ups of an account's quarters are not the sums of its records. */
+export function rollUpDifferences(
+  look: Look,
+  accountId: string,
+  { fromQuarter, untilQuarter }: { fromQuarter: number; untilQuarter: number },
+): Promise<Violation[]> {
+  return look<Violation>(DIFFERENCES, [accountId, fromQuarter, untilQuarter]);
+}
+
 /** Compares roll-ups with records. What it finds is mended by `saldo usage recount`. */
 const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
   for await (const marks of full ? allMarks(look) : [await recentMarks(look)]) {
@@ -69,7 +78,7 @@ const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
       for (let from = full ? 0 : before - QUARTERS_OF_AN_HOUR; from < before;) {
         const [next] = await look<{ quarter: number }>(NEXT, [id, from]);
         const end = Math.min(before, Math.max(next?.quarter ?? before, from + 1));
-        findings.add(await look<Violation>(DIFFERENCES, [id, from, end]));
+        findings.add(await rollUpDifferences(look, id, { fromQuarter: from, untilQuarter: end }));
         from = end;
       }
     }
