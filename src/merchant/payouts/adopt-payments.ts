@@ -17,11 +17,11 @@ SELECT t.id, t.awaits_approval FROM transfer t
 WHERE t.environment = 'production' AND t.network = $1 AND t.currency_code = $2 AND lower(t.address) = lower($3)
   AND t.received = $4::numeric AND t.id <> ALL ($5::uuid[]) AND ${IS_OPEN}
 ORDER BY t.id = $6::uuid DESC NULLS LAST, t.id LIMIT 1 FOR NO KEY UPDATE OF t`;
-// A transaction of a journal was judged by the resume that resolved it.
+// A transaction of a journal is judged by the resume that resolves it, also where the displaced transfer has ended by then.
 const DISPLACED = `
 SELECT p.id, p.nonce, p.transfer_id FROM payout p JOIN transfer t ON t.id = p.transfer_id
-WHERE p.wallet_id = $1::uuid AND p.state = 'displaced' AND ${IS_OPEN}
-  AND NOT EXISTS (SELECT FROM payout_lost_attempt l WHERE l.hash = p.final_hash AND l.resolved_at IS NOT NULL)
+  LEFT JOIN payout_lost_attempt l ON l.hash = p.final_hash
+WHERE p.wallet_id = $1::uuid AND p.state = 'displaced' AND CASE WHEN l.hash IS NULL THEN ${IS_OPEN} ELSE l.resolved_at IS NULL END
 ORDER BY p.nonce`;
 const REOPEN = `
 UPDATE payout SET state = 'chosen', final_hash = NULL, ended_at = NULL, filling_reason = NULL
@@ -35,7 +35,7 @@ export type UnknownPayment = {
   readonly displaced: (DisplacedPayout & { readonly delivery: Delivery }) | null;
 };
 
-/** A payout whose nonce a foreign transaction has, and whose transfer is still open. */
+/** A payout whose nonce a foreign transaction has, and which is still to be judged. */
 export type DisplacedPayout = { readonly payoutId: string; readonly nonce: number; readonly transferId: string };
 
 /** The payment of an open transfer, which is not in the books. */
@@ -46,7 +46,7 @@ export type Adoption = {
   readonly hasDisplaced: boolean;
 };
 
-/** The displaced payouts of a wallet whose transfers would be paid again. */
+/** The displaced payouts of a wallet whose transfers, or those that a journal has in their place, would be paid again. */
 export async function listDisplaced(client: Pick<PoolClient, "query">, walletId: string): Promise<DisplacedPayout[]> {
   const { rows } = await client.query<{ id: string; nonce: number; transfer_id: string }>(DISPLACED, [walletId]);
   return rows.map((row) => ({ payoutId: row.id, nonce: row.nonce, transferId: row.transfer_id }));

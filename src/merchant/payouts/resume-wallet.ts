@@ -124,6 +124,7 @@ export async function resumeSigning(
     const message = "names a stop that has ended; the wallet has stopped again since: look at why";
     throw new ValidationError([{ field: "stoppedAt", rule: "wallet.stop", message }]);
   }
+  await requireSameDisplaced(client, found);
   const nextNonce = await firstNonceOf(client, wallet, { firstNonce, used: usedByChain });
   // Nothing takes a nonce of a stopped wallet. What is before its next one was written down already.
   const own = foreign.filter(({ nonce, displaced }) => nonce >= nextNonce || displaced !== null);
@@ -161,6 +162,15 @@ export async function resumeSigning(
   const nextStopReason = readOn(wallet, { end, used: usedByChain });
   await haltWallet(client, walletId, nextStopReason);
   return { ...resumed, nextStopReason };
+}
+
+/** Errors: ValidationError, where an engine has displaced a payout since the chain was asked: what paid in its place has not been read. */
+async function requireSameDisplaced(client: PoolClient, { walletId, foreign }: ForeignNonces): Promise<void> {
+  const read = new Set(foreign.map(({ displaced }) => displaced?.payoutId));
+  const added = (await listDisplaced(client, walletId)).find(({ payoutId }) => !read.has(payoutId));
+  if (added === undefined) return;
+  const message = `nonce ${added.nonce} was used by another transaction while the chain was asked; resume again`;
+  throw new ValidationError([{ field: "chain", rule: "wallet.displaced", message }]);
 }
 
 /** A transaction that is known to have delivered nothing lets no order wait. */

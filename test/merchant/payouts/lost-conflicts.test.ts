@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.ts";
+import { findForeignNonces, resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
 import { haltWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import { runSaldo, saldoJson } from "../../setup/saldo-command.ts";
 import { AMOUNT, type EvmSetup, FINAL_AFTER, TOTAL, UNITS } from "./evm-setup.ts";
@@ -144,6 +146,58 @@ describe("a lost transfer whose nonce was taken for another one", () => {
     await setup.runToEnd(setup.engine(), [displaced]);
     expect([await paymentsTo(setup, to), await paymentsTo(setup, other)]).toEqual([[UNITS], [UNITS]]);
     expect(before - (await setup.available())).toBeCloseTo(3 * TOTAL, 6);
+    await expectSoundBooks(setup.database);
+  });
+
+  it("is made again where the other one was rejected meanwhile", async () => {
+    const setup = now();
+    const [to, other] = [await setup.recipient(), await setup.recipient()];
+    let transferId = "";
+    const displaced = await displace(setup, {
+      lost: () =>
+        lose(async (engine, database) => {
+          transferId = await order(setup, "taken-5", to, database);
+          await engine.round();
+        }),
+      next: () => setup.orderTokens(other),
+    });
+    const rejection = ["transfer", "reject", "--transfer", displaced, "--reason", "no"];
+    await saldoJson(rejection, { DATABASE_URL: setup.opened.url });
+    await expect(resume()).rejects.toThrow(/which the books have lost: resume with --adopt/);
+    expect(await resume({ adopts: true })).toMatchObject({ adoptedPayments: 1, remadeTransfers: [transferId] });
+    expect(await order(setup, "taken-5", to)).toBe(transferId);
+    await setup.engine().round();
+    expect([await paymentsTo(setup, to), await paymentsTo(setup, other)]).toEqual([[UNITS], []]);
+    await expectSoundBooks(setup.database);
+  });
+
+  it("is not passed over where the nonce is used up while the chain is asked", async () => {
+    const setup = now();
+    const [to, other] = [await setup.recipient(), await setup.recipient()];
+    const { pool } = setup.database;
+    let transferId = "";
+    await setup.runToEnd(setup.engine(), [await setup.orderTokens(await setup.recipient())]);
+    await lose(async (engine, database) => {
+      transferId = await order(setup, "taken-6", to, database);
+      await engine.round();
+    });
+    const chain = setup.chain(undefined, { maxFeeGwei: 0 });
+    const displaced = await setup.orderTokens(other);
+    await setup.engine({ chain, guard: setup.guard({ folder: elsewhere }) }).round();
+    await changeTimeline();
+    await setup.anvil.mine(1);
+    await setup.engine().round();
+    const found = await findForeignNonces(pool, setup.chain());
+    await setup.anvil.mine(FINAL_AFTER);
+    await setup.engine().round();
+    expect((await setup.merchant.history(displaced)).map(({ state }) => state)).toEqual(["displaced"]);
+    const stop = await pool.query("SELECT halted_at FROM wallet WHERE chain = 'ethereum'");
+    const meant = { stoppedAt: stop.rows[0].halted_at, adopts: true };
+    await expect(inTransaction(pool, (client) => resumeSigning(client, found, meant))).rejects.toThrow(/resume again/);
+    expect(await resume({ adopts: true })).toMatchObject({ adoptedPayments: 1, remadeTransfers: [transferId] });
+    await setup.runToEnd(setup.engine(), [displaced]);
+    expect(await order(setup, "taken-6", to)).toBe(transferId);
+    expect([await paymentsTo(setup, to), await paymentsTo(setup, other)]).toEqual([[UNITS], [UNITS]]);
     await expectSoundBooks(setup.database);
   });
 });

@@ -25,14 +25,20 @@ export const LOST_PAYOUTS: readonly PlantedBug[] = [
   },
   {
     name: "a displaced nonce is judged by a second resume again",
-    edits: [
-      payouts(
-        "adopt-payments.ts",
-        "l.hash = p.final_hash AND l.resolved_at IS NOT NULL)",
-        "l.hash = p.final_hash AND l.resolved_at IS NULL)",
-      ),
-    ],
+    edits: [payouts("adopt-payments.ts", "ELSE l.resolved_at IS NULL END", "ELSE ${IS_OPEN} END")],
     noticedBy: test("lost-conflicts", "is not taken for the payment of another one"),
+  },
+  {
+    name: "a lost payment is passed over where the payout that it displaced has ended otherwise",
+    edits: [
+      payouts("adopt-payments.ts", "ELSE l.resolved_at IS NULL END", "ELSE l.resolved_at IS NULL AND ${IS_OPEN} END"),
+    ],
+    noticedBy: test("lost-conflicts", "is made again where the other one was rejected"),
+  },
+  {
+    name: "a payout that is displaced while the chain is asked is not looked at",
+    edits: [payouts("resume-wallet.ts", "  await requireSameDisplaced(client, found);\n", "")],
+    noticedBy: test("lost-conflicts", "is not passed over where the nonce is used up"),
   },
   {
     name: "a reverted transaction in the place of a displaced payout counts as its payment",
