@@ -30,13 +30,18 @@ type Mailing = {
   /** Keeps that a reader has had it. */
   readonly note: (readerId: string) => Promise<unknown>;
   readonly send: (reader: MailReader) => Promise<void>;
+  readonly mayGoOn: () => boolean;
 };
 
-/** Sends a mail to each reader who has not had it. A failure stops no other mail; the first error is thrown at the end. */
-export async function mailEach({ readers, mailed, note, send }: Mailing): Promise<void> {
+/**
+ * Sends a mail to each reader who has not had it. A failure stops no other mail; the errors are thrown at the end. False: it might not go on,
+ * and readers are left.
+ */
+export async function mailEach({ readers, mailed, note, send, mayGoOn }: Mailing): Promise<boolean> {
   const failures: unknown[] = [];
   for (const reader of readers) {
     if (mailed.includes(reader.id)) continue;
+    if (!mayGoOn()) return false;
     try {
       await send(reader);
       await note(reader.id);
@@ -44,5 +49,7 @@ export async function mailEach({ readers, mailed, note, send }: Mailing): Promis
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw failures[0];
+  if (failures.length > 1) throw new AggregateError(failures, `${failures.length} readers did not get a mail`);
+  if (failures.length === 1) throw failures[0];
+  return true;
 }

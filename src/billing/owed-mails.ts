@@ -11,6 +11,8 @@ export const MAX_ATTEMPTS = 19;
 const UNSURE_COUNTS = 4;
 /** How many mails a claim takes. */
 export const MAILS_PER_CLAIM = 20;
+/** How long mails of a claim are sent: less than its five minutes, behind which another process sends them. */
+const SENT_WITHIN_MS = 240_000;
 
 /** A claim lasts for a while that doubles up to six hours, by the number of former attempts; after the last attempt there is none. */
 export function claimUntil(attempts: string): string {
@@ -32,21 +34,30 @@ export type OwedMails<Owed> = {
   readonly idOf: (owed: Owed) => string;
 };
 
-/** Sends the mails that are owed. `send` throws where it could not: the mail is tried again later. */
+/**
+ * Sends a mail to its readers. False: it has stopped because `mayGoOn` gave false, and a later claim sends the rest. Errors: it could not be
+ * sent, and is tried again later.
+ */
+export type SendOwed<Owed> = (owed: Owed, mayGoOn: () => boolean) => Promise<boolean>;
+
+/** Sends the mails that are owed. */
 export async function sendOwedMails<Owed extends object>(
   pool: Pool,
   { claim, sent: markSent, unsure, idOf }: OwedMails<Owed>,
-  send: (owed: Owed) => Promise<void>,
+  send: SendOwed<Owed>,
   signal?: AbortSignal,
 ): Promise<{ sent: number; failures: readonly unknown[] }> {
   const look = createLook(pool, { share: 1, ...(signal && { signal }) });
   const failures: unknown[] = [];
   let sent = 0;
   for (;;) {
+    const until = performance.now() + SENT_WITHIN_MS;
+    const mayGoOn = (): boolean => signal?.aborted !== true && performance.now() < until;
     const claimed = await look<Owed>(claim);
     for (const owed of claimed) {
+      if (!mayGoOn()) return { sent, failures };
       try {
-        await send(owed);
+        if (!(await send(owed, mayGoOn))) return { sent, failures };
         await pool.query(markSent, [idOf(owed)]);
         sent += 1;
       } catch (error) {
@@ -64,6 +75,7 @@ const NEVER_CONNECTED = /^Connection timeout|^Greeting never received/;
 
 /** Whether the mail server may have taken the mail: the connection was made, and ended without its answer. */
 function mayHaveSent(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(mayHaveSent);
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error)) return false;
   const { code, syscall, responseCode } = cause as { code?: unknown; syscall?: unknown; responseCode?: unknown };

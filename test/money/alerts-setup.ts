@@ -23,7 +23,7 @@ const EVERYTHING: WrittenAlertSettings = {
   mailTypes: ["key.budget_reached", "member.budget_reached", "usage.daily", "top_up.succeeded"],
   webhookTypes: ["balance.low", "key.budget_reached", "member.budget_reached", "usage.daily", "top_up.succeeded"],
 };
-const PLACES = {
+export const PLACES = {
   alerts: "https://saldo.example/alerts",
   keys: "https://saldo.example/keys",
   members: "https://saldo.example/members",

@@ -1,11 +1,14 @@
 // The alert of a budget that is used up: a request was refused because what is left of it is too little. It comes once in a period.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { MailAudience } from "../../src/billing/mail-readers.ts";
 import { decideAlerts } from "../../src/billing/alerts/decide-alerts.ts";
+import { alertTick } from "../../src/billing/jobs/alerts.ts";
 import { emailOfPerson, mailReadersOf } from "../../src/identity/members/mail-readers.ts";
+import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { AlertSetup, RUPIAH } from "./alerts-setup.ts";
+import { AlertSetup, PLACES, RUPIAH } from "./alerts-setup.ts";
 
 describe.each(testBackends())("a budget on the %s database", (backend) => {
   let setup: AlertSetup;
@@ -147,6 +150,12 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
   });
 
   describe("by mail", () => {
+    const readersHere = () => ({
+      readersOf: (account: string, audience: MailAudience) => mailReadersOf(setup.money.pool, account, audience),
+      emailOf: (personId: string) => emailOfPerson(setup.money.pool, personId),
+    });
+    const { signal } = new AbortController();
+    const DUE = "UPDATE alert_event SET mail_at = clock_timestamp() WHERE mail_at IS NOT NULL";
     const person = (facts: { id: string; accountId: string | null }) => `
       INSERT INTO auth.person (id, email, email_verified, name, account_id)
       VALUES ('${facts.id}', '${facts.id}@test.example', true, 'N', ${facts.accountId === null ? "NULL" : `'${facts.accountId}'`});`;
@@ -166,10 +175,7 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
          ${roles.map((role) => `${person({ id: people[role], accountId: null })} INSERT INTO account_member (account_id, person_id, role) VALUES ('${accountId}', '${people[role]}', '${role}');`).join("\n")}`,
       );
       const names = new Map([...Object.entries(people).map(([role, id]) => [id, role] as const), [holder, "holder"]]);
-      const worker = setup.worker("en", {
-        readersOf: (account, audience) => mailReadersOf(setup.money.pool, account, audience),
-        emailOf: (personId) => emailOfPerson(setup.money.pool, personId),
-      });
+      const worker = setup.worker("en", readersHere());
       const readers = () => worker.mails.flatMap(({ to }) => names.get(to.split("@")[0] ?? "") ?? []).toSorted();
       return { accountId, people, worker, readers, mailTo: (id: string) => worker.to(id)[0] };
     }
@@ -219,10 +225,50 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
       expect(readers()).toEqual(["holder", "owner"]);
       worker.failTo(null);
       worker.mails.length = 0;
-      await setup.money.asOwner("UPDATE alert_event SET mail_at = clock_timestamp() WHERE mail_at IS NOT NULL");
+      await setup.money.asOwner(DUE);
       await worker.look();
       await worker.look();
       expect(readers()).toEqual(["owner"]);
+    });
+
+    it("goes to no reader when another process may have taken it over, and to the others by a later claim", async () => {
+      const { accountId } = await team();
+      await setup.spend(accountId, await setup.key(accountId, 10n, "total"), 10);
+      const mails: string[] = [];
+      const mailer = {
+        send: ({ to }: { to: string }) => {
+          mails.push(to);
+          vi.advanceTimersByTime(130_000); // a slow mail server
+          return Promise.resolve();
+        },
+      };
+      const { run } = alertTick({ pool: setup.money.pool, mailer, ...readersHere(), places: () => PLACES });
+      vi.useFakeTimers({ toFake: ["performance"] });
+      try {
+        await run(signal);
+        expect(mails).toHaveLength(2);
+        await setup.money.asOwner(DUE);
+        await run(signal);
+      } finally {
+        vi.useRealTimers();
+      }
+      expect(new Set(mails).size).toBe(3);
+      expect(mails).toHaveLength(3);
+    });
+
+    it("counts as perhaps sent where that is so of any reader", async () => {
+      const { accountId } = await team();
+      await setup.spend(accountId, await setup.key(accountId, 10n, "total"), 10);
+      const causes = [{ responseCode: 550 }, { code: "ETIMEDOUT" }, { responseCode: 550 }];
+      const mailer = {
+        send: () => Promise.reject(new UpstreamBusy(1, { cause: Object.assign(new Error("failed"), causes.shift()) })),
+      };
+      const { run } = alertTick({ pool: setup.money.pool, mailer, ...readersHere(), places: () => PLACES });
+      await expect(run(signal)).rejects.toThrow("could not be sent");
+      const { rows } = await setup.money.pool.query("SELECT mail_attempts FROM alert_event WHERE account_id = $1", [
+        accountId,
+      ]);
+      expect(rows).toEqual([{ mail_attempts: 4 }]);
     });
   });
 });

@@ -8,7 +8,7 @@ import { alertMail, type AlertPlaces, audienceOf } from "../alerts/alert-mails.t
 import { ALERT_MAILS, noteAlertMailed, type OwedAlert } from "../alerts/alert-store.ts";
 import { decideAlerts } from "../alerts/decide-alerts.ts";
 import { mailEach, type ReadersOf } from "../mail-readers.ts";
-import { sendOwedMails } from "../owed-mails.ts";
+import { type SendOwed, sendOwedMails } from "../owed-mails.ts";
 
 const MINUTE_MS = 60_000;
 const POST_MS = 1_000;
@@ -25,9 +25,10 @@ export type AlertWork = {
 
 /** Makes the alerts that are due once a minute, and sends the mails that are owed. */
 export function alertTick({ pool, mailer, readersOf, emailOf, places }: AlertWork): Tick {
-  const send = async (alert: OwedAlert): Promise<void> => {
+  const send: SendOwed<OwedAlert> = async (alert, mayGoOn) => {
     const member = alert.type === "member.budget_reached" ? await emailOf(alert.data.personId) : null;
-    await mailEach({
+    return mailEach({
+      mayGoOn,
       readers: await readersOf(alert.accountId, audienceOf(alert)),
       mailed: alert.mailedPeople,
       note: (readerId) => noteAlertMailed(pool, alert.id, readerId),

@@ -11,7 +11,7 @@ import {
 } from "../auto-top-ups/notices.ts";
 import { noteMissedOutcomes } from "../auto-top-ups/store.ts";
 import { mailEach, MONEY_READERS, type ReadersOf } from "../mail-readers.ts";
-import { sendOwedMails } from "../owed-mails.ts";
+import { type SendOwed, sendOwedMails } from "../owed-mails.ts";
 
 /** A low balance is seen within this time. */
 const CHARGE_MS = 5_000;
@@ -42,8 +42,9 @@ export type AutoTopUpMailWork = {
 
 /** Sends the mails that automatic top-ups owe. */
 export function autoTopUpMailTick({ pool, mailer, readersOf, url }: AutoTopUpMailWork): Tick {
-  const send = async (notice: AutoTopUpNotice): Promise<void> =>
+  const send: SendOwed<AutoTopUpNotice> = async (notice, mayGoOn) =>
     mailEach({
+      mayGoOn,
       readers: await readersOf(notice.accountId, MONEY_READERS),
       mailed: notice.mailedPeople,
       note: (readerId) => noteAutoTopUpMailed(pool, notice.id, readerId),

@@ -8,7 +8,7 @@ import {
   noteLowBalanceMailed,
 } from "../low-balance-alert.ts";
 import { mailEach, MONEY_READERS, type ReadersOf } from "../mail-readers.ts";
-import { sendOwedMails } from "../owed-mails.ts";
+import { type SendOwed, sendOwedMails } from "../owed-mails.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Language } from "../../kernel/preferred-language.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
@@ -26,8 +26,9 @@ export type LowBalanceWork = {
 
 /** Looks at every balance with an alert once a minute and sends the mails that are owed. */
 export function lowBalanceTick({ pool, mailer, readersOf, topUpUrl }: LowBalanceWork): Tick {
-  const send = async (notice: LowBalanceNotice): Promise<void> =>
+  const send: SendOwed<LowBalanceNotice> = async (notice, mayGoOn) =>
     mailEach({
+      mayGoOn,
       readers: await readersOf(notice.accountId, MONEY_READERS),
       mailed: notice.mailedPeople,
       note: (readerId) => noteLowBalanceMailed(pool, notice.accountId, readerId),

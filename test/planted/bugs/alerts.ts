@@ -117,6 +117,11 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
     noticedBy: usedUp("a member's is read by owners, admins and the member"),
   },
   {
+    name: "mails of a claim go out behind its end",
+    edits: [source("billing/mail-readers.ts", "if (!mayGoOn()) return false;", "mayGoOn();")],
+    noticedBy: usedUp("goes to no reader when another process"),
+  },
+  {
     name: "a mail that failed for one reader goes to all of them again",
     edits: [
       source("billing/mail-readers.ts", "if (mailed.includes(reader.id)) continue;", "mailed.includes(reader.id);"),
