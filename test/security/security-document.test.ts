@@ -70,6 +70,7 @@ describe("cryptography", () => {
       "src/app/observability/traces.ts",
       "src/callbacks/deliver-callbacks.ts",
       "src/database/schema/apply.ts",
+      "src/database/schema/migration-lock.ts",
       "src/database/transactions.ts",
       "src/gateway/metering/estimate.ts",
     ]);
@@ -100,6 +101,7 @@ describe("dangerous functions", () => {
       "src/database/schema/apply.ts",
       "src/database/schema/concurrent-index.ts",
       "src/database/schema/function-files.ts",
+      "src/database/schema/migration-lock.ts",
       "src/database/serving-settings.ts",
       "src/database/throttled-reader.ts",
       "src/identity/people-store.ts",
