@@ -45,8 +45,11 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel, sor
           sort.order,
           columns.map(({ key }) => key),
         );
+  // Rows that do not open and heads that do not sort leave nothing to focus, and what scrolls has to be reached by keys.
+  const focusable =
+    onOpen === undefined && sort === undefined ? { role: "group", "aria-label": label, tabIndex: 0 } : {};
   return (
-    <div className="relative overflow-x-auto">
+    <div className="relative overflow-x-auto" {...focusable}>
       <table className="w-full border-collapse text-left">
         <caption className="sr-only">{label}</caption>
         <thead>
