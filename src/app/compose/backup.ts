@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/config.ts";
+import { MissingBase } from "./missing-base.ts";
 import { addGauges, type OptionalSeries } from "../observability/metrics.ts";
 import { type FolderState, readFolderState } from "../../database/backup/folder-state.ts";
 import { type BackupKey, backupKeys } from "../../database/backup/sealed-file.ts";
@@ -62,6 +63,7 @@ export function receiveLog({ config, logger }: ReceivingOptions): Receiving | nu
   let durableAtMs = Date.now();
   let isFailing = false;
   const folder = watchFolder(root, keys, stopping.signal);
+  const base = new MissingBase();
   const onDurable = (): void => {
     durableAtMs = Date.now();
     if (isFailing) logger.info({ event: "backup.log.received" }, "the log of the database is received again");
@@ -70,9 +72,12 @@ export function receiveLog({ config, logger }: ReceivingOptions): Receiving | nu
   const onEvent = (event: ReceiverEvent): void => {
     if (event === "slot_lost")
       logger.error({ event: "backup.slot.lost" }, "the database has removed log that SALDO_BACKUP_DIR does not have");
-    if (event === "base_missing")
+    if (event === "base_missing") {
+      base.begin();
       logger.info({ event: "backup.base.started" }, "a base backup is taken: SALDO_BACKUP_DIR has none for this log");
+    }
     if (event === "base_taken") {
+      base.end();
       logger.info({ event: "backup.base.taken" }, "the base backup is taken");
       folder.look();
     }
@@ -86,6 +91,7 @@ export function receiveLog({ config, logger }: ReceivingOptions): Receiving | nu
         const callbacks = { onDurable, onEvent, onHistory: folder.onHistory };
         await receiveWal({ login, root, keys, isSynchronous, secretsKey, ...callbacks }, stopping.signal);
       } catch (err) {
+        base.fail();
         if (!isFailing) logger.error({ event: "backup.log.failed", err }, "the log of the database is not received");
         isFailing = true;
       }
@@ -94,7 +100,7 @@ export function receiveLog({ config, logger }: ReceivingOptions): Receiving | nu
   })();
   return {
     ageSeconds: () => (Date.now() - durableAtMs) / 1_000,
-    folder: folder.last,
+    folder: () => withBase(folder.last(), base),
     async stop() {
       stopping.abort();
       await receiving;
@@ -129,6 +135,11 @@ function watchFolder(root: string, keys: readonly BackupKey[], signal: AbortSign
   };
 }
 
+/** While the first base backup is taken, its age is that of its beginning, and nothing is to be verified. */
+function withBase(seen: FolderState | null, base: MissingBase): FolderState | null {
+  return seen === null ? null : { ...seen, baseAt: seen.baseAt ?? base.begunAt() };
+}
+
 const FOLDER_GAUGES: OptionalSeries<{ readonly seen: FolderState | null }> = {
   // Without a base backup the log is worth nothing, which no age would show.
   base_age_seconds: [
@@ -136,8 +147,9 @@ const FOLDER_GAUGES: OptionalSeries<{ readonly seen: FolderState | null }> = {
     ({ seen }) => (seen === null ? null : ageOf(seen.baseAt)),
   ],
   verified_age_seconds: [
-    "Age of the last `saldo backup verify` that found nothing; of the oldest base backup where there was none",
-    ({ seen }) => (seen === null ? null : ageOf(seen.verifiedAt)),
+    "Age of the last `saldo backup verify` that found nothing; of the first base backup ever where there was none",
+    // Without a base backup there is nothing to verify, and its own age alarms.
+    ({ seen }) => (seen === null || seen.verifiedAt === null ? null : ageOf(seen.verifiedAt)),
   ],
   disk_free_share: ["Free share of the disk of SALDO_BACKUP_DIR", ({ seen }) => seen?.diskFreeShare ?? null],
 };

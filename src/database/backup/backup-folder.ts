@@ -1,6 +1,7 @@
 // The files of a backup folder. Each history of the books has a folder of its own, so backups and logs of different histories are never mixed:
 //
 //   verified.sealed                           when the folder was last verified
+//   first-base.sealed                         of when the first base backup was, which may be removed since
 //   SYSTEM-TIMELINE/history.sealed            the history file of the timeline, where it is not the first
 //   SYSTEM-TIMELINE/secrets-key.sealed        the master key that is beside the cluster, as it was last
 //   SYSTEM-TIMELINE/base-TIME/{about,base.tar,manifest}.sealed
@@ -45,6 +46,11 @@ export function sealedFile(root: string, ...parts: readonly string[]): SealedFil
   return { path: `${join(root, ...parts)}${SEALED}`, name: parts.join("/") };
 }
 
+/** The folders of histories, by their names. */
+export async function listHistoryFolders(root: string): Promise<string[]> {
+  return (await namesIn(root)).filter((name) => HISTORY_FOLDER.test(name));
+}
+
 /** The timelines of this system, by their numbers: the file with the history of each. */
 export async function listTimelines(root: string, system: string): Promise<Map<number, SealedFile>> {
   const found = new Map<number, SealedFile>();
@@ -68,7 +74,7 @@ export type Backups = { readonly backups: readonly BaseBackup[]; readonly unread
 export async function listBackups(root: string, keys: readonly BackupKey[]): Promise<Backups> {
   const backups: BaseBackup[] = [];
   const unreadable = new Map<string, string>();
-  for (const folder of (await namesIn(root)).filter((name) => HISTORY_FOLDER.test(name))) {
+  for (const folder of await listHistoryFolders(root)) {
     for (const base of (await namesIn(join(root, folder))).filter((name) => BASE_FOLDER.test(name))) {
       const name = `${folder}/${base}`;
       try {

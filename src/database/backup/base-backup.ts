@@ -1,7 +1,7 @@
 // A base backup of a running server: its data folder as an archive, by the replication protocol. The archive is encrypted before it touches a
 // disk, and compared with the server's manifest while it passes. It contains the part of the log that makes it consistent.
 
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
@@ -19,6 +19,8 @@ import {
   writeSealed,
   writeSecretsKey,
 } from "./backup-folder.ts";
+import { writeFirstBase } from "./folder-state.ts";
+import { removeLeftDrafts } from "./left-drafts.ts";
 import { FilesSeen, readManifest } from "./manifest.ts";
 import { connectReplication, ReplicationCommand } from "./replication-command.ts";
 import { type BackupKey, SealedWriter } from "./sealed-file.ts";
@@ -29,8 +31,6 @@ const COMMAND = `BASE_BACKUP (LABEL 'saldo', CHECKPOINT 'fast', WAL true, MANIFE
 const NOW = `SELECT clock_timestamp() AS at, pg_current_wal_insert_lsn()::text AS lsn, current_setting('server_version') AS version`;
 /** How often time and position of the server are noted. `until` is at most so much too early. */
 const NOTE_EVERY_MS = 200;
-const DRAFT = /^base-.*\.draft$/;
-const LEFT_AFTER_MS = 3_600_000;
 /** What the messages of a base backup begin with. */
 const MESSAGE = { archive: "n", manifest: "m", data: "d" } as const;
 
@@ -55,7 +55,7 @@ export async function takeBaseBackup(
     const name = `base-${new Date().toISOString().replace(/[-:.]/g, "")}`;
     const draft = join(root, folder, `${name}.draft`);
     await makeFolder(join(root, folder));
-    await removeLeftDrafts(join(root, folder));
+    await removeLeftDrafts(root);
     await makeFolder(draft);
     try {
       const file = (part: string) => ({ ...sealedFile(root, folder, name, part), path: sealedFile(draft, part).path });
@@ -83,22 +83,13 @@ export async function takeBaseBackup(
       const path = join(root, folder, name);
       await rename(draft, path);
       await syncFolder(join(root, folder));
+      await writeFirstBase(root, keys, new Date(until));
       return { facts, path, name: `${folder}/${name}`, bytes };
     } catch (error) {
       await rm(draft, { recursive: true, force: true });
       throw error;
     }
   });
-}
-
-/** Removes what a backup has left that was killed. One that is being taken writes all the time. */
-async function removeLeftDrafts(folder: string): Promise<void> {
-  for (const name of (await readdir(folder)).filter((each) => DRAFT.test(each))) {
-    const draft = join(folder, name);
-    const files = [draft, ...(await readdir(draft)).map((file) => join(draft, file))];
-    const times = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
-    if (Math.max(...times) < Date.now() - LEFT_AFTER_MS) await rm(draft, { recursive: true, force: true });
-  }
 }
 
 /** Receives the archive into an encrypted file, and checks it against its manifest. */

@@ -14,8 +14,38 @@ const inBackup = (name: string, find: string, replace: string) => [
 ];
 const sealedFile = (find: string, replace: string) => ({ file: "src/database/backup/sealed-file.ts", find, replace });
 
+const pruning = (test: string) => ({ file: "test/database/backup-prune.test.ts", test });
+const ofMissing = (test: string) => ({ file: "test/app/missing-base.test.ts", test });
+const drafts = (test: string) => ({ file: "src/database/backup/left-drafts.test.ts", test });
+const inCompose = (name: string, find: string, replace: string) => [{ file: `src/app/compose/${name}`, find, replace }];
+
 /** Each with the test that must notice it. */
 export const BACKUP_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a folder that was never verified looks as young as its oldest base backup",
+    edits: inBackup("folder-state.ts", "(await readTime(root, FIRST_BASE, keys)) ??", ""),
+    noticedBy: pruning("removes the oldest base backups and their log"),
+  },
+  {
+    name: "a base backup of books that no service continues counts as the newest",
+    edits: inBackup("folder-state.ts", "ours.find((each) => isOnWay(each, way))", "ours.find(() => true)"),
+    noticedBy: pruning("keeps what leads to the books that went on from an older base backup"),
+  },
+  {
+    name: "a folder without a base backup alarms nobody",
+    edits: inCompose("backup.ts", "return at === null ? Infinity :", "return at === null ? 0 :"),
+    noticedBy: ofMissing("a folder without a base backup has the age +Inf, and nothing to verify"),
+  },
+  {
+    name: "base backups that fail one after the other alarm nobody",
+    edits: inCompose("missing-base.ts", "this.#hasFailed = true;", ""),
+    noticedBy: ofMissing("tries behind one that failed count as no base backup, until there is one"),
+  },
+  {
+    name: "a base backup that is being taken is removed by another one",
+    edits: inBackup("left-drafts.ts", "Math.max(...times)", "Math.min(...times)"),
+    noticedBy: drafts("a draft that was begun long ago and is still written to is kept"),
+  },
   {
     name: "commits do not wait for the base backup without which they cannot be restored",
     edits: inBackup("wal-receiver.ts", "if (options.isSynchronous === true) await base;", ""),
