@@ -20,7 +20,7 @@ import { type Command, UsageError } from "./command.ts";
 import { operatorHere } from "./operator-here.ts";
 
 /** What a data folder may have besides a cluster: what a process left there for the books. */
-const KEPT: ReadonlySet<string> = new Set(["owed", "payout-journal", OWN_KEY_FILE, OWN_PROOF_KEY_FILE]);
+const KEPT: ReadonlySet<string> = new Set(["owed", "payout-journal", "refused-pin", OWN_KEY_FILE, OWN_PROOF_KEY_FILE]);
 
 /** The commands that list what happened after the moment of the restored books: settlements, payouts. */
 const BEYOND = ["saldo recover report", "saldo payout status"] as const;

@@ -1,5 +1,8 @@
 // What every signer has to do, whatever has its key: tried with the key in the process, on a real token, and with fakes of two key services.
 
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Hex } from "viem";
 import { keccak256 } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -10,6 +13,7 @@ import { serviceAccountToken } from "../../src/merchant/chains/signers/google-to
 import { createLocalSigner } from "../../src/merchant/chains/signers/local-signer.ts";
 import { createPkcs11Signer, type Pkcs11Settings } from "../../src/merchant/chains/signers/pkcs11-signer.ts";
 import { type Signer, SignerFailure, WrongSigner } from "../../src/merchant/chains/signers/signer.ts";
+import { RefusedPin } from "../../src/merchant/chains/signers/refused-pin.ts";
 import { TokenAccess } from "../../src/merchant/chains/signers/token-access.ts";
 import { WalletSigner } from "../../src/merchant/chains/signers/wallet-signer.ts";
 import { type Behaviour, FakeAwsKms, FakeGoogleKms, type FakeKeyService } from "../chains/fake-key-services.ts";
@@ -193,6 +197,34 @@ describe("a token", () => {
     await expect(wallet.sign(keccak256("0x01"))).rejects.toThrow(/refuses the PIN \(CKR_PIN_INCORRECT\)/);
     await expect(wallet.sign(keccak256("0x01"))).rejects.toThrow(/tried again by the next start/);
     await expect(wallet.check()).rejects.toThrow(/tried again by the next start/);
+  });
+
+  it("that has refused a PIN is not asked with it by a later start, and is with another one", async (context) => {
+    const { settings } = tokenOf(context, opened);
+    const folder = await mkdtemp(join(tmpdir(), "saldo-refused-"));
+    const [tool, tries, file] = [join(folder, "tool"), join(folder, "tries"), join(folder, "data", "refused-pin")];
+    const lines = ["#!/bin/sh", `case "$*" in *--login*) echo try >> ${tries} ;; esac`, `exec ${settings.tool} "$@"`];
+    await writeFile(tool, `${lines.join("\n")}\n`, { mode: 0o755 });
+    /** A process of its own, as after a crash. */
+    const start = (pin: string) => {
+      const { module, token } = settings;
+      const access = new TokenAccess(new RefusedPin(file, { module, token, pin }));
+      return createPkcs11Signer({ ...settings, tool, pin }, access).sign(keccak256("0x01"), never);
+    };
+    const tried = async () => (await readFile(tries, "utf8")).split("\n").length - 1;
+    await expect(start("0000000")).rejects.toThrow(/refuses the PIN \(CKR_PIN_INCORRECT\)/);
+    for (let again = 0; again < 3; again += 1)
+      await expect(start("0000000")).rejects.toThrow(`has refused this PIN (CKR_PIN_INCORRECT); it is not tried again`);
+    expect(await tried()).toBe(1);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, "utf8")).not.toContain("0000000");
+    expect(await start(settings.pin)).toMatchObject({ r: expect.anything() as unknown });
+    // Who gives the token this PIN after all removes the file.
+    await rm(file);
+    await expect(start("0000000")).rejects.toThrow("refuses the PIN");
+    expect(await tried()).toBe(3);
+    expect(await start(settings.pin)).toMatchObject({ r: expect.anything() as unknown });
+    await rm(folder, { recursive: true });
   });
 
   it.for<[what: string, more: Partial<Pkcs11Settings>]>([

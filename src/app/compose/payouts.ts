@@ -60,7 +60,7 @@ export type Payouts = {
 export async function createPayouts(options: {
   config: Pick<
     Config,
-    "chains" | "signers" | "variable" | "programEnvironment" | "payoutJournalDir" | "requireSyncStandby"
+    "chains" | "signers" | "variable" | "programEnvironment" | "dataDir" | "payoutJournalDir" | "requireSyncStandby"
   >;
   database: Database;
   logger: Pick<EventLogger, "error" | "warn">;
@@ -121,7 +121,7 @@ export async function createPayouts(options: {
 
 /** The chains of production that are configured. viem is loaded only where there is one. Errors: ConfigError. */
 export async function createRealChains(
-  config: Pick<Config, "chains" | "signers" | "variable" | "programEnvironment">,
+  config: Pick<Config, "chains" | "signers" | "variable" | "programEnvironment" | "dataDir">,
 ): Promise<{ network: Network; chain: PayoutChain; pays: boolean; policy: PayoutPolicy; floors: Floors }[]> {
   const { chains, variable } = config;
   if (chains.length === 0) return [];

@@ -1,5 +1,6 @@
 // The signers of wallets whose keys are outside this process, from the configuration.
 
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { ChainSigner } from "../config/signers.ts";
 import type { OutsideSigner } from "../../merchant/chains/evm/wallet.ts";
@@ -13,12 +14,16 @@ const METADATA_URL = "http://metadata.google.internal";
 /** How long a signer that failed is left alone. A round of payouts comes every four seconds. */
 const PAUSE_MS = 3_000;
 
+/** In the data folder: a PIN that the token has refused, which no start tries again. */
+export const REFUSED_PIN_FILE = "refused-pin";
+
 type Settings = Pick<Config, "signers" | "variable" | "programEnvironment">;
 
 /** Makes the signer of a chain's wallet. Errors: credentials that cannot be ones. */
-export function outsideSigner(chain: ChainSigner, settings: Settings): OutsideSigner {
+export function outsideSigner(chain: ChainSigner, settings: Settings & Pick<Config, "dataDir">): OutsideSigner {
+  const refusedPinFile = join(settings.dataDir, REFUSED_PIN_FILE);
   return {
-    signer: signerOf(chain, settings),
+    signer: signerOf(chain, settings, { refusedPinFile }),
     pace: { timeoutMs: settings.signers.timeoutMs, pauseMs: PAUSE_MS },
   };
 }
@@ -40,10 +45,21 @@ export async function askSigners({
   );
 }
 
-function signerOf({ kind, key }: ChainSigner, { signers, variable, programEnvironment }: Settings): Signer {
+/** Without `refusedPinFile` the signer is asked for its address alone, which needs no PIN. */
+function signerOf(
+  { kind, key }: ChainSigner,
+  { signers, variable, programEnvironment }: Settings,
+  refused: { readonly refusedPinFile?: string } = {},
+): Signer {
   if (kind === "pkcs11") {
     const pin = variable("SALDO_PKCS11_PIN") ?? "";
-    return createPkcs11Signer({ ...signers.pkcs11, keyId: key, pin, environment: programEnvironment() });
+    return createPkcs11Signer({
+      ...signers.pkcs11,
+      ...refused,
+      keyId: key,
+      pin,
+      environment: programEnvironment(),
+    });
   }
   if (kind === "aws-kms") {
     const credentials = {

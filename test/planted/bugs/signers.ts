@@ -100,8 +100,13 @@ export const SIGNERS: readonly PlantedBug[] = [
     noticedBy: contract("that refuses the PIN is not asked again"),
   },
   {
+    name: "each start tries the PIN that the token has refused",
+    edits: [signers("token-access.ts", "this.#refusal ??= await this.#refusedBefore();", "")],
+    noticedBy: contract("that has refused a PIN is not asked with it by a later start"),
+  },
+  {
     name: "each chain tries the PIN that a token has refused to another",
-    edits: [signers("token-access.ts", "shared.get(name) ?? new TokenAccess()", "new TokenAccess()")],
+    edits: [signers("token-access.ts", "shared.get(name) ?? new TokenAccess(refused)", "new TokenAccess(refused)")],
     noticedBy: { file: "test/app/signers.test.ts", test: "tries a wrong PIN once, however many chains" },
   },
   {

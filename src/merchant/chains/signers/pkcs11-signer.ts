@@ -16,6 +16,8 @@ export type Pkcs11Settings = {
   /** The id of the key pair (CKA_ID), in hexadecimal digits. By a label, `pkcs11-tool` signs with whatever key comes first. */
   readonly keyId: string;
   readonly pin: string;
+  /** Where a refused PIN is remembered for later starts. Left out: nowhere. */
+  readonly refusedPinFile?: string;
   /** The environment of the program, in which the library finds its own settings. It has no secret of Saldo. */
   readonly environment: Readonly<Record<string, string>>;
 };
