@@ -1,4 +1,4 @@
-// The metrics of a backup folder while its first base backup is taken: a large one takes hours, and alarms nobody.
+// The metrics of a backup folder while its first base backup is taken: a large one takes hours, which is no alarm.
 
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";

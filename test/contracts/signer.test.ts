@@ -219,7 +219,7 @@ describe("a token", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readFile(file, "utf8")).not.toContain("0000000");
     expect(await start(settings.pin)).toMatchObject({ r: expect.anything() as unknown });
-    // Who gives the token this PIN after all removes the file.
+    // An operator who gives the token this PIN after all removes the file.
     await rm(file);
     await expect(start("0000000")).rejects.toThrow("refuses the PIN");
     expect(await tried()).toBe(3);

@@ -32,12 +32,12 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
     noticedBy: pruning("keeps what leads to the books that went on from an older base backup"),
   },
   {
-    name: "a folder without a base backup alarms nobody",
+    name: "a folder without a base backup raises no alarm",
     edits: inCompose("backup.ts", "return at === null ? Infinity :", "return at === null ? 0 :"),
     noticedBy: ofMissing("a folder without a base backup has the age +Inf, and nothing to verify"),
   },
   {
-    name: "base backups that fail one after the other alarm nobody",
+    name: "base backups that fail one after the other raise no alarm",
     edits: inCompose("missing-base.ts", "this.#hasFailed = true;", ""),
     noticedBy: ofMissing("tries behind one that failed count as no base backup, until there is one"),
   },
