@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { chooseSeed } from "../money/random.ts";
-import { IS_LONG } from "../setup/long-tests.ts";
 import { schedule, type FaultKind } from "./schedule.ts";
 import { reportText } from "./report.ts";
 import { runSoak } from "./soak.ts";
@@ -25,7 +24,7 @@ it("reports no violation in a short time", async () => {
   const progress: string[] = [];
   const report = await runSoak({
     seed,
-    durationMs: IS_LONG ? 25_000 : 14_000,
+    durationMs: 25_000,
     kinds: QUICK_KINDS,
     quietMs: 1_000,
     clients: 16,
