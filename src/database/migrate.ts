@@ -3,7 +3,7 @@
 import type { ClientConfig } from "pg";
 import { withClient } from "./connections.ts";
 import { type SchemaCode, schemaCode } from "./migrations/migrations.ts";
-import type { Patience } from "./schema/apply.ts";
+import type { Patience } from "./schema/patience.ts";
 import type { Turn } from "./schema/migration-lock.ts";
 import { readFunctionFiles } from "./schema/function-files.ts";
 import { readOwnerRights } from "./schema/owner-rights.ts";

@@ -136,7 +136,7 @@ describe("an archive", () => {
   it("restores records of before that new rows may not be like", async () => {
     // An id of a later time than its record, as machines with a wrong clock once wrote.
     await setup.money.asOwner(`ALTER TABLE usage_record DROP CONSTRAINT ${HAS_BEGUN}`);
-    await addRecord("usage_record", { at: `${OLDEST}-20 10:00Z`, settled: `${OLDEST}-20 05:00Z` });
+    await addRecord("usage_record", { at: `${OLDEST}-20 10:00Z`, settled: `${OLDEST}-18 05:00Z` });
     await setup.money.asOwner(
       `ALTER TABLE usage_record ADD CONSTRAINT ${HAS_BEGUN} CHECK (id_has_begun(request_id, settled_at)) NOT VALID`,
     );
@@ -148,7 +148,7 @@ describe("an archive", () => {
     expect(await setup.work((work) => restoreMonths(work, { folder: setup.folder }))).toHaveLength(1);
     expect(await setup.audit()).toEqual(found);
     await expect(
-      addRecord("usage_record", { at: `${OLDEST}-21 10:00Z`, settled: `${OLDEST}-21 05:00Z` }),
+      addRecord("usage_record", { at: `${OLDEST}-21 10:00Z`, settled: `${OLDEST}-19 05:00Z` }),
     ).rejects.toThrow(HAS_BEGUN);
   });
 

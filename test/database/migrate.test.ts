@@ -10,7 +10,7 @@ import { clientConfig, connectClient, withClient } from "../../src/database/conn
 import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { labelOf, type Migration, type SchemaCode, schemaCode } from "../../src/database/migrations/migrations.ts";
-import { PATIENCE } from "../../src/database/schema/apply.ts";
+import { PATIENCE } from "../../src/database/schema/patience.ts";
 import { type LockHolder, MIGRATION_LOCK } from "../../src/database/schema/migration-lock.ts";
 import { SERVING_SETTINGS } from "../../src/database/serving-settings.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";

@@ -186,8 +186,10 @@ describe("a gateway key", () => {
       });
       return [await call(each, key)];
     });
+    // Facts and counts of a model cost nothing, and are of models that the key may ask alone.
     const asksModel = ({ request, isFree }: Expectation): boolean =>
-      request !== undefined && "model" in request && isFree !== true;
+      request !== undefined &&
+      (code === "model_not_allowed" ? "model" in request || "id" in request : "model" in request && isFree !== true);
     const wanted = methodsOf("key").map((each) => [each.name, asksModel(expectationOf(each)) ? code : "reached"]);
     expect(walked).toEqual(wanted);
   });
@@ -207,7 +209,7 @@ describe("a gateway key", () => {
       "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'api_key' ORDER BY 1",
     );
     const known =
-      "account_id allowed_models allowed_networks budget budget_held budget_period budget_spent budget_start created_at digest " +
+      "account_id allowed_models allowed_networks budget budget_held budget_period budget_spent budget_start budget_used_up_at created_at digest " +
       "expires_at id is_member_playground is_playground last_four name person_id prefix rate_limit rate_limit_bound revoked_at " +
       "slot_counts slots token_counts token_limit token_times tokens_held";
     expect(rows.map(({ name }) => name).join(" ")).toBe(known);

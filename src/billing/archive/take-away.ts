@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import { LimitExceeded } from "../../kernel/errors.ts";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
-import { PATIENCE } from "../../database/schema/apply.ts";
+import { PATIENCE } from "../../database/schema/patience.ts";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
 import { addStep, attachedMonths, dateOf, sealBefore } from "./archive-store.ts";
 import { keepRecords, requireDroppable, requireTakeable } from "./takeable.ts";

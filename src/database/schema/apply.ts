@@ -12,14 +12,10 @@ import { applyBaseline } from "./baseline.ts";
 import { applyConcurrently } from "./concurrent-index.ts";
 import { applyFunctions, type FunctionFile } from "./function-files.ts";
 import { type Turn, withMigrationLock } from "./migration-lock.ts";
+import { PATIENCE, type Patience } from "./patience.ts";
 import { lackingOf, readSchemaState, type SchemaState } from "./schema-state.ts";
 
 const LOST_A_LOCK: ReadonlySet<string | undefined> = new Set([sqlStates.lockTimeout, sqlStates.deadlock]);
-
-/** How long a change waits for its locks, how often it tries, and the least pause between two tries. */
-export type Patience = { readonly lockTimeoutMs: number; readonly attempts: number; readonly pauseMs: number };
-/** Shorter than the 250 ms that statements of requests wait for a lock, so that none of them fails behind a change that waits. */
-export const PATIENCE: Patience = { lockTimeoutMs: 150, attempts: 200, pauseMs: 300 };
 
 /** What is applied where: the changes of the code, and its functions as they were read. */
 export type Work = {

@@ -31,7 +31,7 @@ export const SCHEMA_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a change waits for its lock longer than requests wait behind it",
-    edits: [database("schema/apply.ts", "lockTimeoutMs: 150", "lockTimeoutMs: 2_000")],
+    edits: [database("schema/patience.ts", "lockTimeoutMs: 150", "lockTimeoutMs: 2_000")],
     noticedBy: applied("wait for a lock for less time than requests do"),
   },
   {
