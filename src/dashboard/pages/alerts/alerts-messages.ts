@@ -86,7 +86,7 @@ export const ALERTS_MESSAGES = {
     "usage.daily": "Daily spend is reached",
     "top_up.succeeded": "Top-up succeeded",
     readers:
-      "Mails go to owners and admins of the account. Members with the billing role get those about balance, top-ups and daily spend. Each member gets those about the own keys and budget.",
+      "Mails go to owners and admins of the account. Members with the billing role get those about balance, top-ups and daily spend. Each member gets those about their own keys and budget.",
     ownMail: "see the balance threshold",
     save: "Save",
     saved: "Alerts saved",
