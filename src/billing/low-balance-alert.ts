@@ -6,7 +6,7 @@
 // was sent takes it back. The same statement makes the alert for the account's webhook (alerts/), which is not taken back.
 
 import type { Pool, PoolClient } from "pg";
-import { type RecordChange, UNRECORDED } from "../database/record-change.ts";
+import { type RecordChange, takeTurnAtSettings, UNRECORDED } from "../database/record-change.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { changedFacts, type Facts } from "../kernel/changed-facts.ts";
 import { DecimalError } from "../kernel/decimal.ts";
@@ -96,6 +96,7 @@ export function setLowBalanceAlert(
   record: RecordChange = UNRECORDED,
 ): Promise<LowBalanceAlert | null> {
   return withTransaction({ pool }, async (client) => {
+    await takeTurnAtSettings(client, accountId);
     const before = await readLowBalanceAlert(client, accountId);
     await (threshold === null ? client.query(REMOVE, [accountId]) : client.query(SET, [accountId, threshold]));
     const after = await readLowBalanceAlert(client, accountId);

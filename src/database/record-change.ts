@@ -11,3 +11,13 @@ export type RecordChange = (client: Pick<Pool | PoolClient, "query">, change: Ac
 
 /** No line: changes that are recorded elsewhere, or in no account. */
 export const UNRECORDED: RecordChange = () => Promise.resolve();
+
+const TAKE_TURN = "SELECT pg_advisory_xact_lock(hashtextextended('settings of ' || $1::text, 0))";
+
+/**
+ * Waits for the other changes of an account's settings, until this transaction ends: so the line of a change shows what it found. A lock of its
+ * rows would not do, where there is none yet.
+ */
+export async function takeTurnAtSettings(client: Pick<Pool | PoolClient, "query">, accountId: string): Promise<void> {
+  await client.query(TAKE_TURN, [accountId]);
+}

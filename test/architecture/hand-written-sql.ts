@@ -23,6 +23,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/pooler.ts",
     "database/purpose.ts",
     "database/reachability.ts",
+    "database/record-change.ts",
     "database/schema/adoption/adopt.ts",
     "database/schema/apply.ts",
     "database/schema/baseline.ts",

@@ -1,7 +1,7 @@
 // What an account is alerted of.
 
 import type { Pool } from "pg";
-import { type RecordChange, UNRECORDED } from "../../database/record-change.ts";
+import { type RecordChange, takeTurnAtSettings, UNRECORDED } from "../../database/record-change.ts";
 import { withTransaction } from "../../database/transactions.ts";
 import { changedFacts, type Facts } from "../../kernel/changed-facts.ts";
 import { DecimalError } from "../../kernel/decimal.ts";
@@ -34,6 +34,7 @@ export async function setAlertSettings(
     webhookTypes: [...new Set(written.webhookTypes)].toSorted(),
   };
   await withTransaction({ pool }, async (client) => {
+    await takeTurnAtSettings(client, accountId);
     const before = await selectAlertSettings(client, accountId);
     await writeAlertSettings(client, accountId, settings);
     await record(client, { subject: null, facts: changedFacts(factsOf(before), factsOf(settings)) });

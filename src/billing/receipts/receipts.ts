@@ -1,7 +1,7 @@
 // What other modules do with receipts: list them, show one, make its file, and name the buyer of those to come.
 
 import type { Pool } from "pg";
-import { type RecordChange, UNRECORDED } from "../../database/record-change.ts";
+import { type RecordChange, takeTurnAtSettings, UNRECORDED } from "../../database/record-change.ts";
 import { withTransaction } from "../../database/transactions.ts";
 import { changedFacts, type Facts } from "../../kernel/changed-facts.ts";
 import { NotFound } from "../../kernel/errors.ts";
@@ -65,6 +65,7 @@ export function setBuyer(
 ): Promise<Party> {
   const buyer = readParty(typed, "buyer");
   return withTransaction({ pool }, async (client) => {
+    await takeTurnAtSettings(client, accountId);
     const before = (await selectBuyer(client, accountId)) ?? NOBODY;
     await saveBuyer(client, accountId, buyer);
     await record(client, { subject: null, facts: changedFacts(factsOf(before), factsOf(buyer)) });

@@ -124,6 +124,34 @@ describe("the activity log", () => {
     expect(new Set(begun).size).toBe(amounts.length);
   });
 
+  test("has each of an account's settings with what it found, when several are set at the same time", async () => {
+    const { ownAccountId: accountId } = await team.newPerson();
+    const { pool } = team;
+    const numbers = [1n, 2n, 3n, 4n, 5n, 6n];
+    const none = { percents: [], mailTypes: [], webhookTypes: [] };
+    const settings: [fact: string, set: (number: bigint, record: RecordChange) => Promise<unknown>][] = [
+      ["threshold", (threshold, record) => setLowBalanceAlert(pool, { accountId, threshold }, record)],
+      [
+        "dailySpend",
+        (number, record) => setAlertSettings(pool, accountId, { ...none, dailySpend: `${number}` }, record),
+      ],
+      [
+        "buyerName",
+        (number, record) => setBuyer(pool, accountId, { name: `${number}`, address: "", npwp: "" }, record),
+      ],
+    ];
+    for (const [fact, set] of settings) {
+      const begun: (string | undefined)[] = [];
+      const record: RecordChange = async (_client, change) => void begun.push(change?.facts[`before.${fact}`]);
+      await Promise.all(numbers.map((number) => set(number, record)));
+      expect(
+        begun.filter((each) => each === undefined),
+        fact,
+      ).toHaveLength(1);
+      expect(new Set(begun).size, fact).toBe(numbers.length);
+    }
+  });
+
   test("has no change without its line: both are undone together", async () => {
     const { ownAccountId: accountId } = await team.newPerson();
     const fails: RecordChange = () => Promise.reject(new Error("the line cannot be written"));

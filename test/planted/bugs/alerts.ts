@@ -128,4 +128,14 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: usedUp("is sent again to those alone whose mail failed"),
   },
+  {
+    name: "changes of an account's settings at the same time all show what one of them found",
+    edits: [
+      { file: "src/database/record-change.ts", find: "await client.query(TAKE_TURN, [accountId]);", replace: "" },
+    ],
+    noticedBy: {
+      file: "test/identity/members/changes.test.ts",
+      test: "has each of an account's settings with what it found",
+    },
+  },
 ];
