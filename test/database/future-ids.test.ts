@@ -1,4 +1,4 @@
-// An id of a far future is refused by the database, also from its owner: no seal and no audit would reach it for as long.
+// The database refuses ids of a far future: no seal and no audit would cover their rows until that time has come.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DAY_MS } from "../../src/kernel/clock.ts";

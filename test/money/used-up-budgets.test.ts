@@ -191,7 +191,9 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
       await worker.look();
       expect(readers()).toEqual(["admin", "developer", "holder", "owner"]);
       const own = mailTo(people.developer);
-      expect(own?.subject).toBe("Saldo: your budget is used up / anggaran Anda habis");
+      expect(own?.subject).toBe(
+        "Saldo: your budget did not cover a request / anggaran Anda tidak cukup untuk sebuah permintaan",
+      );
       expect(own?.text).toContain(
         "You have used Rp 70.00 of the budget of Rp 100.00 (for this month). What is left did not cover a request, which was refused.",
       );

@@ -104,11 +104,14 @@ function keyBudgetReached(facts: Facts<"key.budget_reached">, { keys: url }: Ale
   return {
     url,
     id: {
-      subject: refused === true ? "anggaran kunci habis" : `anggaran kunci terpakai ${percent} %`,
+      subject:
+        refused === true
+          ? "anggaran kunci tidak cukup untuk sebuah permintaan"
+          : `anggaran kunci terpakai ${percent} %`,
       now: `Kunci ${name} telah ${used.id}`,
     },
     en: {
-      subject: refused === true ? "a key's budget is used up" : `${percent} % of a key's budget is used`,
+      subject: refused === true ? "a key's budget did not cover a request" : `${percent} % of a key's budget is used`,
       now: `The key ${name} has ${used.en}`,
     },
   };
@@ -127,11 +130,12 @@ function memberBudgetReached(facts: Facts<"member.budget_reached">, { reader, me
   return {
     url: isOwn ? places.usage : places.members,
     id: {
-      subject: refused === true ? `${whose.id} habis` : `${whose.id} terpakai ${percent} %`,
+      subject:
+        refused === true ? `${whose.id} tidak cukup untuk sebuah permintaan` : `${whose.id} terpakai ${percent} %`,
       now: `${who.id} telah ${used.id}`,
     },
     en: {
-      subject: refused === true ? `${whose.en} is used up` : `${percent} % of ${whose.en} is used`,
+      subject: refused === true ? `${whose.en} did not cover a request` : `${percent} % of ${whose.en} is used`,
       now: `${who.en} ${used.en}`,
     },
   };

@@ -98,7 +98,7 @@ export async function detach(client: ClientBase, month: Month): Promise<void> {
   // Notes that were written by readers of the former mark.
   await keepRecords(client, month, "recent");
   await untilUnlocked(client, async () => {
-    // Who lost the connection that holds the archive's lock may not be alone.
+    // A run that has lost the connection with the archive's lock may run beside another one.
     if ((await client.query(IS_BEHIND, [dateOf(month)])).rowCount !== 1)
       throw new LimitExceeded(`${month.name} was restored meanwhile.`);
     await client.query(`ALTER TABLE usage_record DETACH PARTITION ${month.table}`);

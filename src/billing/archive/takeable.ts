@@ -2,6 +2,7 @@
 
 import type { ClientBase } from "pg";
 import { LimitExceeded } from "../../kernel/errors.ts";
+import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { rollUpDifferences } from "../usage/audit-roll-ups.ts";
 import { dateOf, lookBy } from "./archive-store.ts";
 import type { Month } from "./month.ts";
@@ -114,7 +115,6 @@ ON CONFLICT DO NOTHING`;
 const OTHERS = `OR u.basis = 'recovered' OR ${inOtherMonth("UTC")} OR ${inOtherMonth("Asia/Jakarta")}`;
 // A run may be taken up long after the one that moved the mark. A day, because the clock that wrote a posting may be another machine's.
 const SINCE_SEAL = `SELECT uuid_floor(sealed_at - interval '1 day') AS id FROM usage_archive WHERE month = $1::date`;
-const FIRST_OF_ALL = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Copies the records that stay at hand: those that postings name, those of recovery, which a late charge may name, and those that were settled in
@@ -123,6 +123,6 @@ const FIRST_OF_ALL = "00000000-0000-0000-0000-000000000000";
 export async function keepRecords(client: ClientBase, month: Month, which: "all" | "recent"): Promise<void> {
   const isAll = which === "all";
   const sealed = isAll ? undefined : (await client.query<{ id: string }>(SINCE_SEAL, [dateOf(month)])).rows[0];
-  const values = [month.fromId, month.untilId, sealed?.id ?? FIRST_OF_ALL];
+  const values = [month.fromId, month.untilId, sealed?.id ?? BEFORE_ALL_IDS];
   await client.query(keep(month.table, isAll ? OTHERS : ""), values);
 }

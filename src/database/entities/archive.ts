@@ -3,6 +3,7 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import { assetUnits, day, moment, now } from "./column-types.ts";
 import { Account } from "./ledger.ts";
+import { recordColumns } from "./usage.ts";
 
 export const UsageArchive = defineEntity({
   name: "UsageArchive",
@@ -75,32 +76,7 @@ export const UsageKept = defineEntity({
   name: "UsageKept",
   tableName: "usage_kept",
   properties: {
-    accountId: p.uuid().primary(),
-    requestId: p.uuid().primary(),
-    keyId: p.uuid(),
-    model: p.text(),
-    inputTokensUncached: p.integer(),
-    inputTokensCached: p.integer(),
-    outputTokens: p.integer(),
-    inputPrice: p.bigint("bigint"),
-    outputPrice: p.bigint("bigint"),
-    cacheHitPrice: p.bigint("bigint").nullable(),
-    cost: p.bigint("bigint"),
-    charge: p.bigint("bigint"),
-    basis: p.text(),
-    billingDay: day(),
-    upstream: p.text().nullable(),
-    upstreamModel: p.text().nullable(),
-    upstreamRequestId: p.text().nullable(),
-    upstreamCost: p.bigint("bigint").nullable(),
-    streamed: p.boolean(),
-    durationMs: p.integer(),
-    firstByteMs: p.integer().nullable(),
-    clamped: p.boolean().default(false),
-    otherTokens: p.json().nullable(),
-    otherPrices: p.json().nullable(),
-    metering: p.json().nullable(),
-    unbilledCost: p.bigint("bigint").defaultRaw("0"),
+    ...recordColumns(),
     settledAt: moment().nullable(),
   },
   indexes: [{ name: "usage_kept_request", properties: ["requestId"] }],

@@ -30,10 +30,9 @@ export const LateUsage = defineEntity({
   },
 });
 
-export const UsageRecord = defineEntity({
-  name: "UsageRecord",
-  tableName: "usage_record",
-  properties: {
+/** The columns that a usage record and its copy have in common, but for the time of its settlement. */
+export function recordColumns() {
+  return {
     accountId: p.uuid().primary(),
     requestId: p.uuid().primary(),
     keyId: p.uuid(),
@@ -60,6 +59,14 @@ export const UsageRecord = defineEntity({
     otherPrices: p.json().nullable(),
     metering: p.json().nullable(),
     unbilledCost: p.bigint("bigint").defaultRaw("0"),
+  };
+}
+
+export const UsageRecord = defineEntity({
+  name: "UsageRecord",
+  tableName: "usage_record",
+  properties: {
+    ...recordColumns(),
     settledAt: now().nullable(),
   },
 });

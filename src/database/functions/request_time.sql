@@ -45,8 +45,8 @@ BEGIN
   RETURN coalesce(settled_at - public.request_time(id) > interval '60 seconds', false);
 END $$;
 
--- Whether an id is of no later time than its row, but for a day: clocks differ. A later one would belong to a month without a partition,
--- and be behind no seal for as long. In PL/pgSQL for the reason of settled_late: each hold calls it.
+-- Whether an id's time is at most a day ahead of its row's: clocks differ. A row with a later id would lie in a month that has no partition,
+-- and no seal or audit would cover it until that time has come. In PL/pgSQL for the reason of settled_late: each hold calls it.
 CREATE OR REPLACE FUNCTION id_has_begun(id uuid, at timestamptz) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
   RETURN coalesce(public.request_time(id) - at <= interval '1 day', true);

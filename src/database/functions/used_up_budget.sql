@@ -1,6 +1,6 @@
 -- A budget is used up where what is left of it does not cover a request that the whole would cover, and at least half of it is used. So neither
 -- one request that is too large for it, nor what others hold at that moment, makes a budget used up. The moment is kept once in a period:
--- alerts are decided by it, and a client that storms on after a refusal writes nothing.
+-- alerts are decided by it, and further refused requests write nothing.
 
 CREATE OR REPLACE FUNCTION is_budget_used_up(budget bigint, used bigint, needed bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
