@@ -4,6 +4,7 @@ import { accountLimitCommands } from "./account-limits.ts";
 import { accountCommands } from "./accounts.ts";
 import { admissionCommands } from "./admission.ts";
 import { auditCommands } from "./audit.ts";
+import { autoTopUpCommands } from "./auto-top-ups.ts";
 import { backupCommands } from "./backup.ts";
 import { catalogCommands } from "./catalog.ts";
 import { databaseCommands } from "./database.ts";
@@ -46,6 +47,7 @@ export const commands: readonly Command[] = [
   ...usageArchiveCommands,
   ...settingCommands,
   ...topUpCommands,
+  ...autoTopUpCommands,
   ...receiptCommands,
   ...statementCommands,
   ...marginCommands,

@@ -49,6 +49,8 @@ export const commandActivity: Readonly<Record<string, CommandActivity>> = {
   "top-up fee": "the fee is ours to pay; the account's credit stays as it was",
   "top-up refund": { action: "top_up.refunded", file: "test/operator/top-up-commands.test.ts" },
   "top-up charge-back": { action: "top_up.charged_back", file: "test/operator/top-up-commands.test.ts" },
+  "auto-top-up show": READS,
+  "auto-top-up off": { action: "auto_top_up.turned_off", file: "test/auto-top-ups/operators.test.ts" },
   "receipt list": READS,
   "receipt get": READS,
   "statement month": READS,

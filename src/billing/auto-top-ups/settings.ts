@@ -1,5 +1,6 @@
 // What an account wants to be topped up with by itself, and the method that pays it.
 
+import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { withTransaction } from "../../database/transactions.ts";
 import { DecimalError } from "../../kernel/decimal.ts";
@@ -9,7 +10,15 @@ import { lockAccount } from "../../ledger/account-lock.ts";
 import { taxedAmountOf } from "../receipts/tax.ts";
 import { readTaxRule } from "../settings.ts";
 import { eraseMethod, readMethod, type ShownMethod } from "./saved-method.ts";
-import { type AutoTopUpSettings, readHistory, selectSettings, writeSettings } from "./store.ts";
+import {
+  type AutoTopUpSettings,
+  type OpenOrder,
+  readHistory,
+  selectOpenOrder,
+  selectSettings,
+  turnOff,
+  writeSettings,
+} from "./store.ts";
 
 /** The least and the most of each amount, in micro-rupiah. With the highest tax inside, the least is still an amount of a top-up. */
 const LEAST_AMOUNT = parseMoney("50000", IDR).units;
@@ -37,15 +46,24 @@ export type ShownAutoTopUp = {
 
 /** Reads the settings of an account. */
 export function readAutoTopUp(database: Database, accountId: string): Promise<ShownAutoTopUp> {
+  return withTransaction(database, (client) => readShown(client, accountId));
+}
+
+async function readShown(client: PoolClient, accountId: string): Promise<ShownAutoTopUp> {
+  const stored = await selectSettings(client, accountId);
+  const { charged } = await readHistory(client, accountId, new Date(0));
+  return { settings: stored, pausedAt: stored?.pausedAt ?? null, method: await readMethod(client, accountId), charged };
+}
+
+/** What an operator sees: the settings, and the order that is open. Null: none is. Errors: NotFound. */
+export function inspectAutoTopUp(
+  database: Database,
+  accountId: string,
+): Promise<ShownAutoTopUp & { readonly openOrder: OpenOrder | null }> {
   return withTransaction(database, async (client) => {
-    const stored = await selectSettings(client, accountId);
-    const { charged } = await readHistory(client, accountId, new Date(0));
-    return {
-      settings: stored,
-      pausedAt: stored?.pausedAt ?? null,
-      method: await readMethod(client, accountId),
-      charged,
-    };
+    // An order is made and ended behind this lock: what is charged and the open order are of one moment.
+    await lockAccount(client, accountId);
+    return { ...(await readShown(client, accountId)), openOrder: await selectOpenOrder(client, accountId) };
   });
 }
 
@@ -71,6 +89,18 @@ export async function setAutoTopUp(
     await writeSettings(client, accountId, settings);
   });
   return readAutoTopUp(database, accountId);
+}
+
+/**
+ * Turns automatic top-ups off and keeps the method. An order whose provider was not called is canceled, and no call is made; one that was called
+ * goes on. Returns the settings that were on; null: they were off. Errors: NotFound.
+ */
+export async function turnOffAutoTopUp(client: PoolClient, accountId: string): Promise<AutoTopUpSettings | null> {
+  await lockAccount(client, accountId);
+  const settings = await selectSettings(client, accountId);
+  if (settings?.isOn !== true) return null;
+  await turnOff(client, accountId);
+  return settings;
 }
 
 /** Removes the saved method and turns automatic top-ups off. What is charged already goes on. Returns its label; null: there was none. */

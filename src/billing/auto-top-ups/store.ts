@@ -5,6 +5,7 @@ import type { Database } from "../../database/database.ts";
 import { BY_KEY, type Look } from "../../database/throttled-reader.ts";
 import { withTransaction } from "../../database/transactions.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
+import type { TopUpState } from "../top-ups/top-up.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -24,6 +25,7 @@ const WRITE = `
 INSERT INTO auto_top_up (account_id, is_on, threshold, amount, monthly_cap) VALUES ($1::uuid, $2::boolean, $3::bigint, $4::bigint, $5::bigint)
 ON CONFLICT (account_id) DO UPDATE SET is_on = $2::boolean, threshold = $3::bigint, amount = $4::bigint, monthly_cap = $5::bigint,
   paused_at = NULL, not_before = NULL, resumed_at = clock_timestamp(), updated_at = clock_timestamp()`;
+const TURN_OFF = `UPDATE auto_top_up SET is_on = false, updated_at = clock_timestamp() WHERE account_id = $1::uuid`;
 const PAUSE = `UPDATE auto_top_up SET paused_at = clock_timestamp() WHERE account_id = $1::uuid`;
 // At most an hour, and no longer than the month of the cap: what an operator or an older process changes meanwhile is seen then.
 const PUT_OFF = `
@@ -105,6 +107,10 @@ ON CONFLICT (account_id, about) DO NOTHING`;
 const NOTE_OUTCOME = noteOutcomesOf("t.id = $1::uuid");
 // By the index on changed_at: no more is read than has changed.
 const NOTE_MISSED = noteOutcomesOf("t.changed_at > clock_timestamp() - interval '2 hours'");
+// The newest: one in review may be open beside it.
+const OPEN_ORDER = `
+SELECT id AS "topUpId", provider, state, amount + coalesce(tax, 0) AS paid, created_at AS "createdAt", charge_called_at AS "calledAt"
+FROM top_up WHERE account_id = $1::uuid AND method_id IS NOT NULL AND state IN ${OPEN} ORDER BY id DESC LIMIT 1`;
 const IS_UNCALLED = `SELECT FROM top_up WHERE id = $1::uuid AND charge_called_at IS NULL AND state = 'created'`;
 
 /** What an account wants. Money is micro-rupiah. */
@@ -134,6 +140,10 @@ export async function writeSettings(
   await client.query(WRITE, [accountId, isOn, threshold, amount, monthlyCap]);
 }
 
+export async function turnOff(client: Queryable, accountId: string): Promise<void> {
+  await client.query(TURN_OFF, [accountId]);
+}
+
 export async function pause(client: Queryable, accountId: string): Promise<void> {
   await client.query(PAUSE, [accountId]);
 }
@@ -151,6 +161,23 @@ export async function selectLowAccounts(
   type Row = { last: string | null; seen: number; accounts: string[] };
   const [page] = await look<Row>(LOW, [after, provider]);
   return { accounts: page?.accounts ?? [], next: page?.seen === ACCOUNTS_PER_PAGE ? page.last : null };
+}
+
+/** An automatic order that is open. */
+export type OpenOrder = {
+  readonly topUpId: string;
+  readonly provider: string;
+  readonly state: TopUpState;
+  /** What is charged, tax included, in micro-rupiah. */
+  readonly paid: bigint;
+  readonly createdAt: Date;
+  /** When the one call to the provider was taken. Null: it was not. */
+  readonly calledAt: Date | null;
+};
+
+/** The open automatic order of an account. Null: none is open. */
+export async function selectOpenOrder(client: Queryable, accountId: string): Promise<OpenOrder | null> {
+  return (await client.query<OpenOrder>(OPEN_ORDER, [accountId])).rows[0] ?? null;
 }
 
 /** What is charged, of an account that wants it. */

@@ -11,6 +11,7 @@ const charging = (test: string) => ({ file: "test/auto-top-ups/charging.test.ts"
 const outcomes = (test: string) => ({ file: "test/auto-top-ups/outcomes.test.ts", test });
 const saving = (test: string) => ({ file: "test/auto-top-ups/saving.test.ts", test });
 const stopping = (test: string) => ({ file: "test/auto-top-ups/stopping.test.ts", test });
+const operators = (test: string) => ({ file: "test/auto-top-ups/operators.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
@@ -228,5 +229,23 @@ export const AUTO_TOP_UP_BUGS: readonly PlantedBug[] = [
     name: "an order that was never made counts as a refusal of the card",
     edits: [auto("store.ts", "FROM ended WHERE is_refused", "FROM ended")],
     noticedBy: outcomes("is no refusal of the card"),
+  },
+  {
+    name: "an operator who turns automatic top-ups off turns them off for every account",
+    edits: [
+      auto(
+        "store.ts",
+        "updated_at = clock_timestamp() WHERE account_id = $1::uuid`;\nconst PAUSE",
+        "updated_at = clock_timestamp() WHERE $1::uuid IS NOT NULL`;\nconst PAUSE",
+      ),
+    ],
+    noticedBy: operators(
+      "an account that is turned off is charged no more, and its members read it without the reason",
+    ),
+  },
+  {
+    name: "turning off what is off leaves a second line",
+    edits: [auto("settings.ts", "if (settings?.isOn !== true) return null;", "if (settings === null) return null;")],
+    noticedBy: operators("turning off what is off changes nothing and leaves no line, and needs a reason"),
   },
 ];
