@@ -69,11 +69,15 @@ export async function seedKeys(
   return { keys, credited: options.accountIds === null ? options.credit * BigInt(accountIds.length) : 0n };
 }
 
-/** Gives each of these keys a budget of a month, and one to the member of its account who is then its maker. */
-export async function giveBudgets(pool: Pool, keys: readonly string[], amount: bigint): Promise<void> {
+/** Gives each of these keys a budget of a month. */
+export async function giveKeyBudgets(pool: Pool, keys: readonly string[], amount: bigint): Promise<void> {
+  await pool.query(LIMIT_KEYS, [keys.map((key) => digestSecretToken(key)), amount]);
+}
+
+/** Gives the account of each of these keys a member who made them, and this member a budget of a month. */
+export async function giveMemberBudgets(pool: Pool, keys: readonly string[], amount: bigint): Promise<void> {
   const digests = keys.map((key) => digestSecretToken(key));
   await pool.query(NAME_MAKERS, [digests]);
-  await pool.query(LIMIT_KEYS, [digests, amount]);
   await pool.query(LIMIT_MAKERS, [digests, amount]);
 }
 

@@ -12,7 +12,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { PRODUCTION } from "../setup/saldo-process.ts";
-import { giveBudgets, readSpent, seedKeys } from "./accounts.ts";
+import { giveKeyBudgets, giveMemberBudgets, readSpent, seedKeys } from "./accounts.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
 import { MESSAGES_MODEL_ID, MODEL_ID, RESPONSES_MODEL_ID } from "./chat-request.ts";
@@ -32,7 +32,7 @@ export type Gateway = {
   /** As many keys on as many other accounts, for each target that was asked for. */
   readonly ownKeys: ReadonlyMap<WithOwnKeys, readonly string[]>;
   /** How the budgets differ from what so many answered requests cost; empty when they do not. */
-  readonly findUncounted: (answered: number) => Promise<string[]>;
+  readonly findUncounted: (answered: AnsweredWithBudgets) => Promise<string[]>;
   /** Adds so many usage records to the database. */
   readonly grow: (records: number) => Promise<void>;
   /** Runs `saldo audit --full` repeatedly until the returned function is called. */
@@ -110,7 +110,8 @@ export async function startGateway(
     const own = await seedKeys(database.pool, { accountIds: null, accounts: options.accounts, keys: KEYS, credit });
     credited += own.credited;
     ownKeys.set(name, own.keys);
-    if (name === "budgeted") await giveBudgets(database.pool, own.keys, credit);
+    if (name !== "unlimited") await giveKeyBudgets(database.pool, own.keys, credit);
+    if (name === "budgeted") await giveMemberBudgets(database.pool, own.keys, credit);
   }
   const hot = await seedKeys(database.pool, { accountIds: [accountId], accounts: 1, keys: KEYS, credit });
   return {
@@ -131,11 +132,17 @@ export async function startGateway(
   };
 }
 
-async function findUncounted({ pool }: Database, answered: number): Promise<string[]> {
-  const cost = BigInt(answered) * costOfRequest();
+/** How many requests were answered whose key has a budget, and whose maker has one. */
+type AnsweredWithBudgets = { readonly keys: number; readonly members: number };
+
+async function findUncounted({ pool }: Database, answered: AnsweredWithBudgets): Promise<string[]> {
   const { keys, members, held, heldOfMembers } = await readSpent(pool);
   const found = { keys, members, held: held + heldOfMembers };
-  const wanted = { keys: cost, members: cost, held: 0n };
+  const wanted = {
+    keys: BigInt(answered.keys) * costOfRequest(),
+    members: BigInt(answered.members) * costOfRequest(),
+    held: 0n,
+  };
   return (["keys", "members", "held"] as const)
     .filter((what) => found[what] !== wanted[what])
     .map((what) => `budgets, ${what}: ${found[what]} instead of ${wanted[what]}`);

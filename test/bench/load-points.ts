@@ -86,7 +86,7 @@ export function loadPoints(quick: boolean): LoadPoint[] {
     },
     {
       name: "budgets",
-      title: `Without budgets, twice, and with one on each key and each member, ${BUDGET_CONNECTIONS} connections`,
+      title: `Without budgets, twice, with one on each key, and with one on each key and each member, ${BUDGET_CONNECTIONS} connections`,
       connections: BUDGET_CONNECTIONS,
       bodyKb: 0,
       stream: null,

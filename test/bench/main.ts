@@ -1,5 +1,5 @@
-// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,unlimited,budgeted,
-//                         with-standby]
+// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,unlimited,
+//                         key-budgets,budgeted,with-standby]
 //                  [--points 1,32,256,streams,body,agent,messages,…]
 //                  [--rounds N] [--seconds N] [--accounts N] [--warm-up N] [--connections N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
@@ -25,6 +25,7 @@ import {
   TARGET_NAMES,
   type Target,
   type TargetName,
+  WITH_BUDGETS,
 } from "./target.ts";
 
 const { values: flags } = parseArgs({
@@ -112,8 +113,13 @@ async function bench(): Promise<boolean> {
   printGoals(goals);
   const problems = failures(results);
   if (gateway !== null) problems.push(...(await gateway.findDifferences(answered(results, OUR_NAMES))));
-  if (gateway !== null && used.includes("budgeted"))
-    problems.push(...(await gateway.findUncounted(answered(results, ["budgeted"]))));
+  if (gateway !== null && used.some((name) => WITH_BUDGETS.includes(name)))
+    problems.push(
+      ...(await gateway.findUncounted({
+        keys: answered(results, WITH_BUDGETS),
+        members: answered(results, ["budgeted"]),
+      })),
+    );
   if (confirmed !== null) problems.push(...(await confirmed.findDifferences(answered(results, [CONFIRMED_NAME]))));
   problems.push(...(await missingTraces(used)));
   if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));

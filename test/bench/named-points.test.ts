@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const run = promisify(execFile);
 /** The first gateway runs in any case, so it is the one without traces. */
-const TARGETS = { traces: ["ours", "traced-all"], budgets: ["ours", "unlimited", "budgeted"] };
+const TARGETS = { traces: ["ours", "traced-all"], budgets: ["ours", "unlimited", "key-budgets", "budgeted"] };
 const SHORT = [
   "--rounds",
   "1",

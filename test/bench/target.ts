@@ -11,6 +11,7 @@ export const TARGET_NAMES = [
   "traced-1",
   "traced-all",
   "unlimited",
+  "key-budgets",
   "budgeted",
   "with-standby",
 ] as const;
@@ -29,10 +30,12 @@ export const BESIDE = {
 export type GatewaySettings = { readonly workers: number; readonly traces: number | null };
 
 /**
- * The one process once more, with keys of their own on as many other accounts: `unlimited` is like `ours`; each key of `budgeted` has a
- * budget, and so has the member who made it.
+ * The one process once more, with keys of their own on as many other accounts: `unlimited` is like `ours`; each key of `key-budgets`
+ * has a budget; each key of `budgeted` has one, and so has the member who made it.
  */
-export const WITH_OWN_KEYS = ["unlimited", "budgeted"] as const satisfies TargetName[];
+export const WITH_OWN_KEYS = ["unlimited", "key-budgets", "budgeted"] as const satisfies TargetName[];
+/** Those of them whose keys have a budget. */
+export const WITH_BUDGETS: readonly TargetName[] = ["key-budgets", "budgeted"];
 export type WithOwnKeys = (typeof WITH_OWN_KEYS)[number];
 
 /** The one process, with whatever keys, and those beside it. */
