@@ -1,19 +1,14 @@
-// Guards of what outlives a process, a machine, and a restore.
+// Guards of backups: the log that is received, base backups, and what is pruned.
 
-import { ledger, type PlantedBug } from "../planted-bug.ts";
+import { type PlantedBug } from "../planted-bug.ts";
 
-const spool = (test: string) => ({ file: "test/money/owed-spool.test.ts", test });
-const owedDamage = (test: string) => ({ file: "src/ledger/group-commit/owed-spool.test.ts", test });
 const sealed = (test: string) => ({ file: "src/database/backup/sealed-file.test.ts", test });
 const receiver = (test: string) => ({ file: "test/database/synchronous-receiver.test.ts", test });
-const plan = (test: string) => ({ file: "src/database/backup/restore-plan.test.ts", test });
-const secondLoss = (test: string) => ({ file: "test/database/second-loss.test.ts", test });
 const folder = (test: string) => ({ file: "test/database/backup-damage.test.ts", test });
 const inBackup = (name: string, find: string, replace: string) => [
   { file: `src/database/backup/${name}`, find, replace },
 ];
 const sealedFile = (find: string, replace: string) => ({ file: "src/database/backup/sealed-file.ts", find, replace });
-
 const pruning = (test: string) => ({ file: "test/database/backup-prune.test.ts", test });
 const ofMissing = (test: string) => ({ file: "test/app/missing-base.test.ts", test });
 const drafts = (test: string) => ({ file: "src/database/backup/left-drafts.test.ts", test });
@@ -55,77 +50,6 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
     name: "a damaged segment of the log is replaced by a part of it",
     edits: inBackup("timelines.ts", "if (!mayBeOpen) leastBytes = SEGMENT_BYTES;", ""),
     noticedBy: folder("is refused where a complete segment is damaged"),
-  },
-  {
-    name: "a settlement that is owed in another history is settled",
-    edits: [
-      ledger(
-        "group-commit/owed-spool.ts",
-        "return entry.history !== null && isSameHistory(entry.history, history);",
-        "return true;",
-      ),
-    ],
-    noticedBy: spool("are never settled by"),
-  },
-  {
-    name: "a settlement is stored when it has waited too long, and not before",
-    edits: [
-      ledger(
-        "group-commit/group-commit.ts",
-        "new Lane(database, () => this.#storeWaiting(index))",
-        "new Lane(database)",
-      ),
-    ],
-    noticedBy: spool("are on disk as soon as the database is away"),
-  },
-  {
-    name: "a damaged line of owed settlements is taken for one",
-    edits: [ledger("group-commit/owed-lines.ts", "piece.slice(0, 8) === checksumOf(text)", "text.length > 0")],
-    noticedBy: owedDamage("survives each bit that falls over"),
-  },
-  {
-    name: "a torn line costs the owed settlement behind it",
-    edits: [
-      ledger(
-        "group-commit/owed-lines.ts",
-        "line.slice(head, heads[place + 1])",
-        "place === 0 ? line : line.slice(head)",
-      ),
-      ledger("group-commit/owed-lines.ts", "const pieces = heads.map", "const pieces = heads.slice(0, 1).map"),
-    ],
-    noticedBy: owedDamage("has a line that a torn write has cut, and the next one behind it"),
-  },
-  {
-    name: "a file with damaged lines of owed settlements is removed",
-    edits: [
-      ledger(
-        "group-commit/owed-spool.ts",
-        "await link(path, path + ASIDE).catch(nullIfGone).catch(ignoreIfThere);",
-        "",
-      ),
-    ],
-    noticedBy: owedDamage(": the others are taken over, and the file is kept and listed"),
-  },
-  {
-    name: "owed settlements that the disk did not take are forgotten",
-    edits: [ledger("group-commit/owed-spool.ts", "this.#waiting = [...entries, ...this.#waiting];", "")],
-    noticedBy: owedDamage("is counted, reported, and repeated with all that came since"),
-  },
-  {
-    name: "an owed settlement is appended to a torn line",
-    edits: [ledger("group-commit/owed-spool.ts", "if (size > begin) await file.truncate(begin);", "")],
-    noticedBy: owedDamage("leaves nothing behind which the next line is appended"),
-  },
-  {
-    name: "an owed file waits for a program that has its process's number",
-    edits: [
-      ledger(
-        "group-commit/owed-process.ts",
-        'return start === null || start === "0" || now === "0" || start === now;',
-        'return now !== "";',
-      ),
-    ],
-    noticedBy: owedDamage("takes over the file of a process whose number another program has"),
   },
   {
     name: "the receiver confirms what no disk has",
@@ -201,105 +125,6 @@ export const BACKUP_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: sealed("is refused with any byte flipped"),
-  },
-  {
-    name: "a process whose row a failover has lost counts as dead at once",
-    edits: [
-      ledger("recovery.ts", "AND (${withoutRow}::boolean OR EXISTS", "AND (true OR ${withoutRow}::boolean OR EXISTS"),
-    ],
-    noticedBy: { file: "test/money/recovery.test.ts", test: "deletes processes that have been dead for a day" },
-  },
-  {
-    name: "a transfer that the chain has as paid is paid again after a restore",
-    edits: [
-      {
-        file: "src/merchant/payouts/resume-wallet.ts",
-        find: "if (!adopts) refuseToPayAgain(adoptions);",
-        replace: "if (!adopts) adoptions.length = 0;",
-      },
-    ],
-    noticedBy: {
-      file: "test/merchant/payouts/evm-payouts.test.ts",
-      test: "that the chain has as paid and restored books as open is adopted",
-    },
-  },
-  {
-    name: "a restored service admits requests",
-    edits: [
-      {
-        file: "src/operator/commands/recovery.ts",
-        find: "await stopAdmissions(by, { reason });",
-        replace: "",
-      },
-    ],
-    noticedBy: { file: "test/database/backup.test.ts", test: "is restored to a moment, with everything stopped" },
-  },
-  {
-    name: "a restored service pays",
-    edits: [
-      {
-        file: "src/operator/commands/recovery.ts",
-        find: 'await stopPayouts(by, { chain: "", address: "", reason });',
-        replace: "",
-      },
-    ],
-    noticedBy: { file: "test/database/backup.test.ts", test: "is restored to a moment, with everything stopped" },
-  },
-  {
-    name: "a restore reports success although no key opens its secrets",
-    edits: [
-      {
-        file: "src/app/compose/secrets.ts",
-        find: "[own])]);\n  await requireSecretsKey(pool, SECRET_COLUMNS);",
-        replace: "[own])]);\n  if (secretsKeys.length > 99) await requireSecretsKey(pool, SECRET_COLUMNS);",
-      },
-    ],
-    noticedBy: { file: "test/database/backup.test.ts", test: "is not restored where no key opens its secrets" },
-  },
-  {
-    name: "a restore follows only the timeline of its base backup",
-    edits: inBackup(
-      "restore-plan.ts",
-      "const wanted = timeline ?? newestOf(timelines, { based, until });",
-      "const wanted = timeline ?? Math.min(newestOf(timelines, { based, until }), newest.facts.timeline);",
-    ),
-    noticedBy: secondLoss("has every answer that was acknowledged behind the first restore"),
-  },
-  {
-    name: "a restore reports success although the log has a hole before its moment",
-    edits: inBackup(
-      "restore-cluster.ts",
-      "if (hole === null || (replayed !== null && replayed >= until)) return;",
-      "if (hole !== undefined || (replayed !== null && replayed >= until)) return;",
-    ),
-    noticedBy: secondLoss("is refused where the log has a hole before the moment"),
-  },
-  {
-    name: "a restore follows a timeline on which nothing was received",
-    edits: inBackup(
-      "timelines.ts",
-      "return start + BigInt(bytes?.length ?? SEGMENT_BYTES) > position;",
-      "return bytes !== undefined;",
-    ),
-    noticedBy: plan("follows the newest timeline whose log was received"),
-  },
-  {
-    name: "a restore begins with a base backup that does not lead to its timeline",
-    edits: inBackup(
-      "timelines.ts",
-      "return at !== -1 && (next === undefined || parseLsn(facts.endLsn) <= next.from);",
-      "return at !== -1 || next === undefined;",
-    ),
-    noticedBy: plan("takes no base backup from behind the position"),
-  },
-  {
-    name: "a restore to a moment follows a timeline of later",
-    edits: inBackup(
-      "restore-plan.ts",
-      "({ number, madeAt }) => until === null || madeAt === null || madeAt <= until || based.has(number),",
-      "({ number, madeAt }) => until !== undefined || madeAt === null || based.has(number),",
-    ),
-    noticedBy: plan("follows the timeline that was there at the moment"),
   },
   {
     name: "a backup is verified although its key does not open the books",

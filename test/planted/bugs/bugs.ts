@@ -21,6 +21,7 @@ import { KEY_LIMIT_BUGS } from "./key-limits.ts";
 import { MEMBER_BUDGET_BUGS } from "./member-budgets.ts";
 import { LIMIT_BUGS } from "./limits.ts";
 import { NATIVE_RESPONSES_BUGS } from "./native-responses.ts";
+import { OWED_BUGS } from "./owed.ts";
 import { PASSWORD_BUGS } from "./passwords.ts";
 import { LOST_PAYOUTS } from "./lost-payouts.ts";
 import { PAYOUT_BOOKS } from "./payout-books.ts";
@@ -34,6 +35,7 @@ import { PROTOCOL_BUGS } from "./protocols.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { REQUEST_ROLE_BUGS } from "./request-role.ts";
 import { REQUEST_BUGS } from "./requests.ts";
+import { RESTORE_BUGS } from "./restores.ts";
 import { ROLE_BUGS } from "./roles.ts";
 import { SCHEMA_BUGS } from "./schema.ts";
 import { SECRET_BUGS } from "./secrets.ts";
@@ -64,7 +66,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...REQUEST_ROLE_BUGS,
   ...STANDBY_BUGS,
   ...ARITHMETIC_BUGS,
+  ...OWED_BUGS,
   ...BACKUP_BUGS,
+  ...RESTORE_BUGS,
   ...REQUEST_BUGS,
   ...ANSWER_BUGS,
   ...ATTEMPT_BUGS,
