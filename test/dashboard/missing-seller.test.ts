@@ -69,6 +69,17 @@ it("nothing of it is left once a seller is set", async () => {
   expect(await diagnosis()).toMatchObject({ state: "ok" });
 });
 
+it("the doctor warns of a seller of before, whose name receipts cannot print", async () => {
+  const seller = JSON.stringify({ name: "株式会社サルド", address: "", npwp: "0012345678901000" });
+  const text = `INSERT INTO operator_setting (name, version, value) SELECT name, max(version) + 1, $1 FROM operator_setting
+    WHERE name = 'seller' GROUP BY name`;
+  await dashboard.database.database.pool.query(text, [seller]);
+  expect(await diagnosis()).toMatchObject({
+    state: "warning",
+    finding: expect.stringContaining("name the seller with question marks") as string,
+  });
+});
+
 it("operators find it among what needs a decision, with the command", async () => {
   // A demo has a seller of its own, and elsewhere operators need a second factor: the server's answer is replaced.
   const demo = await openDashboard();

@@ -93,6 +93,20 @@ describe("the receipt of a top-up", () => {
   });
 
   it.each([
+    { language: "id", save: "Simpan", name: "Nama", text: "memuat karakter yang tidak bisa dicetak pada kuitansi" },
+    { language: "en", save: "Save", name: "Name", text: "has characters that receipts cannot print" },
+  ])("is not given a name that it cannot print: $language", async ({ language, save, name, text }) => {
+    const { page } = visit;
+    await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+    await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+    await page.getByLabel(name, { exact: true }).fill("株式 🎉");
+    await page.getByRole("button", { name: save, exact: true }).click();
+    await page.getByText(`${text}: 株 (U+682A), 式 (U+5F0F), 🎉 (U+1F389)`, { exact: true }).waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel(name, { exact: true }).inputValue()).toBe("PT Maju Bersama");
+  });
+
+  it.each([
     {
       language: "id",
       width: 1280,

@@ -116,6 +116,17 @@ describe("the receipt of a top-up that was bought at the demo's provider", () =>
     }
   });
 
+  it("is not of a name that it cannot print: the refusal names the characters, of a buyer and of a seller", async () => {
+    const buyer = await customer();
+    const typed = { name: "PT 株式 🎉", address: "", npwp: "" };
+    const characters = "has characters that receipts cannot print: 株 (U+682A), 式 (U+5F0F), 🎉 (U+1F389)";
+    await expect(receipts().setBuyer({ buyer: typed }, buyer)).rejects.toThrow(`buyer.name ${characters}.`);
+    expect((await receipts().getBuyer({}, buyer)).buyer?.name).toBe("");
+    const seller = await runSaldo(["settings", "seller", "--name", typed.name, "--reason", "test"], settings);
+    expect(seller).toMatchObject({ code: 1, stderr: expect.stringContaining(`seller.name ${characters}`) as string });
+    expect(await saldoJson(["settings", "show"], settings)).toMatchObject({ seller: { name: "PT Saldo Nusantara" } });
+  });
+
   it("is a file over REST, for its own account only", async () => {
     const buyer = await customer();
     const { receiptId, receiptNumber } = await buy(buyer, "10000");

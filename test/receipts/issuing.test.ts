@@ -63,6 +63,18 @@ describe("receipts", () => {
     },
   );
 
+  it("are written where a name was stored that cannot be printed, with marks and the address of the account", async () => {
+    const accountId = await setup.money.account(0n);
+    const text = `INSERT INTO receipt_buyer (account_id, name, address, npwp) VALUES ($1, $2, $3, $4)`;
+    await setup.money.pool.query(text, [accountId, "株式会社サルド 🎉", "東京 1\nJakarta", "012345678901000"]);
+    const { topUpId } = await setup.paid(one, accountId);
+    expect(await issue(one)).toBe(1);
+    const address = `${accountId}@saldo.example\n?? 1\nJakarta`;
+    expect((await receiptsOf(topUpId)).map(({ buyer }) => buyer)).toEqual([
+      { name: "??????? ?", address, npwp: "012345678901000" },
+    ]);
+  });
+
   it("keep the seller, the buyer and the rate that applied", async () => {
     const accountId = await setup.money.account(0n);
     const buyer = { name: "PT Pembeli", address: "Bandung", npwp: "012345678901000" };

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import PdfKitDocument from "pdfkit";
 import type { Block, Column, Document, Row } from "./document.ts";
 
-const FONT_FILES = {
+/** A test compares their characters with those of drawable-text.ts. */
+export const FONT_FILES = {
   regular: "@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf",
   bold: "@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
 } as const;

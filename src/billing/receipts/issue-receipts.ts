@@ -10,7 +10,7 @@ import { waitForLocks, withRetry, withTransaction } from "../../database/transac
 import { failpoint } from "../../kernel/failpoint.ts";
 import { BEFORE_ALL_IDS, uuidv7 } from "../../kernel/ids.ts";
 import { readBillingSettings } from "../settings.ts";
-import { NOBODY, type Party } from "./party.ts";
+import { NOBODY, type Party, printedParty } from "./party.ts";
 import { type Receipt, type ReceiptKind, seriesOf } from "./receipt.ts";
 import {
   insertReceipt,
@@ -44,8 +44,7 @@ export type ReceiptWork = {
 /** The seller as operators have set it, or the default; empty where there is neither. And the buyer of an account. */
 export async function partiesOf(work: ReceiptWork, accountId: string): Promise<{ seller: Party; buyer: Party }> {
   const { pool } = work.database;
-  const buyer = (await selectBuyer(pool, accountId)) ?? (await work.ownerOf(accountId));
-  return { seller: (await sellerOf(work, pool)) ?? NOBODY, buyer };
+  return { seller: (await sellerOf(work, pool)) ?? NOBODY, buyer: await buyerOf(work, pool, accountId) };
 }
 
 /** Whether no receipt is written, because operators have set no seller. */
@@ -112,7 +111,13 @@ async function partiesNow(
   if (corrected !== null) return corrected;
   const seller = await sellerOf(work, client);
   if (seller === null) return null;
-  return { seller, buyer: (await selectBuyer(client, accountId)) ?? (await work.ownerOf(accountId)) };
+  return { seller, buyer: await buyerOf(work, client, accountId) };
+}
+
+/** The buyer of an account as it is printed: a name that cannot be printed is marked, and does not stop the receipt. */
+async function buyerOf({ ownerOf }: Pick<ReceiptWork, "ownerOf">, client: Client, accountId: string): Promise<Party> {
+  const [set, owner] = [await selectBuyer(client, accountId), await ownerOf(accountId)];
+  return printedParty(set ?? owner, set === null ? "" : owner.name);
 }
 
 type Document = Pick<Receipt, "net" | "tax" | "givenBack" | "datedAt"> & { readonly kind: ReceiptKind };
@@ -135,7 +140,7 @@ async function sellerOf(
   client: Client,
 ): Promise<Party | null> {
   const { seller } = await readBillingSettings(client);
-  return seller.name === NOBODY.name ? sellerByDefault : seller;
+  return seller.name === NOBODY.name ? sellerByDefault : printedParty(seller);
 }
 
 /** The year of a moment in Asia/Jakarta. */

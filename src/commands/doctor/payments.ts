@@ -7,6 +7,8 @@ import { createMidtransProvider } from "../../billing/payments/midtrans/midtrans
 import { type PaymentProvider, PaymentProviderError } from "../../billing/payments/payment-provider.ts";
 import { createXenditProvider } from "../../billing/payments/xendit/xendit-provider.ts";
 import { isSellerMissing } from "../../billing/receipts/issue-receipts.ts";
+import { printedParty } from "../../billing/receipts/party.ts";
+import { readBillingSettings } from "../../billing/settings.ts";
 import { inReadOnly } from "../../database/inspect.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { type Check, failed, type Finding, ok, type CheckContext, warning } from "./check.ts";
@@ -47,7 +49,16 @@ export function paymentChecks(
 }
 
 async function lookAtSeller(config: Config): Promise<Finding> {
-  const isMissing = await inReadOnly(whereIs(config), (client) => isSellerMissing(client, sellerByDefault(config)));
+  const { isMissing, seller } = await inReadOnly(whereIs(config), async (client) => ({
+    isMissing: await isSellerMissing(client, sellerByDefault(config)),
+    seller: (await readBillingSettings(client)).seller,
+  }));
+  if (!isMissing && JSON.stringify(seller) !== JSON.stringify(printedParty(seller)))
+    return warning(
+      "receipts",
+      "name the seller with question marks, because its name or address has characters that they cannot print",
+      "Run saldo settings seller with a name and an address in Latin, Greek or Cyrillic letters.",
+    );
   if (!isMissing) return ok("receipts", "are issued for paid top-ups");
   return warning(
     "receipts",

@@ -27,6 +27,7 @@ const INDONESIAN: readonly (readonly [english: RegExp, indonesian: string])[] = 
   [/^must be at least (.+)$/, "minimal $1"],
   [/^must be greater than 0$/, "harus lebih dari nol"],
   [/^must not be greater than max$/, "tidak boleh lebih besar dari batas atas"],
+  [/^has characters that receipts cannot print: (.+)$/, "memuat karakter yang tidak bisa dicetak pada kuitansi: $1"],
   [/^must not be only spaces$/, "tidak boleh hanya spasi"],
   [/^names a stop that has ended; .+$/, "sudah berakhir; dompet berhenti lagi sesudahnya, jadi periksa sebabnya dulu"],
   [

@@ -62,6 +62,18 @@ export const RECEIPT_BUGS: readonly PlantedBug[] = [
     },
   },
   {
+    name: "a name that a receipt cannot print is taken",
+    edits: [receipts("party.ts", "if (unknown.length > 0)", "if (unknown.length < 0)")],
+    noticedBy: { file: "test/receipts/bought.test.ts", test: "is not of a name that it cannot print" },
+  },
+  {
+    name: "a receipt is issued with a name of before that it cannot print",
+    edits: [
+      receipts("issue-receipts.ts", 'printedParty(set ?? owner, set === null ? "" : owner.name)', "set ?? owner"),
+    ],
+    noticedBy: issuing("are written where a name was stored that cannot be printed"),
+  },
+  {
     name: "an amount of the command line is read with a point for thousands",
     edits: [
       {

@@ -5,13 +5,18 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Party } from "#gen/saldo/billing/v1/receipt_pb.ts";
 import { ReceiptService } from "#gen/saldo/billing/v1/receipt_service_pb.ts";
-import { useMessages } from "../../i18n/language.tsx";
+import { factsOf } from "../../api/transport.ts";
+import { useLanguage, useMessages } from "../../i18n/language.tsx";
+import { problemText } from "../../i18n/problem-text.ts";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { TextArea, TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
 import { RECEIPT_MESSAGES } from "./receipt-messages.ts";
+
+/** The rule that names characters. */
+const UNPRINTABLE = "receipt.characters";
 
 /** The form, once the data is there. */
 export function BuyerCard() {
@@ -43,6 +48,7 @@ function BuyerForm({ buyer }: { readonly buyer: Party }) {
       });
     },
   });
+  const problemOf = useProblemOf(error);
   const save = (event: FormEvent) => {
     event.preventDefault();
     mutate({ buyer: { name, address, npwp } });
@@ -54,6 +60,7 @@ function BuyerForm({ buyer }: { readonly buyer: Party }) {
         hint={messages.nameHint}
         autoComplete="organization"
         maxLength={120}
+        problem={problemOf("buyer.name")}
         value={name}
         onChange={({ target }) => setName(target.value)}
       />
@@ -63,6 +70,7 @@ function BuyerForm({ buyer }: { readonly buyer: Party }) {
         autoComplete="street-address"
         rows={3}
         maxLength={400}
+        problem={problemOf("buyer.address")}
         value={address}
         onChange={({ target }) => setAddress(target.value)}
       />
@@ -84,4 +92,14 @@ function BuyerForm({ buyer }: { readonly buyer: Party }) {
       </Button>
     </form>
   );
+}
+
+/** What the server refuses of a field, where it names single characters: the sentence below the form does not. */
+function useProblemOf(error: unknown): (field: string) => string | undefined {
+  const { language } = useLanguage();
+  const details = (error === null ? null : factsOf(error))?.details ?? [];
+  return (name) => {
+    const problem = details.find(({ field, rule }) => field === name && rule === UNPRINTABLE);
+    return problem && problemText(problem.message, language);
+  };
 }
