@@ -151,6 +151,35 @@ describe("the receipt of a top-up", () => {
       expectNoComplaints(dashboard);
     },
   );
+
+  it("is followed by a credit note whose tax is of whole rupiah, in both languages", async () => {
+    const { page } = visit;
+    await page.evaluate('localStorage.setItem("saldo.language", "id")');
+    await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+    await pay(page, "Rp 25.000");
+    const receipt = page.getByRole("button", { name: /^Unduh DEMO-KW-\d{4}-000002 \(PDF\)$/ });
+    await receipt.waitFor({ timeout: ISSUED_WITHIN_MS });
+    const text = "SELECT id FROM top_up WHERE paid_at IS NOT NULL ORDER BY paid_at DESC LIMIT 1";
+    const { rows } = await dashboard.database.database.pool.query<{ id: string }>(text);
+    const refund = ["top-up", "refund", "--top-up", rows[0]?.id ?? "", "--amount", "10812"];
+    await saldoJson(refund, { DATABASE_URL: dashboard.database.url });
+    const note = page.getByRole("row", { name: /DEMO-NK-\d{4}-000001/ });
+    const noted = async () => {
+      await page.reload();
+      await receipt.waitFor();
+      return note.count();
+    };
+    await expect.poll(noted, { timeout: ISSUED_WITHIN_MS, interval: 1_000 }).toBe(1);
+    for (const { language, shown } of [
+      { language: "id", shown: ["Rp 10.812", "termasuk PPN Rp 1.071"] },
+      { language: "en", shown: ["Rp 10,812", "of which VAT Rp 1,071"] },
+    ]) {
+      await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+      await page.reload();
+      for (const each of shown) await note.getByText(each).first().waitFor();
+    }
+    expectNoComplaints(dashboard);
+  }, 180_000);
 });
 
 /** Pays on the provider's page, which opens in a tab of its own. */

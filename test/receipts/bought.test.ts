@@ -91,6 +91,27 @@ async function ledgerOf(topUpId: string, accountId: string): Promise<{ net: bigi
   return { net: (rows[0]?.net ?? 0n) / 1_000_000n, tax: (rows[0]?.tax ?? 0n) / 1_000_000n };
 }
 
+/** The statement names the receipt of what was bought, and the credit note of what was refunded, in all its forms. */
+async function expectOnStatement(
+  buyer: Buyer,
+  { receiptNumber, noteNumber }: { receiptNumber: string; noteNumber: string },
+): Promise<void> {
+  const statements = createClient(StatementService, transport());
+  const month = (await statements.listStatements({}, buyer)).months[0]?.month ?? "";
+  const { statement } = await statements.getStatement({ month }, buyer);
+  expect(statement?.entries).toMatchObject([
+    { reason: "top_up", amount: "50000", receiptNumber },
+    { reason: "top_up_refunded", amount: "-9741", receiptNumber: noteNumber },
+  ]);
+  const get = (query: string) => fetch(`${saldo.httpUrl}/v1/statements/${month}/file${query}`, buyer);
+  expect(await (await get("?format=csv")).text()).toContain(`,,${noteNumber},`);
+  for (const [language, text] of [
+    ["en", `Refund credit note ${noteNumber}`],
+    ["id", `Pengembalian dana nota kredit ${noteNumber}`],
+  ])
+    expect(await textOf(new Uint8Array(await (await get(`?language=${language}`)).arrayBuffer()))).toContain(text);
+}
+
 const indonesian = (rupiah: bigint): string => `Rp ${rupiah.toLocaleString("id-ID")},00`;
 const english = (rupiah: bigint): string => `Rp ${rupiah.toLocaleString("en-GB")}.00`;
 
@@ -176,18 +197,21 @@ describe("the receipt of a top-up that was bought at the demo's provider", () =>
     const { id, receiptId, receiptNumber } = await buy(buyer, "50000");
     // A company that is named afterwards is not on the paper that corrects the receipt.
     await receipts().setBuyer({ buyer: { name: "PT Lain", address: "", npwp: "" } }, buyer);
-    await saldoJson(["top-up", "refund", "--top-up", id, "--amount", "27750"], settings);
+    await saldoJson(["top-up", "refund", "--top-up", id, "--amount", "10812"], settings);
     const notes = async () => (await receipts().listReceipts({}, buyer)).receipts;
     await expect.poll(async () => (await notes()).length, { timeout: ISSUED_WITHIN_MS }).toBe(2);
     const [note, corrected] = await notes();
-    expect(note).toMatchObject({ kind: ReceiptKind.CREDIT_NOTE, net: "25000", tax: "2750", total: "27750" });
+    expect(note).toMatchObject({ kind: ReceiptKind.CREDIT_NOTE, net: "9741", tax: "1071", total: "10812" });
     expect([note?.buyer, note?.seller]).toEqual([corrected?.buyer, corrected?.seller]);
     expect(note?.buyer?.name).not.toBe("PT Lain");
     const file = await receipts().getReceiptFile({ receiptId: note?.id ?? "", language: "id" }, buyer);
-    expect(await textOf(file.content)).toContain(`Untuk kuitansi ${receiptNumber}`);
+    const words = "sepuluh ribu delapan ratus dua belas rupiah";
+    for (const part of [`Untuk kuitansi ${receiptNumber}`, "PPN 11% Rp 1.071,00", words])
+      expect(await textOf(file.content)).toContain(part);
+    await expectOnStatement(buyer, { receiptNumber, noteNumber: note?.number ?? "" });
     const listed = await saldoJson(["receipt", "list", "--account", buyer.accountId], settings);
     expect(listed["receipts"]).toMatchObject([
-      { number: note?.number, total: "27750" },
+      { number: note?.number, total: "10812" },
       { receiptId, total: "55500" },
     ]);
     expect(await saldoJson(["receipt", "get", "--receipt", receiptId], settings)).toMatchObject({

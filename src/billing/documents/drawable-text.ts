@@ -36,5 +36,5 @@ export function undrawableIn(text: string): string[] {
 
 /** The text with a mark in place of each character that the fonts lack. */
 export function drawableText(text: string): string {
-  return [...text].map((character) => (isDrawable(character) ? character : MARK)).join("");
+  return Array.from(text, (character) => (isDrawable(character) ? character : MARK)).join("");
 }

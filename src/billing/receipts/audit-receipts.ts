@@ -37,6 +37,17 @@ WHERE t.id = ANY ($1::uuid[])
     OR r.noted > t.given_back + coalesce(t.tax_given_back, 0))
 LIMIT ${VIOLATIONS_TO_READ}`;
 
+// $1 top-ups. What the ledger has of their tax is compared with the top-ups by their own audit.
+const WRONG_NOTES = `
+SELECT 'the credit notes of a top-up have the tax that went back' AS "check", t.id AS subject,
+  format('tax given back %s, on credit notes %s', t.tax_given_back, n.tax) AS detail
+FROM top_up t CROSS JOIN LATERAL (
+  SELECT coalesce(sum(tax), 0) AS tax FROM receipt WHERE top_up_id = t.id AND kind = 'credit_note'
+) n
+WHERE t.id = ANY ($1::uuid[]) AND CASE WHEN coalesce(t.noted_back, 0) = t.given_back + coalesce(t.tax_given_back, 0)
+  THEN n.tax <> coalesce(t.tax_given_back, 0) ELSE n.tax > coalesce(t.tax_given_back, 0) END
+LIMIT ${VIOLATIONS_TO_READ}`;
+
 // $1 top-ups. The rule of the constraint "top_up_tax", which is not validated: by other means, and for rows of before it, too.
 const WRONG_TAXES = `
 SELECT 'the tax of a top-up is possible, and no more of it goes back' AS "check", id AS subject,
@@ -53,6 +64,7 @@ const auditPages: AuditCheck = async ({ look, findings, full }) => {
     if (last === undefined) return;
     const topUps = [page.map(({ id }) => id)];
     findings.add(await look<Violation>(WRONG_RECEIPTS, topUps));
+    findings.add(await look<Violation>(WRONG_NOTES, topUps));
     findings.add(await look<Violation>(WRONG_TAXES, topUps));
     after = last.id;
   }

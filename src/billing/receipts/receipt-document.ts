@@ -52,7 +52,7 @@ export function receiptDocument(receipt: Receipt, language: Language, corrects =
         ],
         rows: rowsOf(receipt, language),
       },
-      // A refund may have parts of a rupiah, and words have none.
+      // A refund of before 2026-11-27 may have parts of a rupiah, and words have none.
       ...(total % MICRO === 0n
         ? [{ kind: "words", label: messages.inWords, words: rupiahInWords(total / MICRO, language) } as const]
         : []),

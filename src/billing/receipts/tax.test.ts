@@ -59,18 +59,44 @@ describe("the tax on an order", () => {
 describe("what is given back of a payment", () => {
   const payments = fc.tuple(orders, rules).map(([ordered, rule]) => taxedAmountOf(ordered, rule));
 
+  it("has parts of whole rupiah: 1 000 of 13 337 with 11 % are 901 and 99", () => {
+    const paid = { net: 12_015n * RUPIAH, tax: 1_322n * RUPIAH };
+    expect(givenBackParts(1_000n * RUPIAH, paid)).toEqual({ net: 901n * RUPIAH, tax: 99n * RUPIAH });
+  });
+
+  it("is whole again where a former rule left parts of a rupiah, and never less", () => {
+    fc.assert(
+      fc.property(payments, fc.double({ min: 0, max: 1, noNaN: true }), (paid, share) => {
+        const whole = (paid.net + paid.tax) / RUPIAH;
+        const first = (whole * BigInt(Math.round(share * 1_000_000))) / 1_000_000n;
+        if (first === whole) return;
+        const former = (first * RUPIAH * paid.tax * 2n + whole * RUPIAH) / (whole * RUPIAH * 2n);
+        const next = givenBackParts((first + 1n) * RUPIAH, paid, former);
+        expect(next.tax % RUPIAH).toBe(0n);
+        expect(next.tax >= former && next.net >= first * RUPIAH - former).toBe(true);
+        expect(next.tax <= paid.tax && next.net <= paid.net).toBe(true);
+        expect(givenBackParts(whole * RUPIAH, paid, former)).toEqual(paid);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it("has parts that come to it, only grow, and end with the parts of the payment", () => {
     fc.assert(
       fc.property(payments, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 }), (paid, shares) => {
         const whole = paid.net + paid.tax;
         const sums = shares
-          .map((share) => (whole * BigInt(Math.round(share * 1_000_000))) / 1_000_000n)
+          .map((share) => ((whole / RUPIAH) * BigInt(Math.round(share * 1_000_000))) / 1_000_000n)
+          .map((rupiah) => rupiah * RUPIAH)
           .concat(whole)
           .toSorted((a, b) => (a < b ? -1 : 1));
         let before = { net: 0n, tax: 0n };
         for (const sum of sums) {
           const back = givenBackParts(sum, paid);
           expect(back.net + back.tax).toBe(sum);
+          expect([back.net % RUPIAH, back.tax % RUPIAH]).toEqual([0n, 0n]);
+          const off = back.tax * whole - sum * paid.tax;
+          expect(off * 2n <= RUPIAH * whole && off * 2n > -RUPIAH * whole).toBe(true);
           expect(back.net >= before.net && back.tax >= before.tax).toBe(true);
           expect(back.net <= paid.net && back.tax <= paid.tax).toBe(true);
           before = back;

@@ -4,7 +4,7 @@
 // computed from the net amount and added. Where they include it, it is computed from the amount that is paid, and the net amount is
 // the rest. So net + tax is what is paid, always.
 
-import { divideFloor } from "../../kernel/money.ts";
+import { divideCeil, divideFloor } from "../../kernel/money.ts";
 import { invariant } from "../../kernel/invariant.ts";
 
 /** Micro-rupiah of a rupiah. */
@@ -46,14 +46,23 @@ export function leastOrderOf(net: bigint, rule: TaxRule): bigint {
 }
 
 /**
- * The parts of what was given back of a payment, in all. The tax goes back in proportion, to the nearest micro-rupiah, and the whole
- * of it with the whole payment. Both parts only grow with the sum.
+ * The parts of what was given back of a payment, in all. The tax goes back in proportion, by the same rule of rounding as it was paid, and
+ * the whole of it with the whole payment. Both parts only grow with the sum. `taxBefore`: the tax that went back before, which had parts
+ * of a rupiah by a former rule; the sum is whole again.
  */
-export function givenBackParts(givenBack: bigint, { net, tax }: TaxedAmount): TaxedAmount {
+export function givenBackParts(givenBack: bigint, { net, tax }: TaxedAmount, taxBefore = 0n): TaxedAmount {
   const paid = net + tax;
   invariant(givenBack >= 0n && givenBack <= paid, "no more is given back than was paid");
-  const taxBack = divideFloor(givenBack * tax * 2n + paid, paid * 2n);
+  invariant(tax === 0n || givenBack % RUPIAH === 0n, "whole rupiah of a taxed payment are given back");
+  const least = divideCeil(taxBefore, RUPIAH) * RUPIAH;
+  const nearest = nearestRupiah(givenBack * tax, paid);
+  const taxBack = nearest > least ? nearest : least;
   return { net: givenBack - taxBack, tax: taxBack };
+}
+
+/** So much of what a provider gave back as has parts: of a taxed payment whole rupiah. Money in parts of a rupiah does not exist. */
+export function divisibleOf(givenBack: bigint, { tax }: TaxedAmount): bigint {
+  return tax === 0n ? givenBack : givenBack - (givenBack % RUPIAH);
 }
 
 /** `a / b` in whole rupiah, the nearest; a half is rounded up. */

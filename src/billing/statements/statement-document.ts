@@ -112,10 +112,11 @@ function entriesOf({ entries }: Statement, language: Language): Block[] {
   const messages = STATEMENT_MESSAGES[language];
   const { rupiah, reason } = wordsOf(language);
   const dates = datesOf(messages.locale);
-  const about = (entry: StatementEntry): string =>
-    entry.receiptNumber === null
-      ? reason(entry.reason)
-      : `${reason(entry.reason)}, ${messages.receipt(entry.receiptNumber)}`;
+  const about = ({ reason: name, receiptNumber, givenBack }: StatementEntry): string => {
+    if (receiptNumber === null) return reason(name);
+    // On a line of its own: a number would be broken at its hyphens.
+    return `${reason(name)}\n${givenBack === null ? messages.receipt(receiptNumber) : messages.creditNote(receiptNumber)}`;
+  };
   return [
     {
       kind: "table",
@@ -123,7 +124,7 @@ function entriesOf({ entries }: Statement, language: Language): Block[] {
       columns: [
         { head: messages.date, width: 0.26 },
         { head: messages.change, width: 0.46 },
-        { head: messages.amount, width: 0.28, isNumber: true },
+        { head: messages.amount, width: 0.26, isNumber: true },
       ],
       rows: entries.slice(0, MOST_ENTRIES).map((entry): Row => {
         return { cells: [dates.moment(entry.postedAt.getTime()), about(entry), rupiah(entry.amount)] };

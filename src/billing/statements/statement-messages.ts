@@ -27,6 +27,7 @@ const ID = {
   entries: "Pengisian saldo dan perubahan lain",
   date: "Tanggal",
   receipt: (number: string) => `kuitansi ${number}`,
+  creditNote: (number: string) => `nota kredit ${number}`,
   leftOut: (count: number) => `${count} perubahan lain tidak dirinci di sini. Semuanya termasuk dalam ringkasan.`,
   notes: [
     "Saldo awal ditambah semua perubahan sama dengan saldo akhir, sampai angka terakhir.",
@@ -75,6 +76,7 @@ const EN: typeof ID = {
   entries: "Top-ups and other changes",
   date: "Date",
   receipt: (number: string) => `receipt ${number}`,
+  creditNote: (number: string) => `credit note ${number}`,
   leftOut: (count: number) => `${count} more changes are not listed here. The summary has all of them.`,
   notes: [
     "The opening balance and all changes come to the closing balance, to the last digit.",

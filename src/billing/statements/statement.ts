@@ -6,7 +6,7 @@ import { type Look, readOneSnapshot } from "../../database/throttled-reader.ts";
 import { billingDay, startOfBillingDay, startOfBillingPeriod } from "../../kernel/clock.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { numberText } from "../receipts/receipt.ts";
+import { numberText, type Receipt } from "../receipts/receipt.ts";
 import { selectReceiptsOfTopUps } from "../receipts/store.ts";
 import { balanceBefore } from "../usage/ledger-entries.ts";
 import { BEFORE_ALL_LINES, type LinePlace } from "../usage/line-place.ts";
@@ -31,6 +31,7 @@ const USAGE = "usage";
 /** A month that has a statement. */
 export type StatementMonth = { readonly month: string; readonly isComplete: boolean };
 
+/** `receiptNumber`: of a refund its credit note, of others the receipt of their top-up. */
 export type StatementEntry = Change & { readonly receiptNumber: string | null };
 
 /** Money is micro-rupiah. opening + the sums = closing, and the usage = the sum of the reason `usage`. */
@@ -71,14 +72,19 @@ export async function readStatement(
   const topUpIds = read.entries.map(({ topUpId }) => topUpId).filter((id) => id !== null);
   // Receipts never change, and may come after the snapshot.
   const receipts = await selectReceiptsOfTopUps(pool, [...new Set(topUpIds)]);
-  const numbers = new Map(
-    receipts.filter(({ kind }) => kind === "receipt").map((receipt) => [receipt.topUpId, numberText(receipt)]),
-  );
-  const entries = read.entries.map((entry) => ({
-    ...entry,
-    receiptNumber: entry.topUpId === null ? null : (numbers.get(entry.topUpId) ?? null),
-  }));
+  const byTopUp = Map.groupBy(receipts, ({ topUpId }) => topUpId);
+  const entries = read.entries.map((entry) => {
+    const own = entry.topUpId === null ? [] : (byTopUp.get(entry.topUpId) ?? []);
+    const document = own.find((receipt) => isDocumentOf(receipt, entry));
+    return { ...entry, receiptNumber: document === undefined ? null : numberText(document) };
+  });
   return { ...read, entries };
+}
+
+/** Whether a document, of the documents of a top-up oldest first, is the one of a change. A credit note is for all refunds since the last. */
+function isDocumentOf({ kind, givenBack }: Receipt, change: Change): boolean {
+  if (change.givenBack === null) return kind === "receipt";
+  return kind === "credit_note" && givenBack >= change.givenBack;
 }
 
 async function readIn(look: Look, accountId: string, span: Span) {

@@ -32,6 +32,8 @@ export type Change = {
   readonly reason: string;
   readonly amount: bigint;
   readonly topUpId: string | null;
+  /** What the top-up had given back with this refund, tax included. Null: it is no refund. */
+  readonly givenBack: bigint | null;
 };
 
 const time = (parameter: string): string => `(timestamptz 'epoch' + ${parameter}::bigint * interval '1 millisecond')`;
@@ -46,10 +48,13 @@ const IN_SPAN = `account_id = $1::uuid AND $1::uuid IN (debit, credit) AND poste
 const AMOUNT = "CASE WHEN credit = $1::uuid THEN amount ELSE -amount END";
 const SUMS = `
 SELECT reason, count(*)::bigint AS count, sum(${AMOUNT})::text AS amount FROM posting WHERE ${IN_SPAN} GROUP BY reason`;
+/** A refund names in its reference what its top-up had given back with it. */
+const GIVEN_BACK = `CASE WHEN reason IN ('top_up_refunded', 'top_up_charged_back')
+  THEN substring(reference FROM ':given-back:([0-9]{1,18})$')::bigint END AS given_back`;
 /** What requests are charged or given back later is shown as a sum alone: there may be as many as requests. */
 const OF_REQUESTS = "('late_usage', 'credit_note')";
 const CHANGES = `
-SELECT posted_at AS "postedAt", reason, (${AMOUNT})::text AS amount, ${ABOUT} FROM posting
+SELECT posted_at AS "postedAt", reason, (${AMOUNT})::text AS amount, ${ABOUT}, ${GIVEN_BACK} FROM posting
 WHERE ${IN_SPAN} AND reason NOT IN ${OF_REQUESTS}
 ORDER BY posted_at, debit = $1::uuid, id LIMIT $4::int`;
 
@@ -106,13 +111,14 @@ export async function selectChanges(
   accountId: string,
   { fromMs, untilMs, limit }: Span & { readonly limit: number },
 ): Promise<Change[]> {
-  type Row = { postedAt: Date; reason: string; amount: string; top_up_id: string | null };
+  type Row = { postedAt: Date; reason: string; amount: string; top_up_id: string | null; given_back: bigint | null };
   const rows = await look<Row>(CHANGES, [accountId, fromMs, untilMs, limit]);
-  return rows.map(({ postedAt, reason, amount, top_up_id: topUpId }) => ({
+  return rows.map(({ postedAt, reason, amount, top_up_id: topUpId, given_back: givenBack }) => ({
     postedAt,
     reason,
     amount: BigInt(amount),
     topUpId,
+    givenBack,
   }));
 }
 

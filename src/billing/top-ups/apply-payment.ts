@@ -19,7 +19,7 @@ import { settleDisputes } from "./disputes.ts";
 import { postProviderMoney } from "./provider-money.ts";
 import { owe } from "../../ledger/receivables.ts";
 import { insertPostings } from "../../ledger/postings.ts";
-import { givenBackParts, type TaxedAmount } from "../receipts/tax.ts";
+import { divisibleOf, givenBackParts, type TaxedAmount } from "../receipts/tax.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
 import { paidAmountOf, type TopUp } from "./top-up.ts";
@@ -113,7 +113,9 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   if (last !== "partially_refunded" && last !== "refunded" && last !== "charged_back") {
     return { steps, back: backOf(topUp), problem: null };
   }
-  const givenBack = last === "refunded" ? paid : atMost(facts.givenBack, paid);
+  const parts = netAndTax(topUp);
+  const reportedBack = facts.givenBack === null ? null : divisibleOf(facts.givenBack, parts);
+  const givenBack = last === "refunded" ? paid : atMost(reportedBack, paid);
   if (givenBack === null) {
     const problem = `The provider reports ${last}, without an amount. Nothing was taken back for it.`;
     return { steps, back: backOf(topUp), problem };
@@ -125,7 +127,7 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
     // The provider reports again what was taken back: whatever its answers contradicted before is settled.
     return facts.state === "charged_back" && before > 0n ? { ...nothing, problem: null } : nothing;
   }
-  return { steps, back: grows ? givenBackParts(givenBack, netAndTax(topUp)) : backOf(topUp), problem: null };
+  return { steps, back: grows ? givenBackParts(givenBack, parts, topUp.taxGivenBack) : backOf(topUp), problem: null };
 }
 
 /** How a credit ends whose payment does not exist after all. */

@@ -32,6 +32,7 @@ CROSS JOIN LATERAL (
     (SELECT coalesce(sum(amount), 0) FROM posting
      WHERE group_id = t.id AND debit = '${systemAccounts.taxPayable}' AND credit = '${systemAccounts.providerClearing}') AS untaxed
 ) p
+CROSS JOIN LATERAL (SELECT (t.given_back + coalesce(t.tax_given_back, 0))::numeric AS back, (t.amount + coalesce(t.tax, 0))::numeric AS paid) b
 CROSS JOIN LATERAL (VALUES
   ('a paid top-up is credited once, with its own amount, and no other is',
    p.credited <> CASE WHEN t.paid_at IS NULL THEN 0 ELSE t.amount END,
@@ -41,10 +42,13 @@ CROSS JOIN LATERAL (VALUES
   ('the tax of a paid top-up is posted once, and goes back with the payment',
    p.taxed <> CASE WHEN t.paid_at IS NULL THEN 0 ELSE coalesce(t.tax, 0) END OR p.untaxed <> coalesce(t.tax_given_back, 0),
    format('tax %s, posted %s, given back %s, posted %s', t.tax, p.taxed, t.tax_given_back, p.untaxed)),
-  -- As receipts/tax.ts splits it. A version before the tax gives back the net amount alone.
+  -- As receipts/tax.ts splits it. A version before the tax gives back the net amount alone, and one of before 2026-11-27 parts of a rupiah,
+  -- which later refunds round to a whole rupiah beside the nearest.
   ('what was given back of a taxed top-up has its part of the tax',
-   t.tax > 0 AND coalesce(t.tax_given_back, 0) <> floor(
-     ((t.given_back + coalesce(t.tax_given_back, 0))::numeric * t.tax * 2 + t.amount + t.tax) / ((t.amount + t.tax)::numeric * 2)),
+   t.tax > 0 AND coalesce(t.tax_given_back, 0) <> 1000000 * floor(
+     (b.back * t.tax * 2 + b.paid * 1000000) / (b.paid * 2000000))
+   AND NOT (abs(coalesce(t.tax_given_back, 0) * b.paid - b.back * t.tax) < 1000000 * b.paid AND EXISTS (
+     SELECT FROM posting WHERE group_id = t.id AND debit = '${systemAccounts.taxPayable}' AND amount % 1000000 <> 0)),
    format('given back %s of %s, tax %s of %s', t.given_back, t.amount, t.tax_given_back, t.tax))
 ) v(name, is_broken, detail)
 WHERE t.id = ANY ($1::uuid[]) AND v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;

@@ -62,6 +62,32 @@ export const RECEIPT_BUGS: readonly PlantedBug[] = [
     },
   },
   {
+    name: "the tax on a credit note has parts of a rupiah",
+    edits: [
+      receipts("tax.ts", "nearestRupiah(givenBack * tax, paid)", "divideFloor(givenBack * tax * 2n + paid, paid * 2n)"),
+    ],
+    noticedBy: taxed("goes back in whole rupiah, whatever parts are refunded"),
+  },
+  {
+    name: "a credit note with another tax than went back is not found",
+    edits: [receipts("audit-receipts.ts", "findings.add(await look<Violation>(WRONG_NOTES, topUps));", "")],
+    noticedBy: taxed("is found by the audit where a credit note has another tax than went back"),
+  },
+  {
+    name: "a statement names the receipt of what was refunded",
+    edits: [
+      {
+        file: "src/billing/statements/statement.ts",
+        find: 'if (change.givenBack === null) return kind === "receipt";',
+        replace: 'if (kind === "receipt") return true;',
+      },
+    ],
+    noticedBy: {
+      file: "test/receipts/bought.test.ts",
+      test: "is followed by a credit note when the payment is refunded",
+    },
+  },
+  {
     name: "a name that a receipt cannot print is taken",
     edits: [receipts("party.ts", "if (unknown.length > 0)", "if (unknown.length < 0)")],
     noticedBy: { file: "test/receipts/bought.test.ts", test: "is not of a name that it cannot print" },

@@ -221,7 +221,7 @@ export type StatementEntry = Message<"saldo.billing.v1.StatementEntry"> & {
   topUpId: string;
 
   /**
-   * The number of that top-up's receipt. Empty: there is none.
+   * The number of its document: of a refund the credit note, of other changes the receipt of that top-up. Empty: there is none.
    *
    * @generated from field: string receipt_number = 5;
    */

@@ -1,8 +1,10 @@
+// The list of characters that documents can show is that of their fonts.
+
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { isDrawable } from "./drawable-text.ts";
-import { FONT_FILES } from "./draw-document.ts";
+import { isDrawable } from "../../src/billing/documents/drawable-text.ts";
+import { FONT_FILES } from "../../src/billing/documents/draw-document.ts";
 
 type Fonts = { readonly openSync: (file: string) => { readonly characterSet: readonly number[] } };
 
