@@ -17,6 +17,12 @@ export function budgetResetMs(period: BudgetPeriod, nowMs: number): number | nul
   return period === "total" ? null : startOfBillingPeriod(period, nowMs, 1);
 }
 
+/** The same as a date, for an error. `period` null: it is not known. */
+export function budgetResetsAt(period: BudgetPeriod | null, nowMs: number): Date | null {
+  const resetMs = period === null ? null : budgetResetMs(period, nowMs);
+  return resetMs === null ? null : new Date(resetMs);
+}
+
 type BudgetFacts = { readonly left: Money; readonly needed: Money; readonly resetsAt?: Date | null };
 
 /** What is left of a budget does not cover the hold that this request needs. */
@@ -25,7 +31,7 @@ export abstract class BudgetExceeded extends DomainError {
   /** What is neither spent nor held of it; in a stream, with what the request holds. */
   readonly left: Money;
   readonly needed: Money;
-  /** When the budget begins again. Null: never, or unknown in a stream. */
+  /** When the budget begins again. Null: never. */
   readonly resetsAt: Date | null;
   constructor({ left, needed, resetsAt = null }: BudgetFacts, { which, advice }: { which: string; advice: string }) {
     const again = resetsAt === null ? advice : `It begins again at ${resetsAt.toISOString()}.`;
@@ -95,6 +101,7 @@ export class TokenLimitExceeded extends DomainError {
   readonly retryAfterSeconds: number;
   readonly limit: number;
   readonly left: number;
+  readonly needed: number;
   constructor({ needed, left, limit, retryAfterSeconds }: TokenFacts) {
     const isTooLarge = needed > limit;
     const advice = isTooLarge
@@ -104,6 +111,7 @@ export class TokenLimitExceeded extends DomainError {
     this.retryAfterSeconds = isTooLarge ? 0 : retryAfterSeconds;
     this.limit = limit;
     this.left = left;
+    this.needed = needed;
   }
 }
 

@@ -114,7 +114,14 @@ export type Extension =
   /** Less than the least amount is available. `othersHold`: holds of other requests may become available. */
   | { readonly outcome: "refused"; readonly amount: bigint; readonly othersHold: boolean }
   /** Less than the least amount is left of a budget. */
-  | { readonly outcome: "over_budget"; readonly of: BudgetOf; readonly amount: bigint; readonly othersHold: boolean }
+  | {
+      readonly outcome: "over_budget";
+      readonly of: BudgetOf;
+      /** Null: the statement does not show it. */
+      readonly period: BudgetPeriod | null;
+      readonly amount: bigint;
+      readonly othersHold: boolean;
+    }
   /** Another process has resolved the hold. */
   | { readonly outcome: "gone" };
 

@@ -115,7 +115,8 @@ describe.each(testBackends())("the budget of a key on the %s database", (backend
     const extend = (amount: bigint, leastAmount: bigint) =>
       one.ledger.extend({ accountId: key.accountId, requestId, amount, leastAmount, inputTokens: 1, outputTokens: 0 });
     expect(await extend(25n * UNIT, 20n * UNIT)).toEqual({ outcome: "granted", amount: 25n * UNIT });
-    expect(await extend(45n * UNIT, 31n * UNIT)).toMatchObject({ outcome: "over_budget", amount: 25n * UNIT });
+    const refused = { outcome: "over_budget", of: "key", period: "total", amount: 25n * UNIT };
+    expect(await extend(45n * UNIT, 31n * UNIT)).toMatchObject(refused);
     expect(await extend(45n * UNIT, 26n * UNIT)).toEqual({ outcome: "granted", amount: 30n * UNIT });
     expect(await stateOf(key)).toMatchObject({ held: 30n * UNIT, left: 0n });
     // Requests of other keys cannot free this budget, so the stream does not wait for them; those of the key can.

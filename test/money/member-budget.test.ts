@@ -193,7 +193,12 @@ describe.each(testBackends())("the budget of a member on the %s database", (back
       });
     const refused = { outcome: "over_budget", of: "member" };
     expect(await extend(25n * UNIT, 20n * UNIT)).toEqual({ outcome: "granted", amount: 25n * UNIT });
-    expect(await extend(45n * UNIT, 31n * UNIT)).toMatchObject({ ...refused, amount: 25n * UNIT, othersHold: false });
+    expect(await extend(45n * UNIT, 31n * UNIT)).toMatchObject({
+      ...refused,
+      period: "total",
+      amount: 25n * UNIT,
+      othersHold: false,
+    });
     expect(await extend(45n * UNIT, 26n * UNIT)).toEqual({ outcome: "granted", amount: 30n * UNIT });
     expect(await stateOf(member)).toMatchObject({ held: 30n * UNIT, left: 0n });
     await limit(member, 40n * UNIT);

@@ -4,7 +4,7 @@
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
 -- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md. The rows are those of
--- admit_request.
+-- admit_request. An extension that a budget refuses has the period of the budget in reset_seconds: 1 total, 2 day, 3 month.
 
 CREATE OR REPLACE FUNCTION commit_requests(
   s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
@@ -211,7 +211,7 @@ BEGIN
     FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
     CONTINUE WHEN NOT FOUND;
     here := array_position(account, e_account[i]);
-    ord := i; amount := extended; other := held[here] - extended; wait_ms := NULL;
+    ord := i; amount := extended; other := held[here] - extended; wait_ms := NULL; reset_seconds := NULL;
     room := greatest(0, posted[here] - held[here] - owed[here]);
     outcome := CASE WHEN extended + room >= e_least[i] THEN 'granted' ELSE 'refused' END;
     IF hold_member IS NOT NULL AND outcome = 'granted' THEN
@@ -221,6 +221,7 @@ BEGIN
       -- Holds of other members cannot free this budget.
       IF extended + room < e_least[i] THEN
         outcome := 'refused'; wait_ms := 2; other := member.budget_held - extended;
+        reset_seconds := array_position(ARRAY['total', 'day', 'month'], member.budget_period);
         PERFORM note_used_up_member(e_account[i], hold_member, extended, e_least[i] - extended);
       END IF;
     END IF;
@@ -232,6 +233,7 @@ BEGIN
       -- Holds of other keys cannot free this budget.
       IF extended + room < e_least[i] THEN
         outcome := 'refused'; wait_ms := 1; other := key.budget_held - extended;
+        reset_seconds := array_position(ARRAY['total', 'day', 'month'], key.budget_period);
         PERFORM note_used_up_key(e_account[i], hold_key, extended, e_least[i] - extended);
       END IF;
     END IF;

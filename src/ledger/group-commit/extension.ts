@@ -4,7 +4,7 @@
 // statement of its own.
 
 import { InvariantError } from "../../kernel/invariant.ts";
-import type { BudgetOf } from "../../kernel/key-limit-errors.ts";
+import { BUDGET_PERIODS, type BudgetOf } from "../../kernel/key-limit-errors.ts";
 import { columnsOf } from "./columns.ts";
 import { type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
 import type { Extension, ExtensionRequest } from "../ledger.ts";
@@ -57,7 +57,8 @@ function extensionOf({ outcome, amount, other, window }: MemberRow): Extension {
   if (outcome === "refused") {
     const of = OVER_BUDGET[window[3] ?? ""];
     const facts = { amount, othersHold: other > 0n };
-    return of === undefined ? { outcome, ...facts } : { outcome: "over_budget", of, ...facts };
+    if (of === undefined) return { outcome, ...facts };
+    return { outcome: "over_budget", of, period: BUDGET_PERIODS[Number(window[2]) - 1] ?? null, ...facts };
   }
   throw new InvariantError(`an extension has a known outcome, not ${outcome}`);
 }

@@ -152,6 +152,10 @@ function factsOf(error: DomainError, requestId: string) {
     availableIdr: error instanceof InsufficientBalance ? formatMoney(error.available) : "",
     owedIdr: error instanceof InsufficientBalance && error.owed !== null ? formatMoney(error.owed) : "",
     neededIdr: isOutOfMoney(error) ? formatMoney(error.needed) : "",
+    requestLimit: error instanceof RateLimited ? error.limit : 0,
+    ...(error instanceof TokenLimitExceeded
+      ? { tokenLimit: error.limit, tokensLeft: error.left, tokensNeeded: error.needed }
+      : {}),
     budgetLeftIdr: overBudget === null ? "" : formatMoney(overBudget.left),
     ...(overBudget?.resetsAt ? { budgetResetsAt: timestampFromDate(overBudget.resetsAt) } : {}),
     answeredRequestId: error instanceof AlreadyAnswered ? error.requestId : "",

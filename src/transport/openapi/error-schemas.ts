@@ -34,6 +34,11 @@ const facts = {
   },
 };
 
+const available = {
+  type: "string",
+  description: "Rupiah available on the account, a decimal string. Only with `insufficient_balance`.",
+};
+
 const owed = {
   type: "string",
   description:
@@ -49,7 +54,7 @@ const budget = {
   needed_idr: {
     type: "string",
     description:
-      "What the request needed, in rupiah, a decimal string. Only with `key_budget_exceeded` and `member_budget_exceeded`.",
+      "What the request needed, in rupiah, a decimal string. Only with `insufficient_balance`, `key_budget_exceeded` and `member_budget_exceeded`.",
   },
   resets_at: {
     type: "string",
@@ -67,9 +72,31 @@ const retryAfter = {
     "Seconds after which a try makes sense. Only with `rate_limit`, `token_limit_exceeded`, `upstream_busy` and `already_running`. Absent from `token_limit_exceeded` where the request needs more than the limit: no retry can succeed.",
 };
 
+const limits = {
+  request_limit: {
+    type: "integer",
+    description: "How many requests in 60 seconds the key allows. Only with `rate_limit`, where it is that of a key.",
+  },
+  token_limit: {
+    type: "integer",
+    description: "How many tokens in 60 seconds the key allows. Only with `token_limit_exceeded`.",
+  },
+  tokens_left: {
+    type: "integer",
+    description: "How many of them are left now. Only with `token_limit_exceeded`.",
+  },
+  tokens_needed: {
+    type: "integer",
+    description: "The fewest tokens with which the request is useful. Only with `token_limit_exceeded`.",
+  },
+};
+
+/** What kernel/refusal-facts.ts writes. */
+const refusal = { available_idr: available, ...budget, owed_idr: owed, ...limits };
+
 const chatFacts = {
   ...facts,
-  ...budget,
+  ...refusal,
   retry_after: retryAfter,
   request_id: {
     type: "string",
@@ -83,7 +110,6 @@ const chatFacts = {
     type: "integer",
     description: "The HTTP status of that request's answer. Only with `already_answered`.",
   },
-  owed_idr: owed,
 };
 
 const openAiType = { type: "string", description: "The kind of error, as OpenAI has it, such as `server_error`." };
@@ -148,7 +174,11 @@ export const errorSchemas = {
           details: {
             type: "object",
             required: ["error_code"],
-            properties: { error_code: { type: "string", description: "The code: what a program acts on." } },
+            properties: {
+              error_code: { type: "string", description: "The code: what a program acts on." },
+              ...refusal,
+              retry_after: retryAfter,
+            },
           },
         },
       },
@@ -171,6 +201,8 @@ export const errorSchemas = {
             description: "The first field that was wrong. Null: it is about no field.",
           },
           code: openAiCode,
+          ...refusal,
+          retry_after: retryAfter,
         },
       },
     },
@@ -191,7 +223,7 @@ export const errorSchemas = {
             type: "array",
             items: { type: "object", required: ["@type"], additionalProperties: true },
             description:
-              "`ErrorInfo` has the code in capitals as its `reason`. `BadRequest` has the fields that were wrong, and `RetryInfo` when a try makes sense.",
+              "`ErrorInfo` has the code in capitals as its `reason`. Its `metadata` has the amounts of a refusal as texts, by the names of `Error`, such as `left_idr`. `BadRequest` has the fields that were wrong, and `RetryInfo` when a try makes sense.",
           },
         },
       },
@@ -215,17 +247,12 @@ export const errorSchemas = {
             type: "string",
             description: "What was charged for the part that was delivered, in rupiah, a decimal string.",
           },
-          available: {
-            type: "string",
-            description: "Rupiah available on the account, a decimal string. Only with `insufficient_balance`.",
-          },
+          ...refusal,
+          available: { ...available, description: `The same as \`available_idr\`, by its former name.` },
           needed: {
             type: "string",
-            description: "Rupiah that the answer needed, a decimal string. Only with `insufficient_balance`.",
+            description: "The same as `needed_idr`, by its former name. Only with `insufficient_balance`.",
           },
-          owed_idr: owed,
-          left_idr: budget.left_idr,
-          needed_idr: budget.needed_idr,
         },
       },
     },

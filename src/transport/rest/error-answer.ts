@@ -1,15 +1,9 @@
 // Errors over REST. The code and the facts come from the domain; status, headers and the form of the body are decided here.
 
-import {
-  InsufficientBalance,
-  InternalError,
-  MethodNotAllowed,
-  ValidationError,
-  type DomainError,
-} from "../../kernel/errors.ts";
+import { InternalError, MethodNotAllowed, ValidationError, type DomainError } from "../../kernel/errors.ts";
 import { httpStatus } from "../../kernel/http-status.ts";
-import { BudgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
+import { refusalFacts } from "../../kernel/refusal-facts.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
 import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { errorHeaders, retryAfterSecondsOf } from "../calls/errors.ts";
@@ -67,8 +61,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   if (format === "gemini") return geminiErrorAnswer(error, status);
   const facts = {
     ...(error instanceof ValidationError ? { details: error.details } : {}),
-    ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),
-    ...(error instanceof BudgetExceeded ? budgetFacts(error) : {}),
+    ...(format === "envelope" ? {} : refusalFacts(error)),
     ...(error instanceof ExternalIdConflict ? { differingFields: error.differingFields } : {}),
     ...(error instanceof InternalError ? { requestId } : {}),
     ...(error instanceof AlreadyAnswered
@@ -85,14 +78,6 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   const field = error instanceof ValidationError ? (error.details[0]?.field ?? "") : "";
   const param = field === "" ? null : field;
   return { error: { message, type: openAiType(code), param, code: reason ?? code, ...waiting, ...facts } };
-}
-
-function budgetFacts({ left, needed, resetsAt }: BudgetExceeded): object {
-  return {
-    left_idr: formatMoney(left),
-    needed_idr: formatMoney(needed),
-    ...(resetsAt === null ? {} : { resets_at: resetsAt.toISOString() }),
-  };
 }
 
 /** The status of an answered request. A failed request frees its idempotency key, so there is only this one. */

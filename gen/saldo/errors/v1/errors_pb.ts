@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/errors/v1/errors.proto.
  */
 export const file_saldo_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEi6QIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkSFwoPYnVkZ2V0X2xlZnRfaWRyGBggASgJEjQKEGJ1ZGdldF9yZXNldHNfYXQYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjwKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAliBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEiwQMKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkSFwoPYnVkZ2V0X2xlZnRfaWRyGBggASgJEjQKEGJ1ZGdldF9yZXNldHNfYXQYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXJlcXVlc3RfbGltaXQYGiABKA0SEwoLdG9rZW5fbGltaXQYGyABKA0SEwoLdG9rZW5zX2xlZnQYHCABKA0SFQoNdG9rZW5zX25lZWRlZBgdIAEoDSI8CgxGaWVsZFByb2JsZW0SDQoFZmllbGQYASABKAkSDAoEcnVsZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * The facts of an error, attached to every RPC error as a detail. REST bodies are made from the same facts.
@@ -118,6 +118,34 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
    * @generated from field: google.protobuf.Timestamp budget_resets_at = 25;
    */
   budgetResetsAt?: Timestamp | undefined;
+
+  /**
+   * How many requests in 60 seconds the key allows. Only with `rate_limit` of a key; else 0.
+   *
+   * @generated from field: uint32 request_limit = 26;
+   */
+  requestLimit: number;
+
+  /**
+   * How many tokens in 60 seconds the key allows. Only with `token_limit_exceeded`; else 0.
+   *
+   * @generated from field: uint32 token_limit = 27;
+   */
+  tokenLimit: number;
+
+  /**
+   * How many of them are left now. Only with `token_limit_exceeded`.
+   *
+   * @generated from field: uint32 tokens_left = 28;
+   */
+  tokensLeft: number;
+
+  /**
+   * The fewest tokens with which the request is useful. Only with `token_limit_exceeded`; else 0.
+   *
+   * @generated from field: uint32 tokens_needed = 29;
+   */
+  tokensNeeded: number;
 };
 
 /**

@@ -1,8 +1,9 @@
 // Errors within a chat stream. They always have the object form of OpenAI, in contrast to errors by status.
 
 import { type DomainError, InsufficientBalance, UpstreamBusy, ValidationError } from "../../../kernel/errors.ts";
-import { BudgetExceeded, isOutOfMoney } from "../../../kernel/key-limit-errors.ts";
+import { isOutOfMoney } from "../../../kernel/key-limit-errors.ts";
 import { formatMoney } from "../../../kernel/money.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
 import { AnswerCut } from "../../answer/answer-cut.ts";
 
 /** The object that ends a stream which broke off. */
@@ -22,12 +23,10 @@ function typeOf(error: DomainError): string {
 function factsOf(error: DomainError): Record<string, unknown> {
   if (error instanceof ValidationError) return { details: error.details };
   if (error instanceof InsufficientBalance) {
-    const { available, needed, owed } = error;
-    const facts = { available: formatMoney(available), needed: formatMoney(needed) };
-    return owed === null ? facts : { ...facts, owed_idr: formatMoney(owed) };
+    const { available, needed } = error;
+    // The names that the first two had before errors by status had these fields.
+    return { ...refusalFacts(error), available: formatMoney(available), needed: formatMoney(needed) };
   }
-  if (error instanceof BudgetExceeded)
-    return { left_idr: formatMoney(error.left), needed_idr: formatMoney(error.needed) };
   if (error instanceof AnswerCut) return { cost_idr: error.costIdr };
-  return error instanceof UpstreamBusy ? { retry_after: error.retryAfterSeconds } : {};
+  return error instanceof UpstreamBusy ? { retry_after: error.retryAfterSeconds } : refusalFacts(error);
 }

@@ -3,6 +3,7 @@
 import { AnswerCut } from "../../answer/answer-cut.ts";
 import { type DomainError, type ErrorCode, ValidationError } from "../../../kernel/errors.ts";
 import { isOutOfMoney } from "../../../kernel/key-limit-errors.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
 
 /** Google's names for kinds of errors. */
 const statuses = {
@@ -45,8 +46,12 @@ export type GeminiErrorFacts = { readonly code: number; readonly retryAfterSecon
 /** The body of an error. */
 export function geminiErrorBody(error: DomainError, facts: GeminiErrorFacts): object {
   const { code, retryAfterSeconds, status = statuses[error.code] } = facts;
+  const amounts = Object.entries(refusalFacts(error));
+  // Google's map of texts.
+  const metadata =
+    amounts.length === 0 ? {} : { metadata: Object.fromEntries(amounts.map(([name, value]) => [name, String(value)])) };
   const details = [
-    { "@type": `${TYPE}.ErrorInfo`, reason: error.code.toUpperCase(), domain: "saldo" },
+    { "@type": `${TYPE}.ErrorInfo`, reason: error.code.toUpperCase(), domain: "saldo", ...metadata },
     ...(error instanceof ValidationError
       ? [{ "@type": `${TYPE}.BadRequest`, fieldViolations: violations(error) }]
       : []),

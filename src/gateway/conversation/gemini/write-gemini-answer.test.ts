@@ -118,15 +118,16 @@ describe("a streamed answer", () => {
   });
 
   it.each([
-    [answerCut({ by: "upstream", charge: 105_000n }), 409, "ABORTED", "UPSTREAM_BUSY"],
-    [answerCut({ by: "upstream", charge: 0n }), 503, "UNAVAILABLE", "UPSTREAM_BUSY"],
+    [answerCut({ by: "upstream", charge: 105_000n }), 409, "ABORTED", "UPSTREAM_BUSY", {}],
+    [answerCut({ by: "upstream", charge: 0n }), 503, "UNAVAILABLE", "UPSTREAM_BUSY", {}],
     [
       new InsufficientBalance({ available: idr(1n), needed: idr(2n) }),
       402,
       "FAILED_PRECONDITION",
       "INSUFFICIENT_BALANCE",
+      { metadata: { available_idr: "0.000001", needed_idr: "0.000002" } },
     ],
-  ])("that broke off is repeated only where nothing was billed: %s", (error, code, status, reason) => {
+  ])("that broke off is repeated only where nothing was billed: %s", (error, code, status, reason, amounts) => {
     expect(writerOf().fail(error)).toEqual([
       {
         name: null,
@@ -135,7 +136,7 @@ describe("a streamed answer", () => {
             code,
             message: error.message,
             status,
-            details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "saldo" }],
+            details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "saldo", ...amounts }],
           },
         },
       },

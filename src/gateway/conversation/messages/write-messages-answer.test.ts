@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InsufficientBalance, InternalError, UpstreamBusy } from "../../../kernel/errors.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
 import { idr } from "../../../kernel/money.ts";
 import { AnswerCut } from "../../answer/answer-cut.ts";
 import { ChatAnswerReader } from "../chat/read-chat-answer.ts";
@@ -204,7 +205,7 @@ describe("a streamed answer", () => {
         name: "error",
         data: {
           type: "error",
-          error: { type, message: error.message, details: { error_code: error.code } },
+          error: { type, message: error.message, details: { error_code: error.code, ...refusalFacts(error) } },
           request_id: "01a2",
         },
       },

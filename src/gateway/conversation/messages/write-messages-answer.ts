@@ -2,6 +2,7 @@
 // the size of the input at the end; here blocks follow each other, and an estimate comes first.
 
 import { type DomainError, UpstreamBusy } from "../../../kernel/errors.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
 import type { JsonObject } from "../../request/field-rules.ts";
 import { parseObject } from "../../request/parse-object.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
@@ -62,7 +63,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
 
   fail(error: DomainError): ProtocolEvent[] {
     const { code, message } = error;
-    const shown = { type: streamErrorType(error), message, details: { error_code: code } };
+    const shown = { type: streamErrorType(error), message, details: { error_code: code, ...refusalFacts(error) } };
     return [event({ type: "error", error: shown, request_id: this.#facts.requestId })];
   }
 

@@ -2,6 +2,7 @@
 // items waits: the inputs of several calls may alternate, and a call that is done cannot grow.
 
 import { type DomainError, UpstreamBusy } from "../../../kernel/errors.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
 import type { JsonObject } from "../../request/field-rules.ts";
 import type { AnswerEvent, AnswerUsage, FinishReason } from "../answer-events.ts";
 import { flatName, type Conversation, type Opaque, type Tool } from "../conversation.ts";
@@ -94,7 +95,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     if (this.#isOver) return [];
     this.#isOver = true;
     const code = failureCode(error, this.#hasPassed || this.#done.length > 0 || this.#open !== null);
-    const response = { ...this.#response("failed"), error: { code, message: error.message } };
+    const response = { ...this.#response("failed"), error: { code, message: error.message, ...refusalFacts(error) } };
     return this.#numbered([{ type: "response.failed", response }]);
   }
 

@@ -1,6 +1,8 @@
 // Errors in the form of Anthropic's Messages.
 
 import { type DomainError, type ErrorCode, ValidationError } from "../../../kernel/errors.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
+import { retryAfterSecondsOf } from "../../calls/errors.ts";
 import type { HeaderLines } from "../../http/answer-headers.ts";
 
 const types = {
@@ -45,7 +47,9 @@ export function messagesHeaders(requestId: string): HeaderLines {
 
 /** The body of an error. */
 export function messagesErrorBody(error: DomainError, requestId: string): object {
-  const details = { error_code: error.code };
+  const retryAfter = retryAfterSecondsOf(error);
+  const waiting = retryAfter === 0 ? {} : { retry_after: retryAfter };
+  const details = { error_code: error.code, ...refusalFacts(error), ...waiting };
   return {
     type: "error",
     error: { type: types[error.code], message: messageOf(error), details },

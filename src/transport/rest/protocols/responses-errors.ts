@@ -1,6 +1,8 @@
 // Errors in the form of OpenAI's Responses: always the nested object, whose codes its clients know.
 
 import { type DomainError, type ErrorCode, ValidationError } from "../../../kernel/errors.ts";
+import { refusalFacts } from "../../../kernel/refusal-facts.ts";
+import { retryAfterSecondsOf } from "../../calls/errors.ts";
 
 /** OpenAI's names for kinds of errors. */
 const types = {
@@ -52,12 +54,15 @@ export function responsesErrorBody(error: DomainError): object {
   const isInvalid = error instanceof ValidationError;
   const field = isInvalid ? (error.details[0]?.field ?? "") : "";
   const reason = isInvalid ? error.reason : null;
+  const retryAfter = retryAfterSecondsOf(error);
   return {
     error: {
       message,
       type: openAiType(code),
       code: reason ?? codes[code] ?? code,
       param: field === "" ? null : field,
+      ...refusalFacts(error),
+      ...(retryAfter === 0 ? {} : { retry_after: retryAfter }),
     },
   };
 }
