@@ -10,7 +10,11 @@ import type { CommandOption } from "./help.ts";
 import { amountOption, choiceOption, integerOption } from "./option-values.ts";
 
 export const limitOptions: Readonly<Record<string, CommandOption>> = {
-  budget: { required: false, value: "RUPIAH", about: "the most its requests cost in a period, or none" },
+  budget: {
+    required: false,
+    value: "RUPIAH",
+    about: "the most its requests cost in a period; 0 stops all that cost, none is no budget",
+  },
   "budget-period": { required: false, value: "P", about: "total, day or month; total", choices: BUDGET_PERIODS },
   expires: {
     required: false,
@@ -50,7 +54,7 @@ export function budgetFrom(values: CommandValues, present: KeyLimits["budget"]):
     if (periodText !== undefined) throw new UsageError("--budget-period needs a --budget");
     return null;
   }
-  const amount = text === undefined ? present?.amount : amountOption(text, "budget");
+  const amount = text === undefined ? present?.amount : amountOption(text, "budget", 0n);
   if (amount === undefined) {
     if (periodText !== undefined) throw new UsageError("--budget-period needs a --budget");
     return null;

@@ -19,6 +19,11 @@ it.each(["50.000", "1.234", "999.999"])("refuses %s, which groups thousands in I
   );
 });
 
+it("reads 0 where it is a value of its own, and nothing below", () => {
+  expect(amountOption("0", "budget", 0n)).toBe(0n);
+  expect(() => amountOption("-1", "budget", 0n)).toThrow("--budget must be rupiah from 0 to 1000000000000");
+});
+
 it.each(["0", "-1", "1.000.000", "1,5", "", "0.0000001", "1000000000001"])("refuses %j", (typed) => {
   expect(() => amountOption(typed)).toThrow("must be rupiah greater than 0");
 });

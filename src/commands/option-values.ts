@@ -37,19 +37,20 @@ export function dayOption(value: string, option: string): string {
   return value;
 }
 
-/** Rupiah from the command line, in micro-rupiah. Errors: UsageError. */
-export function amountOption(value: string, option = "amount"): bigint {
+/** Rupiah from the command line, in micro-rupiah. `least`: the least that is taken, in micro-rupiah. Errors: UsageError. */
+export function amountOption(value: string, option = "amount", least: 0n | 1n = 1n): bigint {
   // In Indonesia a point groups thousands; a fourth decimal, or none, makes clear what is meant.
   const [, before, behind] = /^([1-9]\d{0,2})\.(\d{3})$/.exec(value) ?? [];
   if (before !== undefined && behind !== undefined)
     throw new UsageError(`--${option} ${value}: write ${before}${behind}, or ${value}0 for a part of a rupiah`);
   try {
     const { units } = parseMoney(value, IDR);
-    if (units > 0n && units <= MAX_AMOUNT) return units;
+    if (units >= least && units <= MAX_AMOUNT) return units;
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
   }
-  throw new UsageError(`--${option} must be rupiah greater than 0, at most 1000000000000, with at most 6 decimals`);
+  const from = least === 0n ? "from 0 to" : "greater than 0, at most";
+  throw new UsageError(`--${option} must be rupiah ${from} 1000000000000, with at most 6 decimals`);
 }
 
 /** A language of documents. Errors: UsageError. */

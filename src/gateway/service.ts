@@ -16,7 +16,7 @@ import { InternalError, ModelNotFound } from "../kernel/errors.ts";
 import type { ApiKey } from "../keys/api-key.ts";
 import type { MemberBudget } from "../keys/member-budgets.ts";
 import { isModelAllowed, requireAllowed } from "../keys/key-limits.ts";
-import { toProtoKey } from "../keys/proto-key.ts";
+import { toProtoKey, toProtoOwnKey } from "../keys/proto-key.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
@@ -96,7 +96,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
 
     async getKey(_request, context) {
       const { key, memberBudget } = await ownKey(context);
-      return { key: toProtoKey(key, memberBudget) };
+      return { key: toProtoKey(key, memberBudget), own: toProtoOwnKey(key, memberBudget) };
     },
   };
 }

@@ -43,6 +43,32 @@ export function toProtoKey(key: ApiKey, memberBudget: MemberBudget | null = null
   };
 }
 
+/** The key as a program with only the key reads it. */
+export function toProtoOwnKey(key: ApiKey, memberBudget: MemberBudget | null) {
+  const { keyId: id, name, prefix, lastFour, createdAt, lastUsedAt, rateLimit, tokensLeft, limits, budget } = key;
+  const { expiresAt, allowedModels, allowedNetworks, tokenLimit } = limits;
+  return {
+    id,
+    name,
+    prefix,
+    lastFour,
+    rateLimit,
+    createdAt: timestampFromDate(createdAt),
+    ...(lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(lastUsedAt) }),
+    ...(expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) }),
+    tokenLimit: tokenLimit ?? 0,
+    ...(tokensLeft === null ? {} : { tokensLeft }),
+    allowedModels: [...(allowedModels ?? [])],
+    allowedNetworks: [...(allowedNetworks ?? [])],
+    ...(limits.budget === null || budget === null ? {} : { budget: toProtoOwnBudget(limits.budget, budget) }),
+    ...(memberBudget === null ? {} : { memberBudget: toProtoOwnBudget(memberBudget.limit, memberBudget.state) }),
+  };
+}
+
+function toProtoOwnBudget({ amount, period }: BudgetAmount, state: KeyBudgetState) {
+  return { period, limitIdr: formatMoney(idr(amount)), ...toProtoBudget(state) };
+}
+
 /** The budget of a member. */
 export function toProtoMemberBudget({ limit: { amount, period }, state }: MemberBudget) {
   return { budgetIdr: formatMoney(idr(amount)), budgetPeriod: PERIODS[period], state: toProtoBudget(state) };

@@ -44,6 +44,63 @@ function post(path: string, { key }: Customer, body: object, headers: Record<str
   });
 }
 
+type Refusal = { readonly status: number; readonly code: string; readonly facts: Record<string, unknown> };
+
+/** Asks in each protocol, whole and streamed: the amounts of the refusal are fields, at the place that the protocol has for them. */
+async function expectRefusals(
+  customer: Customer,
+  ask: { readonly model: string; readonly messages: readonly { readonly content: string }[] },
+  { status, code, facts }: Refusal,
+): Promise<void> {
+  const text = ask.messages[0]?.content ?? "";
+  const gemini = { contents: [{ role: "user", parts: [{ text }] }], generationConfig: { maxOutputTokens: 20 } };
+  const responses = { model: ask.model, max_output_tokens: 20, input: text };
+  const openAi = { "x-saldo-error-format": "openai" };
+  for (const stream of [false, true]) {
+    const geminiMethod = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+    const answers = await Promise.all([
+      post("/v1/chat/completions", customer, { ...ask, stream }),
+      post("/v1/chat/completions", customer, { ...ask, stream }, openAi),
+      post("/v1/responses", customer, { ...responses, stream }),
+      post("/v1/messages", customer, { ...ask, stream }),
+      post(`/v1beta/models/${ask.model}:${geminiMethod}`, customer, gemini),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
+    const [plain, nested, ofResponses, ofMessages, ofGemini] = await Promise.all(answers.map((each) => each.json()));
+    expect(plain).toMatchObject({ error: code, ...facts });
+    expect(nested).toMatchObject({ error: { code, ...facts } });
+    expect(ofResponses).toMatchObject({ error: { code: RESPONSES_CODES[code] ?? code, ...facts } });
+    expect(ofMessages).toMatchObject({ error: { details: { error_code: code, ...facts } } });
+    const texts = Object.fromEntries(
+      Object.entries(facts).map(([name, value]) => [name, typeof value === "number" ? String(value) : value]),
+    );
+    const metadata = "tokens_needed" in texts ? { ...texts, tokens_needed: expect.stringMatching(/^\d+$/) } : texts;
+    const { error } = ofGemini as { error: { details: object[] } };
+    expect(error.details[0]).toMatchObject({ reason: code.toUpperCase(), metadata });
+  }
+}
+
+/** Clients of Responses know these by other names. */
+const RESPONSES_CODES: Readonly<Record<string, string>> = {
+  token_limit_exceeded: "rate_limit_exceeded",
+  rate_limit: "rate_limit_exceeded",
+};
+
+test("a balance that is too low and a full window of requests are refused with their amounts, in each protocol", async () => {
+  const poor = await served.customer({ credit: "3" });
+  const ask = { model, max_tokens: 20, messages: MESSAGES };
+  const facts = { available_idr: "3", needed_idr: expect.stringMatching(/^\d+$/) as string };
+  await expectRefusals(poor, ask, { status: 402, code: "insufficient_balance", facts });
+  const busy = await served.customer({ rateLimit: 1 });
+  served.upstream.run(json(completion({ usage: USAGE })));
+  expect((await post("/v1/chat/completions", busy, ask)).status).toBe(200);
+  const limited = { request_limit: 1 };
+  await expectRefusals(busy, ask, { status: 429, code: "rate_limit", facts: limited });
+  const again = await post("/v1/messages", busy, ask);
+  const { error } = (await again.json()) as { error: { details: { retry_after: number } } };
+  expect(String(error.details.retry_after)).toBe(again.headers.get("retry-after"));
+});
+
 describe("a key with a budget", () => {
   test("is refused beyond it in the form of each protocol, and nothing is sent or charged", async () => {
     const customer = await served.customer();
@@ -54,27 +111,12 @@ describe("a key with a budget", () => {
     });
     const asked = served.upstream.received.length;
     const ask = { model, max_tokens: 20, messages: MESSAGES };
-    const chat = await post("/v1/chat/completions", customer, ask);
-    expect(chat.status).toBe(402);
     const facts = {
       left_idr: "3",
-      needed_idr: expect.any(String),
-      resets_at: expect.stringMatching(/T17:00:00.000Z$/),
+      needed_idr: expect.stringMatching(/^\d+$/) as string,
+      resets_at: expect.stringMatching(/T17:00:00.000Z$/) as string,
     };
-    expect(await chat.json()).toMatchObject({ error: "key_budget_exceeded", ...facts });
-    const openAi = await post("/v1/chat/completions", customer, ask, { "x-saldo-error-format": "openai" });
-    expect(await openAi.json()).toMatchObject({
-      error: { code: "key_budget_exceeded", type: "insufficient_quota", ...facts },
-    });
-    const messages = await post("/v1/messages", customer, ask);
-    expect([messages.status, await messages.json()]).toMatchObject([402, { error: { type: "billing_error" } }]);
-    const responses = await post("/v1/responses", customer, { model, max_output_tokens: 20, input: "Halo" });
-    expect([responses.status, await responses.json()]).toMatchObject([402, { error: { code: "key_budget_exceeded" } }]);
-    const gemini = await post(`/v1beta/models/${model}:generateContent`, customer, {
-      contents: [{ role: "user", parts: [{ text: "Halo" }] }],
-      generationConfig: { maxOutputTokens: 20 },
-    });
-    expect([gemini.status, await gemini.json()]).toMatchObject([402, { error: { status: "FAILED_PRECONDITION" } }]);
+    await expectRefusals(customer, ask, { status: 402, code: "key_budget_exceeded", facts });
     expect(served.upstream.received.length).toBe(asked);
     expect(await served.usage(customer.accountId)).toEqual([]);
     expect(await served.balance(customer.accountId)).toMatchObject({ held: "0", posted: "1000" });
@@ -92,13 +134,10 @@ describe("a key with a budget", () => {
     );
     expect(await keyOf(customer)).toMatchObject({
       name: "test",
-      limits: {
-        budgetIdr: "100",
-        budgetPeriod: "BUDGET_PERIOD_TOTAL",
-        expiresAt: "2099-12-31T17:00:00Z",
-        allowedModels: ["local/small", "demo/*"],
-      },
-      budget: { spentIdr: "15", heldIdr: "0", leftIdr: "85" },
+      rate_limit: 60,
+      expires_at: "2099-12-31T17:00:00Z",
+      allowed_models: ["local/small", "demo/*"],
+      budget: { period: "total", limit_idr: "100", spent_idr: "15", held_idr: "0", left_idr: "85" },
     });
     const client = createClient(
       GatewayService,
@@ -127,10 +166,10 @@ describe("a key with a budget", () => {
     const text = await answer.text();
     expect(text).toContain('"finish_reason":"length"');
     const { budget } = (await keyOf(customer)) as { budget: Record<string, string> };
-    expect(Number(budget["spentIdr"])).toBeGreaterThan(4_000);
-    expect(Number(budget["spentIdr"])).toBeLessThanOrEqual(5_000);
-    expect(budget["heldIdr"]).toBe("0");
-    expect((await served.usage(customer.accountId))[0]?.charge).toBe(budget["spentIdr"]);
+    expect(Number(budget["spent_idr"])).toBeGreaterThan(4_000);
+    expect(Number(budget["spent_idr"])).toBeLessThanOrEqual(5_000);
+    expect(budget["held_idr"]).toBe("0");
+    expect((await served.usage(customer.accountId))[0]?.charge).toBe(budget["spent_idr"]);
   });
 });
 
@@ -146,21 +185,16 @@ describe("a key with a limit of tokens", () => {
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(80);
     expect(first.headers.get("x-ratelimit-reset-tokens")).toBe("60s");
-    expect(await keyOf(customer)).toMatchObject({ limits: { tokenLimit: 100 }, tokensLeft: 85 });
+    expect(await keyOf(customer)).toMatchObject({ token_limit: 100, tokens_left: 85 });
     const asked = served.upstream.received.length;
     const large = [{ role: "user", content: "Halo ".repeat(40) }];
     const refused = await post("/v1/chat/completions", customer, { ...ask, messages: large });
     expect([refused.status, refused.headers.get("x-ratelimit-remaining-tokens")]).toEqual([429, "85"]);
     expect([refused.headers.get("retry-after"), refused.headers.get("x-should-retry")]).toEqual([null, "false"]);
     expect(await refused.json()).toMatchObject({ error: "token_limit_exceeded" });
-    const messages = await post("/v1/messages", customer, { ...ask, messages: large });
-    expect([messages.status, await messages.json()]).toMatchObject([429, { error: { type: "rate_limit_error" } }]);
-    const responses = await post("/v1/responses", customer, {
-      model,
-      max_output_tokens: 20,
-      input: "Halo ".repeat(40),
-    });
-    expect([responses.status, await responses.json()]).toMatchObject([429, { error: { code: "rate_limit_exceeded" } }]);
+    const tokens = { token_limit: 100, tokens_left: 85, tokens_needed: expect.any(Number) as number };
+    const refusal = { status: 429, code: "token_limit_exceeded", facts: tokens };
+    await expectRefusals(customer, { ...ask, messages: large }, refusal);
     expect(served.upstream.received.length).toBe(asked);
     expect(await served.balance(customer.accountId)).toMatchObject({ held: "0", posted: "985" });
     await limit(customer, "--token-limit", "none");
@@ -205,6 +239,17 @@ describe("a key with models", () => {
       (await post("/v1/chat/completions", customer, { model: "local/long", max_tokens: 5, messages: MESSAGES })).status,
     ).toBe(200);
   });
+});
+
+test("a budget of 0, by command as by RPC, refuses all that costs and lets pass what is free", async () => {
+  const customer = await served.customer();
+  expect(await limit(customer, "--budget", "0")).toMatchObject({ budgetIdr: "0", budgetLeftIdr: "0" });
+  const ask = { model, max_tokens: 20, messages: MESSAGES };
+  const facts = { left_idr: "0", needed_idr: expect.stringMatching(/^\d+$/) as string };
+  await expectRefusals(customer, ask, { status: 402, code: "key_budget_exceeded", facts });
+  served.upstream.run(json(completion({ usage: USAGE })));
+  expect((await post("/v1/chat/completions", customer, { ...ask, model: "local/free" })).status).toBe(200);
+  await expect(limit(customer, "--budget=-1")).rejects.toThrow("--budget must be rupiah from 0 to");
 });
 
 test("a key gets another rate limit by command, and keeps what the command does not name", async () => {

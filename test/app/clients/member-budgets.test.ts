@@ -56,22 +56,25 @@ function post(path: string, key: string, body: object, headers: Record<string, s
 async function memberBudgetOf(key: string): Promise<Record<string, unknown>> {
   const answer = await fetch(`${served.baseUrl}/key`, { headers: { authorization: `Bearer ${key}` } });
   expect(answer.status).toBe(200);
-  const { memberBudget } = (await answer.json()) as { memberBudget: Record<string, unknown> };
-  return memberBudget;
+  const { member_budget: budget } = (await answer.json()) as { member_budget: Record<string, unknown> };
+  return budget;
 }
 
 test("what one key spends is missing at the other, and a request beyond it is refused in the form of each protocol", async () => {
   const { accountId, keys, limit } = await limitedMember("--budget", "100", "--budget-period", "month");
   const [first, second] = keys;
   expect(await memberBudgetOf(second)).toMatchObject({
-    budgetIdr: "100",
-    budgetPeriod: "BUDGET_PERIOD_MONTH",
-    state: { spentIdr: "0", heldIdr: "0", leftIdr: "100" },
+    period: "month",
+    limit_idr: "100",
+    spent_idr: "0",
+    held_idr: "0",
+    left_idr: "100",
+    resets_at: expect.stringMatching(/T17:00:00Z$/) as string,
   });
   served.upstream.run(json(completion({ usage: USAGE })));
   expect((await post("/v1/chat/completions", first, ASK)).status).toBe(200);
   await limit("--budget", "22");
-  expect(await memberBudgetOf(second)).toMatchObject({ state: { spentIdr: "15", leftIdr: "7" } });
+  expect(await memberBudgetOf(second)).toMatchObject({ spent_idr: "15", left_idr: "7" });
 
   const asked = served.upstream.received.length;
   const facts = {
@@ -131,8 +134,8 @@ test("ends a stream that it cannot pay any further as a cap on the output does",
   const body = { model: "local/long", messages: MESSAGES, stream: true, stream_options: { include_usage: true } };
   const text = await (await post("/v1/chat/completions", keys[0], body)).text();
   expect(text).toContain('"finish_reason":"length"');
-  const { state } = (await memberBudgetOf(keys[1])) as { state: Record<string, string> };
-  expect(Number(state["spentIdr"])).toBeGreaterThan(4_000);
-  expect(Number(state["spentIdr"])).toBeLessThanOrEqual(5_000);
-  expect(state["heldIdr"]).toBe("0");
+  const budget = await memberBudgetOf(keys[1]);
+  expect(Number(budget["spent_idr"])).toBeGreaterThan(4_000);
+  expect(Number(budget["spent_idr"])).toBeLessThanOrEqual(5_000);
+  expect(budget["held_idr"]).toBe("0");
 });
