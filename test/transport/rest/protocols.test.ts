@@ -143,16 +143,16 @@ describe("errors of Messages", () => {
   };
 
   it.each([
-    ["authentication_error", "invalid_api_key", {}, {}],
-    ["invalid_request_error", "validation_error", { max_tokens: "many" }, KEY_HEADER],
-    ["not_found_error", "model_not_found", { model: "no/model" }, KEY_HEADER],
-    ["overloaded_error", "upstream_busy", {}, KEY_HEADER],
-  ])("have Anthropic's form and the id of the request: %s", async (type, code, more, headers) => {
+    ["authentication_error", { error_code: "invalid_api_key" }, {}, {}],
+    ["invalid_request_error", { error_code: "validation_error" }, { max_tokens: "many" }, KEY_HEADER],
+    ["not_found_error", { error_code: "model_not_found" }, { model: "no/model" }, KEY_HEADER],
+    ["overloaded_error", { error_code: "upstream_busy", retry_after: 5 }, {}, KEY_HEADER],
+  ])("have Anthropic's form and the id of the request: %s", async (type, details, more, headers) => {
     playground.upstream.run(json("no", 500));
     const { id, error } = await asked(more, headers);
     expect(error).toEqual({
       type: "error",
-      error: { type, message: expect.any(String) as string, details: { error_code: code } },
+      error: { type, message: expect.any(String) as string, details },
       request_id: id,
     });
   });
