@@ -90,7 +90,10 @@ export const usageArchiveCommands: readonly Command[] = [
   },
 ];
 
-/** Runs work on the archive as the owner of the schema, and records the operator when it is done. */
+/**
+ * Runs work on the archive as the owner of the schema. The operators' log gets a line before its first step and one behind its last: a run that was
+ * killed has the first alone.
+ */
 async function archived<Done>(
   { config, database }: CommandContext,
   action: string,
@@ -99,11 +102,22 @@ async function archived<Done>(
   await database();
   const connect = <Result>(run: (client: Client) => Promise<Result>): Promise<Result> =>
     withOwner(whereIs(config), run);
-  const done = await withArchive(connect, {}, work);
-  if (done.length === 0) return done;
-  return withAuditLog(
-    await operatorHere(database),
-    () => Promise.resolve(done),
-    () => ({ action, subject: null, reason: null, facts: { months: done.length }, inAccount: null }),
-  );
+  const operator = await operatorHere(database);
+  const record = (facts: Readonly<Record<string, string | number>>): Promise<void> =>
+    withAuditLog(
+      operator,
+      () => Promise.resolve(),
+      () => ({ action, subject: null, reason: null, facts, inAccount: null }),
+    );
+  let started: Promise<void> | undefined;
+  const onStep = (step: string): Promise<void> => (started ??= record({ run: "started", step }));
+  try {
+    const done = await withArchive(connect, { onStep }, work);
+    if (started !== undefined) await record({ run: "ended", months: done.length });
+    return done;
+  } catch (error) {
+    if (started !== undefined)
+      await record({ run: "failed", why: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
 }

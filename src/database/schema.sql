@@ -1862,6 +1862,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION quarter_of(id uuid) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- FUNCTION recount_key_budgets(account uuid) RETURNS integer LANGUAGE plpgsql
 -- FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql
+-- FUNCTION refuse_ids_before(relation regclass, first_id uuid) RETURNS void LANGUAGE plpgsql SET search_path=pg_catalog, public
+--   EXECUTE: its owner
 -- FUNCTION refuse_other_bytes() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION refuse_other_order() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION request_time(id uuid) RETURNS timestamp with time zone LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -85,6 +85,12 @@ export function sqlState(error: unknown): string | undefined {
   return "severity" in error ? errorCode(error) : sqlState(error.cause);
 }
 
+/** The name of the constraint that a row broke, also of an error that another one wraps. */
+export function brokenConstraint(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return "constraint" in error ? String(error.constraint) : brokenConstraint(error.cause);
+}
+
 /** What PostgreSQL wrote of an error that it raised, also of one that another error wraps. */
 function messageOf(error: Error): string {
   return "severity" in error || !(error.cause instanceof Error) ? error.message : messageOf(error.cause);

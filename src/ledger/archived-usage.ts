@@ -54,3 +54,19 @@ export async function readArchiveMark(look: Look): Promise<{ month: string; id: 
   if (row === undefined) throw new Error("The archive of usage has no mark.");
   return row;
 }
+
+// $1 the account, $2 the mark's moment in microseconds. Archived requests were settled before it, but some of those that are kept.
+const BALANCE_AT_MARK = `
+SELECT (
+  (SELECT coalesce(sum(CASE $1::uuid WHEN credit THEN amount ELSE -amount END), 0) FROM posting
+   WHERE account_id = $1::uuid AND $1::uuid IN (debit, credit) AND settled_time(id, posted_at) < at)
+  - (SELECT coalesce(sum(charge), 0) FROM ${ARCHIVED_SUMS} archived WHERE account_id = $1::uuid)
+  + (SELECT coalesce(sum(charge), 0) FROM usage_kept
+     WHERE account_id = $1::uuid AND request_id < ${FIRST_ID_AT_HAND} AND settled_time(request_id, settled_at) >= at)
+)::text AS balance FROM (SELECT timestamptz 'epoch' + $2::bigint * interval '1 microsecond' AS at) moment`;
+
+/** What an account's balance was at the first moment whose records are in the table, given in microseconds of Unix time. */
+export async function readBalanceAtMark(look: Look, accountId: string, micros: bigint): Promise<bigint> {
+  const [row] = await look<{ balance: string }>(BALANCE_AT_MARK, [accountId, micros]);
+  return BigInt(row?.balance ?? 0);
+}

@@ -8,6 +8,8 @@ import { systemAccounts } from "./system-accounts.ts";
 
 /** How many holds one statement resolves at most. */
 const CHUNK = 256;
+/** The classes of states in which the database refuses a row: a value out of range, or a constraint such as that of an id's time. */
+const ROW_REFUSED = /^2[23]/;
 /** A held lock, a deadlock, a serialization failure: nothing was written, and the next round may succeed. */
 const MAY_PASS: ReadonlySet<string> = new Set([
   sqlStates.lockTimeout,
@@ -81,26 +83,41 @@ const FORGET = `
 DELETE FROM process p WHERE p.dead_at < clock_timestamp() - interval '1 day'
   AND NOT EXISTS (SELECT FROM hold h WHERE h.owner = p.id)`;
 
-type Recovering = { readonly pool: Pool; readonly withoutRow: boolean; readonly locked: Set<string> };
+type Recovering = {
+  readonly pool: Pool;
+  readonly withoutRow: boolean;
+  readonly locked: Set<string>;
+  readonly onRefused: (hold: HoldName, error: unknown) => void;
+};
 
 export type HoldName = { readonly accountId: string; readonly requestId: string };
 
+export type RecoveryOptions = {
+  /** Also the holds of processes that the books do not know. Default: true. */
+  readonly withoutRow?: boolean;
+  /** Called with each hold whose record the database refuses. */
+  readonly onRefused?: (hold: HoldName, error: unknown) => void;
+};
+
 /**
- * Resolves the holds of dead processes. `withoutRow`: also those of processes that the books do not know. Returns their number;
- * holds of locked accounts are left to the next round.
+ * Resolves the holds of dead processes. Returns their number. Holds of locked accounts, and those whose record the database refuses, are
+ * left to the next round: an id is refused while the database's clock is more than a day behind it.
  */
-export async function recoverHolds(pool: Pool, { withoutRow = true } = {}): Promise<number> {
+export async function recoverHolds(
+  pool: Pool,
+  { withoutRow = true, onRefused = () => {} }: RecoveryOptions = {},
+): Promise<number> {
   let recovered = 0;
   // An account that was locked once is skipped for the rest of the round: each try waits for the lock.
   const locked = new Set<string>();
-  const work = { pool, withoutRow, locked };
+  const work = { pool, withoutRow, locked, onRefused };
   for await (const page of holdPages(pool, HOLDS_OF_THE_DEAD, [withoutRow])) recovered += await recoverPage(work, page);
   return recovered;
 }
 
-/** All at once, or account by account where one would block the others. */
+/** All at once; account by account where one would block the others; in halves where the database refuses a record among them. */
 async function recoverPage(work: Recovering, page: readonly HoldName[]): Promise<number> {
-  const { pool, withoutRow, locked } = work;
+  const { pool, withoutRow, locked, onRefused } = work;
   const holds = page.filter(({ accountId }) => !locked.has(accountId));
   const [first] = holds;
   if (first === undefined) return 0;
@@ -108,16 +125,25 @@ async function recoverPage(work: Recovering, page: readonly HoldName[]): Promise
     const names = [holds.map(({ accountId }) => accountId), holds.map(({ requestId }) => requestId)];
     return (await pool.query(RECOVER, [...names, withoutRow])).rowCount ?? 0;
   } catch (error) {
-    if (!MAY_PASS.has(sqlState(error) ?? "")) throw error;
-    const ofAccounts = [...Map.groupBy(holds, ({ accountId }) => accountId).values()];
-    if (ofAccounts.length === 1) {
-      locked.add(first.accountId);
+    const state = sqlState(error) ?? "";
+    if (ROW_REFUSED.test(state)) {
+      const middle = Math.ceil(holds.length / 2);
+      if (holds.length > 1) return recoverParts(work, [holds.slice(0, middle), holds.slice(middle)]);
+      onRefused(first, error);
       return 0;
     }
-    let recovered = 0;
-    for (const ofAccount of ofAccounts) recovered += await recoverPage(work, ofAccount);
-    return recovered;
+    if (!MAY_PASS.has(state)) throw error;
+    const ofAccounts = [...Map.groupBy(holds, ({ accountId }) => accountId).values()];
+    if (ofAccounts.length > 1) return recoverParts(work, ofAccounts);
+    locked.add(first.accountId);
+    return 0;
   }
+}
+
+async function recoverParts(work: Recovering, parts: readonly (readonly HoldName[])[]): Promise<number> {
+  let recovered = 0;
+  for (const part of parts) recovered += await recoverPage(work, part);
+  return recovered;
 }
 
 /** Deletes the rows of processes that have been dead for a day and have no hold. Returns their number. */

@@ -13,6 +13,13 @@ describe("the commands of an archive", () => {
     SALDO_PROOF_KEY: SECRET,
     SALDO_USAGE_ARCHIVE_DIR: setup.folder,
   });
+  /** What the operators' log has of these commands. */
+  const actions = async (): Promise<string[]> =>
+    (
+      (await setup.money.asOwner(
+        "SELECT action || ' ' || (facts ->> 'run') AS line FROM operator_action WHERE action ~ '^usage (archive|restore)' ORDER BY id",
+      )) as { line: string }[]
+    ).map(({ line }) => line);
   beforeAll(async () => {
     setup = await ArchiveSetup.create({ perMonth: 10, accounts: 1 });
   });
@@ -34,10 +41,31 @@ describe("the commands of an archive", () => {
         .toReversed()
         .map((month) => ({ month })),
     });
-    const actions = await setup.money.asOwner(
-      "SELECT action FROM operator_action WHERE action LIKE 'usage archive%' OR action LIKE 'usage restore'",
-    );
-    expect(actions).toHaveLength(3);
+    const lines = (action: string) => [`${action} started`, `${action} ended`];
+    expect(await actions()).toEqual([
+      ...lines("usage archive"),
+      ...lines("usage archive drop"),
+      ...lines("usage restore"),
+    ]);
+  });
+
+  it("leave a line in the operators' log where they are ended on the way, and where they fail", async () => {
+    const before = await actions();
+    const archive = ["usage", "archive", "--before", firstKept(), "--to", setup.folder];
+    const holder = await setup.money.connectAsOwner();
+    // The seal of the first month is there; its mark waits for this lock, and the connections of the run are ended.
+    await holder.query("BEGIN; LOCK TABLE usage_archive_mark IN SHARE MODE");
+    const run = runSaldo(archive, settings());
+    const waiting = `SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'usage_archive_mark'::regclass`;
+    await expect.poll(async () => (await setup.money.asOwner(waiting)).length, { timeout: 30_000 }).toBe(1);
+    expect((await actions()).slice(before.length)).toEqual(["usage archive started"]);
+    await setup.money.asOwner(`SELECT pg_terminate_backend(pid) FROM (${waiting}) waits`);
+    expect((await run).code).toBe(1);
+    await holder.query("ROLLBACK");
+    await holder.end();
+    expect((await actions()).slice(before.length)).toEqual(["usage archive started", "usage archive failed"]);
+    expect((await runSaldo(archive, settings())).code).toBe(0);
+    await saldoJson(["usage", "restore", setup.folder], settings());
   });
 
   it("end with 1 and the reason where a month is too new, and with 2 without an option", async () => {

@@ -89,7 +89,9 @@ describe("an archive", () => {
   it("drops a month's table that was made again, and is empty", async () => {
     await setup.archive();
     await drop();
-    await setup.money.asOwner(`SELECT * FROM ensure_usage_partitions('${OLDEST}-01', 1)`);
+    await setup.money.asOwner(
+      `CREATE TABLE ${tableOf(OLDEST)} PARTITION OF usage_record FOR VALUES FROM (uuid_floor('${OLDEST}-01')) TO (uuid_floor('${SECOND}-01'))`,
+    );
     await setup.archive();
     expect(await drop()).toEqual([OLDEST]);
     await setup.work((work) => restoreMonths(work, { folder: setup.folder }));

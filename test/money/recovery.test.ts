@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forgetLongDead, listOldHolds, recoverHolds } from "../../src/ledger/recovery.ts";
-import { SteadyBooks, sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
+import { holdTicks, SteadyBooks, sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
@@ -183,6 +183,40 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     // All at once, then each of the two accounts.
     expect(tries).toBe(3);
     expect(await recoverHolds(setup.pool)).toBe(5);
+  });
+
+  it("resolves all other holds beside one that the books refuse: the clock has stepped back by more than a day since it was placed", async () => {
+    const [victim, sweeper] = [await setup.process(), await steadyProcess()];
+    const early = await placed(victim);
+    const beside = admission(early.account, early.request.keyId, 100n);
+    await victim.ledger.admit(beside);
+    const others = [await placed(victim), await placed(victim)];
+    const ahead = async (days: number) => {
+      const { requestId } = early.request;
+      const [row] = (await setup.asOwner(
+        `SELECT uuid_floor(clock_timestamp() + interval '${days} days') AS id, clock_timestamp() + interval '${days} days' AS at`,
+      )) as { id: string; at: Date }[];
+      const id = `${row?.id.slice(0, 14)}${requestId.slice(14)}`;
+      await setup.asOwner(
+        `UPDATE hold SET id = '${id}', placed_at = '${row?.at.toISOString()}' WHERE account_id = '${early.account}' AND id <> '${beside.requestId}'`,
+      );
+      return id;
+    };
+    const id = await ahead(3);
+    await age(victim, 21);
+    await sweeper.lease.expireDeadProcesses();
+    const refused: unknown[] = [];
+    const recover = () => recoverHolds(setup.pool, { onRefused: (hold) => refused.push(hold) });
+    expect(await recover()).toBe(3);
+    expect(refused).toEqual([{ accountId: early.account, requestId: id }]);
+    for (const { account } of others) expect(await setup.balance(account)).toMatchObject({ held: 0n });
+    expect(await setup.balance(early.account)).toMatchObject({ held: 400_000n });
+    // Each round names it, and the one behind which the clock is right again resolves it.
+    const [recovering] = holdTicks({ ...sweeper, pool: setup.pool }).filter(({ name }) => name === "recover holds");
+    await expect(recovering?.run(new AbortController().signal)).rejects.toThrow(id);
+    await ahead(0);
+    expect(await recover()).toBe(1);
+    expect(await setup.balance(early.account)).toEqual({ posted: 1_000_000n, held: 0n, available: 1_000_000n });
   });
 
   it("deletes processes that have been dead for a day, but none with an open hold", async () => {

@@ -3,7 +3,7 @@
 
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { createAlertPoster, createCallbackDeliverer, webhookRules } from "./callbacks.ts";
-import { createGatewayEvents, lateLog, leftOwedLog, unwrittenLog } from "../observability/events.ts";
+import { createGatewayEvents, lateLog, leftOwedLog, misdatedLog, unwrittenLog } from "../observability/events.ts";
 import { createGatewayParts } from "./gateway.ts";
 import { merchantServices } from "./merchant.ts";
 import { nodeTicks } from "./node-ticks.ts";
@@ -84,6 +84,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
     owner: (requestId) => lease.ownerOf(requestId),
     lanes: config.lanes,
     onLate: lateLog(logger),
+    onMisdated: misdatedLog(logger),
     spool: new OwedSpool(owedFolder(config.dataDir), process.pid, unwrittenLog(logger)),
   });
   // Until the ledger is closed the lease has to live: the last requests are settled under it.

@@ -29,6 +29,7 @@ const LEDGER = {
   owed: 1,
   uncollected: 2_500_000n,
   late: 8,
+  misdated: 11,
   owedFailedWrites: 9,
   owedDamagedFiles: 10,
 };
@@ -80,6 +81,7 @@ describe("the metrics of a process", () => {
       "saldo_ledger_owed_write_failures_total 9",
       "saldo_ledger_owed_damaged_files 10",
       "saldo_ledger_late_settlements_total 8",
+      "saldo_ledger_misdated_requests_total 11",
       "saldo_ledger_uncollected_rupiah_total 2.5",
     ]) {
       expect(text.split("\n")).toContain(line);

@@ -44,6 +44,24 @@ export function lateLog(logger: Pick<EventLogger, "warn">): (late: LateSettlemen
   };
 }
 
+const MISDATED_EVERY_MS = 60_000;
+
+/** Logs that the database refuses requests for the time of their ids, once a minute. */
+export function misdatedLog(
+  logger: Pick<EventLogger, "error">,
+  nowMs = () => performance.now(),
+): (err: unknown) => void {
+  let nextMs = -Infinity;
+  return (err) => {
+    if (nowMs() < nextMs) return;
+    nextMs = nowMs() + MISDATED_EVERY_MS;
+    logger.error(
+      { event: "ledger.request.misdated", err },
+      "the database refuses requests for the time of their ids: set its clock and that of this machine right",
+    );
+  };
+}
+
 /** Owed settlements that nothing settles, and lines that cannot be read. */
 type LeftOwed = { readonly foreign: number; readonly damaged: number };
 

@@ -45,6 +45,10 @@ const LEDGER_COUNTERS: Series<LedgerStatistics> = {
   replays_total: ["Groups that failed and ran again", (now) => now.replays],
   lost_connections_total: ["Connections of lanes that were lost", (now) => now.lostConnections],
   late_settlements_total: ["Settlements that came after a recovery of their request", (now) => now.late],
+  misdated_requests_total: [
+    "Requests that the database refused for the time of their id: a clock is wrong",
+    (now) => now.misdated,
+  ],
   owed_write_failures_total: [
     "Writes of owed settlements that the disk did not take; each is repeated",
     (now) => now.owedFailedWrites,

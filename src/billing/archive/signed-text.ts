@@ -3,7 +3,7 @@
 
 import { sha256 } from "../proof/chain.ts";
 import type { SignedRoot } from "../proof/seal-store.ts";
-import { isSignatureRight, type ProofKey, type RootSignature, signByAll } from "../proof/signing.ts";
+import { areSignaturesRight, type ProofKey, type RootSignature, signByAll } from "../proof/signing.ts";
 import type { MonthSums } from "./month-fold.ts";
 import { FILE_SCHEMA } from "./parquet-file.ts";
 
@@ -40,7 +40,7 @@ export function sign(keys: readonly ProofKey[], text: string): SignedText {
 
 /** Whether all signatures are right, and there is one. */
 export function isSigned({ text, signatures }: SignedText): boolean {
-  return signatures.length > 0 && signatures.every((signature) => isSignatureRight(text, signature));
+  return areSignaturesRight(text, signatures);
 }
 
 export function sealText(

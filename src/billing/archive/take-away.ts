@@ -12,7 +12,7 @@ import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { PATIENCE } from "../../database/schema/patience.ts";
 import { sqlState, sqlStates } from "../../database/transactions.ts";
 import { addStep, attachedMonths, dateOf, sealBefore } from "./archive-store.ts";
-import { keepRecords, requireDroppable, requireTakeable } from "./takeable.ts";
+import { keepRecords, requireDroppable, requireOver, requireTakeable } from "./takeable.ts";
 import { type Month, monthAfter } from "./month.ts";
 import type { Seal } from "./signed-text.ts";
 
@@ -23,6 +23,9 @@ const BEFORE_ALL_MONTHS = { name: "1970-01", fromId: BEFORE_ALL_IDS };
 const MARK = `SELECT to_char(before_month, 'YYYY-MM') AS month FROM usage_archive_mark`;
 const MOVE_MARK = `UPDATE usage_archive_mark SET before_month = $1::date, before_id = $2::uuid WHERE before_month = $3::date`;
 const IS_BEHIND = "SELECT FROM usage_archive_mark WHERE before_month > $1::date FOR SHARE";
+const REFUSE_IDS = "SELECT refuse_ids_before($1::regclass, $2::uuid)";
+/** Where a request begins, and where a record goes whose month has no table. */
+const TABLES_OF_NEW_IDS = ["hold", "usage_record_default"];
 const REQUIRE_CODE = "SELECT * FROM require_code($1)";
 // Each open transaction locks its own number, which every login sees. When one began is seen by superusers alone. Vacuum has no user.
 const OPEN_TRANSACTIONS = `
@@ -57,6 +60,8 @@ export async function transact<Outcome>(client: ClientBase, work: () => Promise<
  */
 export async function moveMarkBehind(client: ClientBase, month: Month, seal: Seal): Promise<void> {
   const mark = await readMark(client);
+  await requireOver(client, month);
+  await refuseIdsBefore(client, monthAfter(month));
   await transact(client, async () => {
     await requireTakeable(client, month, seal);
     const [oldest] = await attachedMonths(client);
@@ -79,6 +84,12 @@ async function moveMark(
 ): Promise<void> {
   const moved = await client.query(MOVE_MARK, [`${name}-01`, fromId, `${from}-01`]);
   if (moved.rowCount !== 1) throw new Error("Another archive has moved the mark.");
+}
+
+/** Refuses new requests with ids of before a month. Each table is locked for a moment, and no two at once. */
+async function refuseIdsBefore(client: ClientBase, { fromId }: Pick<Month, "fromId">): Promise<void> {
+  for (const table of TABLES_OF_NEW_IDS)
+    await untilUnlocked(client, async () => void (await client.query(REFUSE_IDS, [table, fromId])));
 }
 
 /** Waits until no transaction is open that was before this moment. `holder`: the connection that holds the archive's lock. */
@@ -124,11 +135,12 @@ export async function attach(client: ClientBase, month: Month, { isAttached }: {
         ALTER TABLE ${month.table} ENABLE ALWAYS TRIGGER append_only`);
     });
   }
+  const first = (await sealBefore(client, month)) === null ? BEFORE_ALL_MONTHS : month;
   await transact(client, async () => {
-    const isOldest = (await sealBefore(client, month)) === null;
-    await moveMark(client, isOldest ? BEFORE_ALL_MONTHS : month, monthAfter(month).name);
+    await moveMark(client, first, monthAfter(month).name);
     await addStep(client, month, "restored");
   });
+  await refuseIdsBefore(client, first);
 }
 
 /** Removes the table of a month, whose file was compared with its seal. Errors: LimitExceeded where it has records that no file has. */

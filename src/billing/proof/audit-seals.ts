@@ -5,7 +5,9 @@ import type { Look } from "../../database/throttled-reader.ts";
 import type { AuditFindings, Violation } from "../../ledger/audit/findings.ts";
 import type { AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { readArchiveMark } from "../../ledger/archived-usage.ts";
-import { MARK_BYTES, markOf, sha256 } from "./chain.ts";
+import { checkCutChain } from "./audit-cut-window.ts";
+import { markOf, sha256 } from "./chain.ts";
+import { differences, type FoundLine, type LineDifference, marksIn } from "./compare-marks.ts";
 import { foldHouse, houseSpan } from "./house.ts";
 import { activeAccounts, readHouseLines, readLines } from "./line-store.ts";
 import { GrowingTree, merkleRoot } from "./merkle.ts";
@@ -24,7 +26,8 @@ import {
   type SealWindow,
   windowsBetween,
 } from "./seal-store.ts";
-import { isSignatureRight, type ProofKey } from "./signing.ts";
+import { areSignaturesRight, type ProofKey, rightSignatures } from "./signing.ts";
+import { readable } from "./readable.ts";
 import { leafOf, readPlaces } from "./tree-store.ts";
 
 const CHAIN_CHECK = "the lines of an account are those that were sealed";
@@ -75,7 +78,7 @@ async function checkSigners(
   for (const { seal, hasRoot } of windows.toReversed()) {
     const root = hasRoot ? await readRoot(look, seal) : undefined;
     if (root === undefined) continue;
-    const right = root.signatures.filter((signature) => isSignatureRight(root.text, signature));
+    const right = rightSignatures(root.text, root.signatures);
     if (right.some(({ public_key: publicKey }) => known.has(publicKey)))
       for (const { public_key: publicKey } of right) known.add(publicKey);
     else
@@ -83,7 +86,8 @@ async function checkSigners(
         {
           check: SIGNER_CHECK,
           subject: String(seal),
-          detail: `signed by ${root.signatures.map(({ key }) => key).join(", ")}`,
+          detail:
+            right.length === 0 ? "it has no right signature" : `signed by ${right.map(({ key }) => key).join(", ")}`,
         },
       ]);
   }
@@ -95,24 +99,35 @@ async function firstMicrosAtHand(look: Look): Promise<bigint> {
   return BigInt(Date.parse(`${month}-01T00:00:00Z`)) * 1_000n;
 }
 
-/** Checks a window whose lines are at hand. Those of earlier ones are in the archive: its seals and this root prove them. */
+/**
+ * Checks a window whose lines are at hand, or the part of it that is: a day of Jakarta begins before a month of UTC. Earlier lines are in the
+ * archive, whose seals and this root prove them.
+ */
 async function checkChains(look: Look, findings: Findings, window: SealWindow): Promise<void> {
-  if (window.fromMicros < (await firstMicrosAtHand(look))) return;
+  const atHand = await firstMicrosAtHand(look);
+  if (window.untilMicros <= atHand) return;
   const found: Violation[] = [];
-  await checkChainsAtHand(look, { add: (violations) => void found.push(...violations) }, window);
+  await checkChainsAtHand(look, { add: (violations) => void found.push(...violations) }, { window, atHand });
   // The month may have been archived meanwhile, and some of its lines were missing then.
-  if (found.length > 0 && window.fromMicros >= (await firstMicrosAtHand(look))) findings.add(found);
+  if (found.length > 0 && atHand === (await firstMicrosAtHand(look))) findings.add(found);
 }
 
-async function checkChainsAtHand(look: Look, findings: Findings, window: SealWindow): Promise<void> {
+async function checkChainsAtHand(
+  look: Look,
+  findings: Findings,
+  { window, atHand }: { window: SealWindow; atHand: bigint },
+): Promise<void> {
   const sealed = new Set<string>();
+  const isCut = window.fromMicros < atHand;
+  const span = { fromMicros: isCut ? atHand : window.fromMicros, untilMicros: window.untilMicros };
   for await (const seal of sealsOfWindow(look, window.seal)) {
     sealed.add(seal.accountId);
-    await checkChain(look, findings, { window, seal });
+    if (!isCut) await checkChain(look, findings, { window, seal });
+    else findings.add((await checkCutChain(look, seal, span)).map(asViolation(seal)));
   }
   // Without a root its seals are still being written.
   if (!window.hasRoot) return;
-  for await (const accountId of activeAccounts(look, window))
+  for await (const accountId of activeAccounts(look, span))
     if (!sealed.has(accountId))
       findings.add([
         { check: CHAIN_CHECK, subject: accountId, detail: `has lines in seal ${window.seal}, which has none of it` },
@@ -125,7 +140,7 @@ async function checkHouse(look: Look, findings: Findings, window: SealWindow): P
   if (sealed?.seal !== window.seal) return;
   const { digest, lines } = await foldHouse(look, window);
   if (digest.equals(sealed.digest) && lines === sealed.lines) return;
-  const found: { id: string; mark: string }[] = [];
+  const found: FoundLine[] = [];
   const before = await latestHouseSeal(look, window.seal - 1);
   for await (const line of readHouseLines(look, await houseSpan(look, window, before)))
     found.push({ id: line.id, mark: markOf(line.text).toString("hex") });
@@ -148,18 +163,20 @@ async function checkChain(
   const before = await latestSeal(look, accountId, window.seal - 1);
   const { digest, lines, balance } = await foldWindow(look, accountId, { window, before });
   if (digest.equals(seal.digest) && lines === seal.lines && balance === seal.balance) return;
-  const found: { id: string; mark: string }[] = [];
+  const found: FoundLine[] = [];
   for await (const line of readLines(look, accountId, window))
     found.push({ id: line.id, mark: markOf(line.text).toString("hex") });
   const sealed = marksIn(await readMarks(look, accountId, window.seal));
-  findings.add(
-    differences(sealed, found).map(({ id, detail }) => ({
-      check: CHAIN_CHECK,
-      subject: id ?? accountId,
-      detail: `account ${accountId}, seal ${window.seal}: ${detail}`,
-    })),
-  );
+  findings.add(differences(sealed, found).map(asViolation(seal)));
 }
+
+const asViolation =
+  ({ accountId, seal }: AccountSeal) =>
+  ({ id, detail }: LineDifference): Violation => ({
+    check: CHAIN_CHECK,
+    subject: id ?? accountId,
+    detail: `account ${accountId}, seal ${seal}: ${detail}`,
+  });
 
 async function* pagesOfSeals(seals: AsyncIterable<AccountSeal>): AsyncGenerator<AccountSeal[], void> {
   let page: AccountSeal[] = [];
@@ -170,38 +187,6 @@ async function* pagesOfSeals(seals: AsyncIterable<AccountSeal>): AsyncGenerator<
     page = [];
   }
   if (page.length > 0) yield page;
-}
-
-/** Which lines are not those that were sealed. */
-function differences(
-  sealed: readonly string[],
-  found: readonly { id: string; mark: string }[],
-): { id: string | null; detail: string }[] {
-  const open = new Map<string, number>();
-  for (const mark of sealed) open.set(mark, (open.get(mark) ?? 0) + 1);
-  const others = found.filter(({ mark }) => {
-    const left = open.get(mark) ?? 0;
-    open.set(mark, left - 1);
-    return left <= 0;
-  });
-  const places = [...sealed.keys()].filter((place) => {
-    const mark = sealed[place] ?? "";
-    const left = open.get(mark) ?? 0;
-    if (left > 0) open.set(mark, left - 1);
-    return left > 0;
-  });
-  const changes = others.map(({ id }) => ({ id, detail: "was changed or added after it was sealed" }));
-  const missing = places.map((place) => ({
-    id: found[place - 1]?.id ?? null,
-    detail: `line ${place + 1} of ${sealed.length} is not as it was sealed`,
-  }));
-  const all = [...changes, ...missing];
-  return all.length > 0 ? all : [{ id: null, detail: "the seal or the order of its lines was changed" }];
-}
-
-function marksIn(marks: Buffer): string[] {
-  const count = Math.floor(marks.length / MARK_BYTES);
-  return Array.from({ length: count }, (_, at) => marks.toString("hex", at * MARK_BYTES, (at + 1) * MARK_BYTES));
 }
 
 /** Puts the seals of a window into the tree of all windows up to it. */
@@ -230,7 +215,12 @@ async function checkRoot(
 ): Promise<void> {
   const [own, previous] = [await readRoot(look, seal), await readRoot(look, seal - 1)];
   if (own === undefined) return;
-  const { root, previous: named, accounts, tree: kind, house } = readRootText(own);
+  const text = readable(() => readRootText(own));
+  if (text === null) {
+    findings.add([{ check: ROOT_CHECK, subject: String(seal), detail: "its text is no root" }]);
+    return;
+  }
+  const { root, previous: named, accounts, tree: kind, house } = text;
   const comesTo = kind === 2 ? tree.root(accounts) : merkleRoot((await readLeaves(look, seal)).hashes);
   const chain = await latestHouseSeal(look, seal);
   const problems = [
@@ -243,8 +233,7 @@ async function checkRoot(
       "the chain of the house has another digest",
     named !== (previous === undefined ? null : sha256(previous.text).toString("hex")) &&
       "the root before is another one",
-    !own.signatures.every((signature) => isSignatureRight(own.text, signature)) && "a signature is wrong",
-    own.signatures.length === 0 && "it has no signature",
+    !areSignaturesRight(own.text, own.signatures) && "a signature is wrong, or there is none",
   ].filter((problem) => problem !== false);
   if (problems.length > 0) findings.add([{ check: ROOT_CHECK, subject: String(seal), detail: problems.join("; ") }]);
 }

@@ -41,8 +41,11 @@ export type RootText = {
   readonly house?: string;
 };
 
+/** Errors: the text is no root. */
 export function readRootText({ text }: SignedRoot): RootText {
-  return JSON.parse(text) as RootText;
+  const json = JSON.parse(text) as RootText | null;
+  if (typeof json?.root !== "string") throw new Error("It is no root of the books.");
+  return json;
 }
 
 const ACCOUNTS_PER_PAGE = 5_000;

@@ -39,8 +39,22 @@ export function signByAll(keys: readonly ProofKey[], text: string): RootSignatur
   return keys.map((key) => ({ key: key.id, public_key: key.publicKey, signature: key.sign(text) }));
 }
 
+/** The signatures of a text that are right. What is no list of signatures has none. */
+export function rightSignatures(text: string, signatures: unknown): RootSignature[] {
+  if (!Array.isArray(signatures)) return [];
+  return (signatures as RootSignature[]).filter((signature) => isSignatureRight(text, signature));
+}
+
+/** Whether a list of signatures has some, and all are right. */
+export function areSignaturesRight(text: string, signatures: unknown): boolean {
+  const right = rightSignatures(text, signatures);
+  return right.length > 0 && right.length === (signatures as unknown[]).length;
+}
+
 /** Whether a signature is of its text, and its key has the id that it names. */
-export function isSignatureRight(text: string, { key, public_key, signature }: RootSignature): boolean {
+export function isSignatureRight(text: string, given: RootSignature): boolean {
+  const { key, public_key, signature } = given ?? {};
+  if (typeof public_key !== "string" || typeof signature !== "string") return false;
   const spki = Buffer.from(public_key, "base64");
   const publicKey = readPublicKey(spki);
   if (publicKey?.asymmetricKeyType !== "ed25519" || keyIdOf(spki) !== key) return false;

@@ -2,18 +2,27 @@
 
 -- Makes the partitions of the given months. It runs with the owner's rights, because the serving role's daily worker calls it.
 -- The row trigger is cloned without ENABLE ALWAYS, and TRUNCATE triggers are not cloned, so both are set here. Each month is a
--- step of its own: a month whose records are in the default partition cannot be made, and is returned with the reason.
+-- step of its own: a month whose records are in the default partition, or in the archive, cannot be made, and is returned with the reason.
 CREATE OR REPLACE FUNCTION ensure_usage_partitions(first_month date, months int) RETURNS TABLE (partition text, failure text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
 DECLARE
-  month timestamptz; name text;
+  month timestamptz; name text; at_hand timestamptz := '-infinity';
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('ensure_usage_partitions'));
+  -- The baseline calls this before there is an archive.
+  IF to_regclass('public.usage_archive_mark') IS NOT NULL THEN
+    at_hand := (SELECT before_month::timestamp AT TIME ZONE 'UTC' FROM public.usage_archive_mark);
+  END IF;
   FOR i IN 0 .. least(months, 36) - 1 LOOP
     month := (date_trunc('month', first_month::timestamp) + make_interval(months => i)) AT TIME ZONE 'UTC';
     name := 'usage_record_' || to_char(month AT TIME ZONE 'UTC', 'YYYY_MM');
     CONTINUE WHEN to_regclass('public.' || name) IS NOT NULL;
     partition := name; failure := NULL;
+    IF month < at_hand THEN
+      failure := 'its records are in the archive';
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
     BEGIN
       EXECUTE format('CREATE TABLE public.%I PARTITION OF public.usage_record FOR VALUES FROM (%L) TO (%L)', name,
         public.uuid_floor(month), public.uuid_floor((month AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC'));

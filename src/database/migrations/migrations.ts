@@ -74,6 +74,7 @@ export const schemaCode: SchemaCode = {
     { number: 40, name: "no-future-ids", oldestCode: 1, uses: ["request_time"] },
     { number: 41, name: "usage-archive", oldestCode: 1 },
     { number: 42, name: "used-up-budgets", oldestCode: 1 },
+    { number: 43, name: "archived-ids", oldestCode: 1, uses: ["archived_ids"] },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

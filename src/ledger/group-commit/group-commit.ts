@@ -3,7 +3,7 @@
 
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../database/database.ts";
-import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
+import { brokenConstraint, isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
 import { billingDay } from "../../kernel/clock.ts";
 import { ServiceBusy } from "../../kernel/errors.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
@@ -35,10 +35,15 @@ export type GroupCommitOptions = {
   readonly spool?: OwedSpool;
   /** Called with each settlement that came after a recovery of its request. */
   readonly onLate?: (late: LateSettlement) => void;
+  /** Called with the database's error for each request whose id's time it refuses: the clocks are wrong. */
+  readonly onMisdated?: (error: unknown) => void;
 };
 
 /** A settlement that came after a recovery of its request, in micro-rupiah. */
 export type LateSettlement = Required<SettledUsage> & { readonly requestId: string; readonly accountId: string };
+
+/** What a hold breaks whose id is of a future day, or of a month whose records are in the archive. */
+const REFUSE_IDS: ReadonlySet<string | undefined> = new Set(["hold_id_has_begun", "id_is_at_hand"]);
 
 /** How long a stop waits for running commits. What is left then is in the spool. */
 const CLOSE_LIMIT_MS = 2_000;
@@ -54,6 +59,8 @@ export type LedgerStatistics = LaneStatistics & {
   readonly uncollected: bigint;
   /** Settlements that came after a recovery of their request. */
   readonly late: number;
+  /** Requests whose id's time the database refused. */
+  readonly misdated: number;
   /** Writes of owed settlements that the disk did not take. They are repeated. */
   readonly owedFailedWrites: number;
   /** Files of owed settlements that have lines which cannot be read. */
@@ -65,6 +72,7 @@ export class GroupCommitLedger implements Ledger {
   readonly #owner: GroupCommitOptions["owner"];
   readonly #spool: OwedSpool | null;
   readonly #onLate: (late: LateSettlement) => void;
+  readonly #onMisdated: (error: unknown) => void;
   readonly #lanes: readonly Lane[];
   /** Requests whose holds this process has placed, or may have placed, and has not settled. */
   readonly #open = new Set<string>();
@@ -76,11 +84,13 @@ export class GroupCommitLedger implements Ledger {
   readonly #stored = new Set<string>();
   #uncollected = 0n;
   #late = 0;
+  #misdated = 0;
 
-  constructor({ database, owner, lanes, spool, onLate = () => {} }: GroupCommitOptions) {
+  constructor({ database, owner, lanes, spool, onLate = () => {}, onMisdated = () => {} }: GroupCommitOptions) {
     invariant(lanes >= 1, "there is at least one lane");
     this.#database = database;
     this.#onLate = onLate;
+    this.#onMisdated = onMisdated;
     this.#spool = spool ?? null;
     this.#owner = owner;
     this.#lanes = Array.from({ length: lanes }, (_, index) => new Lane(database, () => this.#storeWaiting(index)));
@@ -125,6 +135,12 @@ export class GroupCommitLedger implements Ledger {
       placed = decision.outcome === "granted";
       if (placed) failpoint?.("after-hold-commit");
       return decision;
+    } catch (error) {
+      if (!REFUSE_IDS.has(brokenConstraint(error))) throw error;
+      // The database's clock is as wrong as this machine's: nothing was held, and once it is right the caller's retry gets another id.
+      this.#misdated += 1;
+      this.#onMisdated(error);
+      throw new ServiceBusy(undefined, { cause: error });
     } finally {
       if (!placed) this.#open.delete(request.requestId);
     }
@@ -255,7 +271,8 @@ export class GroupCommitLedger implements Ledger {
     }
     const { failedWrites: owedFailedWrites = 0, damagedFiles: owedDamagedFiles = 0 } = this.#spool?.statistics ?? {};
     const owed = { owed: this.#owed.size, owedFailedWrites, owedDamagedFiles };
-    return { ...sum, ...owed, open: this.#open.size, uncollected: this.#uncollected, late: this.#late };
+    const counted = { uncollected: this.#uncollected, late: this.#late, misdated: this.#misdated };
+    return { ...sum, ...owed, open: this.#open.size, ...counted };
   }
 
   #laneOf(accountId: string): Lane {

@@ -5,7 +5,7 @@ import type { Pool } from "pg";
 import { type History, isSameHistory, readHistory } from "../../database/history.ts";
 import type { GroupCommitLedger } from "../group-commit/group-commit.ts";
 import { LEASE_RENEWAL_MS, type ProcessLease, TERM_MS } from "../process-lease.ts";
-import { forgetLongDead, listOldHolds, recoverHolds } from "../recovery.ts";
+import { forgetLongDead, type HoldName, listOldHolds, recoverHolds } from "../recovery.ts";
 import type { Tick } from "../../workers/tick.ts";
 
 const RECOVERY_MS = 5_000;
@@ -27,7 +27,7 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
       everyMs: RECOVERY_MS,
       run: async () => {
         await lease.expireDeadProcesses();
-        await recoverHolds(pool, { withoutRow: await books.areSteady() });
+        await recoverAll(pool, await books.areSteady());
       },
     },
     { name: "settle what is owed", everyMs: RECOVERY_MS, run: () => ledger.settleOwed() },
@@ -56,6 +56,19 @@ export class SteadyBooks {
       this.#seen = { history, sinceMs: this.#now() };
     return this.#now() - this.#seen.sinceMs > TERM_MS;
   }
+}
+
+/** Errors: one that names the first hold whose record the database refuses, after all others were resolved. */
+async function recoverAll(pool: Pool, withoutRow: boolean): Promise<void> {
+  const refused: { readonly hold: HoldName; readonly cause: unknown }[] = [];
+  await recoverHolds(pool, { withoutRow, onRefused: (hold, cause) => refused.push({ hold, cause }) });
+  const [first] = refused;
+  if (first === undefined) return;
+  const { requestId, accountId } = first.hold;
+  throw new Error(
+    `The database refuses the records of ${refused.length} requests of dead processes; the first is ${requestId} of account ${accountId}.`,
+    { cause: first.cause },
+  );
 }
 
 /** The difference from the database's clock is logged with each renewal until the clock is right. */

@@ -9,8 +9,77 @@ const late = (test: string) => ({ file: "test/archive/archive-hazards.test.ts", 
 const refused = (test: string) => ({ file: "test/archive/archive-refusals.test.ts", test });
 const stepped = (test: string) => ({ file: "test/archive/archive-steps.test.ts", test });
 
+const dated = (test: string) => ({ file: "test/archive/archive-clock.test.ts", test });
+const sealed = (test: string) => ({ file: "test/archive/archive-seals.test.ts", test });
+
 /** Each with the test that must notice it. */
 export const ARCHIVE_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a request with an id of an archived month is admitted",
+    edits: [
+      {
+        file: `${ARCHIVE}take-away.ts`,
+        find: "  await refuseIdsBefore(client, monthAfter(month));\n",
+        replace: "",
+      },
+    ],
+    noticedBy: dated("a request of an archived month is refused as busy"),
+  },
+  {
+    name: "a table is made again for a month whose records are in the archive",
+    edits: [
+      {
+        file: "src/database/functions/usage_partitions.sql",
+        find: "IF month < at_hand THEN",
+        replace: "IF month < '-infinity' THEN",
+      },
+    ],
+    noticedBy: dated("no months are made whose records are in the archive"),
+  },
+  {
+    name: "the first hours of the oldest month at hand are compared with no seal",
+    edits: [
+      {
+        file: "src/billing/proof/audit-seals.ts",
+        find: "if (window.untilMicros <= atHand) return;",
+        replace: "if (window.fromMicros < atHand) return;",
+      },
+    ],
+    noticedBy: sealed("finds a line that was changed in the first hours"),
+  },
+  {
+    name: "lines that are missing at the beginning of the oldest month at hand are not looked for",
+    edits: [
+      {
+        file: "src/billing/proof/audit-cut-window.ts",
+        find: "if (balance === seal.balance) return [];",
+        replace: "if (balance !== 0n || seal.balance >= 0n) return [];",
+      },
+    ],
+    noticedBy: sealed("finds a line that was changed in the first hours"),
+  },
+  {
+    name: "a seal whose text cannot be read ends the audit",
+    edits: [
+      {
+        file: "src/billing/proof/readable.ts",
+        find: "    return null;",
+        replace: "    return read();",
+      },
+    ],
+    noticedBy: sealed("reports a text of "),
+  },
+  {
+    name: "an archive that is killed leaves no line in the operators' log",
+    edits: [
+      {
+        file: "src/commands/usage-archive.ts",
+        find: 'const onStep = (step: string): Promise<void> => (started ??= record({ run: "started", step }));',
+        replace: "const onStep = async (): Promise<void> => {\n    started = Promise.resolve();\n  };",
+      },
+    ],
+    noticedBy: { file: "test/archive/archive-commands.test.ts", test: "leave a line in the operators' log" },
+  },
   {
     name: "the audit of a balance leaves out what archived months charge",
     edits: [
@@ -185,7 +254,7 @@ export const ARCHIVE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/billing/proof/audit-seals.ts",
-        find: "if (found.length > 0 && window.fromMicros >= (await firstMicrosAtHand(look)))",
+        find: "if (found.length > 0 && atHand === (await firstMicrosAtHand(look)))",
         replace: "",
       },
     ],

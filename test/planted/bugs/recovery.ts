@@ -28,6 +28,13 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
     noticedBy: money("races", "between a recovery and a late settlement are won by one"),
   },
   {
+    name: "a hold whose record the database refuses keeps all others of its page from being resolved",
+    edits: [
+      ledger("recovery.ts", "if (ROW_REFUSED.test(state)) {", "if (ROW_REFUSED.test(state) && holds.length === 0) {"),
+    ],
+    noticedBy: money("recovery", "resolves all other holds beside one that the books refuse"),
+  },
+  {
     name: "a recovery takes the holds of the living",
     edits: [
       ledger("recovery.ts", "NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)", "true"),
