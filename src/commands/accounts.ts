@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.ts";
 import { createCustomer } from "../identity/customers.ts";
 import { type Customer, customerOf, findCustomers } from "../identity/store.ts";
+import { HOME_CELL } from "../database/cell-claim.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
@@ -29,11 +30,13 @@ const LIST_COLUMNS = [
   column<Listed>("e-mail", ({ email }) => email),
   column<Listed>("opened", ({ createdAt }) => createdAt),
   column<Listed>("frozen", ({ frozenAt }) => frozenAt),
-  numbers<Listed>("keys", ({ workingKeys }) => workingKeys),
-  numbers<Listed>("available", ({ available }) => rupiah(available)),
-  numbers<Listed>("held", ({ held }) => rupiah(held)),
-  numbers<Listed>("owed", ({ owed }) => rupiah(owed)),
+  numbers<Listed>("keys", ({ cell, workingKeys }) => (cell === null ? workingKeys : null)),
+  numbers<Listed>("available", ({ cell, available }) => (cell === null ? rupiah(available) : null)),
+  numbers<Listed>("held", ({ cell, held }) => (cell === null ? rupiah(held) : null)),
+  numbers<Listed>("owed", ({ cell, owed }) => (cell === null ? rupiah(owed) : null)),
 ];
+/** Where some are in other cells, whose databases have their balances. */
+const CELL_COLUMNS = [...LIST_COLUMNS, column<Listed>("cell", ({ cell }) => cell ?? HOME_CELL)];
 
 export const accountCommands: readonly Command[] = [
   {
@@ -48,7 +51,8 @@ export const accountCommands: readonly Command[] = [
       const opened = await database();
       const customers = await findCustomers(opened.pool, { text: values.get("email") ?? "", beforeId: null, limit });
       const accounts = await withBalances(opened, customers);
-      return { json: { accounts: accounts.map(listedJson) }, text: tableOf(accounts, LIST_COLUMNS, "No account.") };
+      const columns = accounts.some(({ cell }) => cell !== null) ? CELL_COLUMNS : LIST_COLUMNS;
+      return { json: { accounts: accounts.map(listedJson) }, text: tableOf(accounts, columns, "No account.") };
     },
   },
   {
@@ -128,16 +132,20 @@ async function withBalances(opened: Database, customers: readonly Customer[]): P
   });
 }
 
-function listedJson({ accountId, email, createdAt, frozenAt, workingKeys, available, held, posted, owed }: Listed) {
+function listedJson({ accountId, email, createdAt, frozenAt, cell, workingKeys, ...amounts }: Listed) {
+  const { available, held, posted, owed } = amounts;
+  const shown = (units: bigint): string | null => (cell === null ? formatMoney(idr(units)) : null);
   return {
     accountId,
     email,
     createdAt: createdAt.toISOString(),
     frozenAt: frozenAt?.toISOString() ?? null,
-    workingKeys,
-    available: formatMoney(idr(available)),
-    held: formatMoney(idr(held)),
-    posted: formatMoney(idr(posted)),
-    owed: formatMoney(idr(owed)),
+    workingKeys: cell === null ? workingKeys : null,
+    available: shown(available),
+    held: shown(held),
+    posted: shown(posted),
+    owed: shown(owed),
+    // Absent: where the command looked.
+    ...(cell === null ? {} : { cell }),
   };
 }

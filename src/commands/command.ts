@@ -40,13 +40,19 @@ export type CommandValues = {
   readonly positionals: readonly string[];
 };
 
-export type ParsedCommand = { readonly command: Command; readonly values: CommandValues; readonly json: boolean };
+export type ParsedCommand = {
+  readonly command: Command;
+  readonly values: CommandValues;
+  readonly json: boolean;
+  /** The cell that was named. */
+  readonly cell: string | undefined;
+};
 
 /** Finds the command that the words call and reads its options. Errors: UsageError. */
 export function parseCommand(words: readonly string[], commands: readonly Command[]): ParsedCommand {
   const command = findCommand(words, commands);
   if (command === undefined) throw noSuchCommand(words, commands);
-  const declared: ParseArgsOptionsConfig = { json: { type: "boolean" } };
+  const declared: ParseArgsOptionsConfig = { json: { type: "boolean" }, cell: { type: "string" } };
   for (const [option, { value }] of Object.entries(command.options)) {
     declared[option] = { type: value === null ? "boolean" : "string" };
   }
@@ -67,7 +73,7 @@ export function parseCommand(words: readonly string[], commands: readonly Comman
     return value;
   };
   const has = (option: string): boolean => values[option] === true;
-  return { command, values: { get, need, has, positionals }, json: values["json"] === true };
+  return { command, values: { get, need, has, positionals }, json: values["json"] === true, cell: get("cell") };
 }
 
 /** What is refused where no command has the words: with the commands of their group, and never with the whole list. */

@@ -1,5 +1,6 @@
 // What is known of a command without running it, and the help that is made of it. The completion of shells has the same source.
 
+import { CELL_OPTION, worksOnCells } from "./cell-option.ts";
 import { column, print, tableOf } from "./table.ts";
 
 /** An option of a command: `--name VALUE`, or `--name` alone where `value` is null. */
@@ -75,7 +76,8 @@ export function describeOne(command: CommandUsage): string {
     column<(typeof options)[number]>("required", ({ required }) => required),
     column<(typeof options)[number]>("meaning", ({ about }) => about),
   ];
-  const table = tableOf([...options, { ...JSON_OPTION, required: "no" }], columns, "");
+  const everywhere = worksOnCells(command.name) ? [CELL_OPTION, JSON_OPTION] : [JSON_OPTION];
+  const table = tableOf([...options, ...everywhere.map((each) => ({ ...each, required: "no" }))], columns, "");
   return [command.about, "", `usage: saldo ${synopsis(command)}`, "", print(table)].join("\n");
 }
 

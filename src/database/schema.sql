@@ -12,16 +12,19 @@ CREATE TABLE account (
   owed bigint NOT NULL DEFAULT 0,
   keeps_answers boolean NOT NULL DEFAULT false,
   member_budgets integer NOT NULL DEFAULT 0,
+  cell text,
+  CONSTRAINT account_elsewhere_empty CHECK (((cell IS NULL) OR ((posted = 0) AND (held = 0) AND (owed = 0) AND (open_holds = 0)))),
   CONSTRAINT account_max_open_holds_check CHECK ((max_open_holds >= 0)),
   CONSTRAINT account_never_negative CHECK (((held >= 0) AND (posted >= held))),
   CONSTRAINT account_owed_not_negative CHECK ((owed >= 0)),
   CONSTRAINT account_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
+CREATE INDEX account_elsewhere ON public.account USING btree (cell) WHERE (cell IS NOT NULL);
 CREATE INDEX account_owed ON public.account USING btree (id) WHERE (owed > 0);
 GRANT SELECT, UPDATE (posted, held, open_holds, owed) ON account TO saldo_ledger;
 GRANT SELECT ON account TO saldo_request;
 GRANT SELECT, UPDATE (posted) ON account TO saldo_seed;
-GRANT INSERT (id), SELECT, UPDATE ON account TO saldo_serve;
+GRANT INSERT (id, cell), SELECT, UPDATE ON account TO saldo_serve;
 
 CREATE TABLE account_activity (
   account_id uuid NOT NULL,
@@ -413,6 +416,8 @@ CREATE TABLE database_purpose (
   purpose text NOT NULL,
   since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   demo_credentials text,
+  deployment uuid,
+  cell text,
   CONSTRAINT database_purpose_purpose_check CHECK ((purpose = ANY (ARRAY['demo'::text, 'production'::text]))),
   CONSTRAINT database_purpose_the_row_check CHECK (the_row),
   CONSTRAINT demo_credentials_in_demo CHECK (((purpose = 'demo'::text) OR (demo_credentials IS NULL))),

@@ -7,6 +7,11 @@ import type { Language } from "../kernel/preferred-language.ts";
 
 const OF_EMAIL = `SELECT account_id FROM customer WHERE lower(email) = lower($1)`;
 const READER_OF = `SELECT email, language FROM customer WHERE account_id = $1::uuid`;
+const COPIED = `
+SELECT account_id AS "accountId", email, language, time_zone AS "timeZone" FROM customer WHERE account_id = $1::uuid`;
+const INSERT_COPY = `
+INSERT INTO customer (account_id, email) VALUES ($1::uuid, $2) ON CONFLICT DO NOTHING`;
+const SET_COPY = `UPDATE customer SET language = $2, time_zone = $3 WHERE account_id = $1::uuid`;
 const INSERT = `INSERT INTO customer (account_id, email) VALUES ($1::uuid, $2)`;
 
 /** The account of an e-mail address, in any case of its letters. Null: there is none. */
@@ -21,6 +26,26 @@ export async function readerOfAccount(
   accountId: string,
 ): Promise<{ email: string; language: Language } | null> {
   return (await pool.query<{ email: string; language: Language }>(READER_OF, [accountId])).rows[0] ?? null;
+}
+
+/** A customer as another cell keeps it beside the account, for its lists and receipts. */
+export type CopiedCustomer = {
+  readonly accountId: string;
+  readonly email: string;
+  readonly language: Language;
+  readonly timeZone: string;
+};
+
+/** Reads what another cell keeps of a customer. Null: the account has none. */
+export async function readCopiedCustomer(client: Pool | PoolClient, accountId: string): Promise<CopiedCustomer | null> {
+  return (await client.query<CopiedCustomer>(COPIED, [accountId])).rows[0] ?? null;
+}
+
+/** Keeps a customer of another database's people beside the account. */
+export async function writeCopiedCustomer(client: PoolClient, customer: CopiedCustomer): Promise<void> {
+  const { accountId, email, language, timeZone } = customer;
+  await client.query(INSERT_COPY, [accountId, email]);
+  await client.query(SET_COPY, [accountId, language, timeZone]);
 }
 
 export async function insertCustomer(

@@ -7,7 +7,10 @@ import { waitForLocks } from "../database/transactions.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 
-const LOCK = `SELECT posted, held, owed, open_holds AS "openHolds" FROM lock_accounts(ARRAY[$1::uuid])`;
+// The cell is read behind the lock: a row of `lock_accounts` keeps its columns for the version before.
+const LOCK = `
+SELECT l.posted, l.held, l.owed, l.open_holds AS "openHolds", (SELECT a.cell FROM account a WHERE a.id = l.id) AS cell
+FROM lock_accounts(ARRAY[$1::uuid]) l`;
 const LOCK_ALL = `SELECT count(*) FROM lock_accounts(ARRAY(SELECT id FROM account))`;
 const LOCK_FREE = `SELECT id FROM lock_free_accounts($1::uuid[])`;
 
@@ -19,10 +22,31 @@ export type LockedAccount = {
   readonly openHolds: number;
 };
 
-/** Locks an account until the end of the transaction. Errors: NotFound. */
+/** The account is in another cell: nothing of it can be changed in this database. */
+export class AccountElsewhere extends NotFound {
+  readonly cell: string;
+  constructor(cell: string) {
+    super(`The account is in the cell ${cell}.`);
+    this.cell = cell;
+  }
+}
+
+/** Locks an account of this database until the end of the transaction. Errors: NotFound; AccountElsewhere. */
 export async function lockAccount(client: ClientBase, accountId: string): Promise<LockedAccount> {
+  const { cell, ...account } = await lockAnyAccount(client, accountId);
+  if (cell !== null) throw new AccountElsewhere(cell); // planted: account-elsewhere-guard
+  return account;
+}
+
+/** The same where what is changed is not of the ledger, such as members: the account may be in another cell. Errors: NotFound. */
+export async function lockAnyAccount(
+  client: ClientBase,
+  accountId: string,
+): Promise<LockedAccount & { readonly cell: string | null }> {
   await waitForLocks(client);
-  const { rows } = await client.query<LockedAccount>(LOCK, [isUuid(accountId) ? accountId : null]);
+  const { rows } = await client.query<LockedAccount & { cell: string | null }>(LOCK, [
+    isUuid(accountId) ? accountId : null,
+  ]);
   if (rows[0] === undefined) throw new NotFound("There is no such account.");
   return rows[0];
 }

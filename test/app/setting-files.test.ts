@@ -19,6 +19,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   DATABASE_OWNER_URL: "postgres://owner:secret@db.example/saldo",
   DATABASE_REQUEST_URL: "postgres://saldo_request:secret@db.example/saldo",
   DATABASE_READ_URL: "postgres://saldo:secret@standby.example/saldo",
+  SALDO_CELLS: "two=postgres://saldo:secret@two.example/saldo",
   SMTP_URL: "smtps://user:secret@smtp.example",
   MIDTRANS_SERVER_KEY: "midtrans",
   XENDIT_API_KEY: "xendit",

@@ -12,7 +12,9 @@ test(".env.example lists each variable that is read, and no other", () => {
   const listed = names(read(".env.example"), /^([A-Z][A-Z0-9_]*)=/gm);
   // The configuration names its variables as quoted first arguments.
   const configured = names(
-    ["config", "payments", "chains", "signers", "traces"].map((name) => read(`src/app/config/${name}.ts`)).join(""),
+    ["config", "cells", "payments", "chains", "signers", "traces"]
+      .map((name) => read(`src/app/config/${name}.ts`))
+      .join(""),
     /\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"[,)]/g,
   );
   expect(configured).toContain("SALDO_HTTP_PORT");

@@ -11,6 +11,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "database/backup/restore-cluster.ts",
     "database/backup/wal-receiver.ts",
     "database/bounded-read.ts",
+    "database/cell-claim.ts",
     "database/confirmed-read.ts",
     "database/login-connections.ts",
     "database/history.ts",

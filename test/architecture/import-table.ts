@@ -40,7 +40,7 @@ export const tiers: Readonly<Record<string, readonly string[]>> = {
   ],
   topics,
   ledger: ["ledger"],
-  platform: ["callbacks", "database", "outbound", "workers", "kernel"],
+  platform: ["callbacks", "cells", "database", "outbound", "workers", "kernel"],
 };
 
 /** What commands and the composition may import: every topic and all below, but nothing of how background work is run. */
@@ -79,6 +79,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     "transport/http",
     "transport/calls",
     ...belowTransport,
+    "cells",
     "workers",
   ],
   // What makes up data goes through the use cases that serve callers.
@@ -158,6 +159,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Deliveries are rows, and what they are about and to whom is the business of topics.
   callbacks: ["kernel", "database", "outbound"],
   workers: ["kernel"],
+  cells: ["kernel"],
   kernel: [],
 };
 

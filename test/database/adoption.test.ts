@@ -39,6 +39,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   audit_run: "kind, started_at, covered_at, finished_at, violations, postings_before, found",
   posting: "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at",
   merchant_fund: "merchant_id, asset, id, posted, held",
+  database_purpose: "the_row, purpose, since, demo_credentials",
   customer: "account_id, email, created_at, language, time_zone",
   "auth.session":
     "id, token_digest, user_id, expires_at, ip_address, user_agent, created_at, updated_at, proved_at, factor_proved, by_demo, seen_at",

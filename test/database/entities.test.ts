@@ -13,7 +13,7 @@ import type { TestDatabase } from "../setup/test-database.ts";
 const SET_ASIDE = {
   // The ORM would compare the text of a condition, which PostgreSQL rewrites.
   partial: [
-    "account_invite_received account_owed alert_event_mail api_key_playground audit_checkpoint_open auth.person_unverified",
+    "account_elsewhere account_invite_received account_owed alert_event_mail api_key_playground audit_checkpoint_open auth.person_unverified",
     "auth.security_event_email",
     "auth.security_event_person auto_top_up_notice_due auto_top_up_on callback_delivery_due callback_delivery_leased low_balance_alert_due",
     "operator_order_pending payment_method_one payout_attempt_final payout_living payout_lost payout_open payout_recheck",

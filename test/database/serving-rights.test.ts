@@ -81,7 +81,7 @@ describe.each(testBackends())("the roles of the %s server", (backend) => {
         "saldo_seed posting: INSERT",
         "saldo_seed top_up: INSERT",
         "saldo_seed usage_record: INSERT",
-        "saldo_serve account: INSERT (id), SELECT, UPDATE",
+        "saldo_serve account: INSERT (id, cell), SELECT, UPDATE",
         "saldo_serve account_seal: INSERT, SELECT",
         "saldo_serve fee_schedule: INSERT (id, merchant_id, currency_code, version, flat, rate, min, max), SELECT",
         "saldo_serve hold: DELETE, INSERT, SELECT, UPDATE",

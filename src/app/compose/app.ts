@@ -4,10 +4,12 @@
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import type { Registry } from "prom-client";
+import type { ProcessMetrics } from "../observability/cell-metrics.ts";
 import { agentsPackage } from "../../agents/package.ts";
 import { baseUrlOf } from "./announcement.ts";
 import { addBackupMetric, receiveLog, type Receiving } from "./backup.ts";
-import { openBooks } from "./books.ts";
+import { metricSources, openBooks } from "./books.ts";
+import { placementOf, requireCells } from "./open-in-cell.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
 import {
   addLogMetric,
@@ -58,7 +60,7 @@ const LAST_SETTLE_MS = 3_000;
 const TOKENIZER_AFTER_MS = 1_000;
 
 /** Serves from this process. Errors: those of a part that does not start; nothing is left running then. */
-export async function startServing(given: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
+export async function startServing(given: ServingOptions): Promise<Serving & { readonly registry: ProcessMetrics }> {
   const { config, database } = given;
   // Request bodies lie outside V8's heap. Counted on their own they made it collect everything every thirty large requests.
   setFlagsFromString("--external-memory-accounted-in-global-limit");
@@ -81,13 +83,22 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
   const place = { baseUrl: () => baseUrl, httpPort: () => httpPort };
   let drainUntil = 0;
-  const books = await openBooks({ ...options, place, tracedTick, withExemplars: tracing !== null }, () =>
-    Math.max(LAST_SETTLE_MS, drainUntil - performance.now()),
-  );
+  const settleWithinMs = (): number => Math.max(LAST_SETTLE_MS, drainUntil - performance.now());
+  const common = { ...options, place, tracedTick, withExemplars: tracing !== null };
+  await requireCells(database.pool, config);
+  const placeAccount = placementOf(config, database.pool);
+  const books = await openBooks({ ...common, home: null, placeAccount }, settleWithinMs);
   stack.defer(() => books.close());
+  // Loaded only where there are others.
+  const others =
+    config.cells.length === 0
+      ? null
+      : await (await import("./open-cells.ts")).openCells(books, { ...common, home: null }, settleWithinMs);
+  stack.defer(() => others?.close());
+  const served = others === null ? books.ports : others.ports;
   const refusals = new PortRefusals();
   const servers = createServers({
-    ...books.ports,
+    ...served,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     tls: config.httpTls,
@@ -114,19 +125,14 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
     drainUntil = performance.now() + config.drainMs;
     return servers.close(config.drainMs);
   });
-  stack.defer(() => books.endWatching());
+  stack.defer(() => {
+    books.endWatching();
+    others?.endWatching();
+  });
   const ports = await servers.listen();
   ({ httpPort } = ports);
   baseUrl = baseUrlOf(config, httpPort);
-  const registry = createMetrics({
-    ledger: books.ledger,
-    events: books.events.counts,
-    requests: books.running,
-    isStopped: books.isStopped,
-    streams: books.streams,
-    catalogAgeSeconds: () => books.catalog.ageSeconds(),
-    database: books.facts,
-  });
+  const registry = createMetrics(metricSources(books));
   addStandbyMetrics(registry, books.standby);
   addPrimaryMetric(registry, database);
   addReadMetrics(registry, database.reads);
@@ -140,5 +146,5 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   // Not before the first callers are served, and not where short-lived servers are tested and tried.
   if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();
   const started = stack.move();
-  return { ports, registry, stop: () => started.disposeAsync() };
+  return { ports, registry: others?.metricsWith(registry) ?? registry, stop: () => started.disposeAsync() };
 }

@@ -9,7 +9,7 @@ import { merchantServices } from "./merchant.ts";
 import { nodeTicks } from "./node-ticks.ts";
 import { callerLimits } from "./limits.ts";
 import { recordCallsOnAccounts, operatorServices } from "./operator.ts";
-import { createAppPeople } from "./people.ts";
+import { type AppPeople, createAppPeople, mailTicks } from "./people.ts";
 import { createProofTick } from "./proof.ts";
 import { createReadiness } from "./readiness.ts";
 import { createPayouts } from "./payouts.ts";
@@ -27,10 +27,11 @@ import { countUnknownPayments } from "../../billing/top-ups/find-top-ups.ts";
 import { createBillingService } from "../../billing/service.ts";
 import type { Config } from "../config/config.ts";
 import { type Database, forRequests } from "../../database/database.ts";
+import type { MetricSources } from "../observability/metrics.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { readKeyMakers, readKeyNames } from "../../keys/issued-keys-store.ts";
 import { recordActivity } from "../../identity/members/activity.ts";
-import { requireKeyRole } from "../../identity/members/member-roles.ts";
+import { keyRoleOf } from "./members.ts";
 import { visibleKeysOf } from "./visible-keys.ts";
 import { createKeysService } from "../../keys/service.ts";
 import { AdmissionGate } from "../../ledger/admission-switch.ts";
@@ -54,11 +55,17 @@ export type BooksOptions = {
   readonly config: Config;
   readonly database: Database;
   readonly logger: EventLogger;
+  /** The books that have the people, where these are another cell's. Null: these have them. */
+  readonly home: { readonly database: Database; readonly people: AppPeople } | null;
+  /** In which cell an account that is opened now is; null: in this database. Absent: always here. */
+  readonly placeAccount?: () => Promise<string | null>;
   /** Where callers reach the process; right once it listens. */
   readonly place: Place;
   /** Whether this process does the background work that a node needs done by one of its processes. */
   readonly worksForNode: boolean;
   readonly tracedTick: (tick: Tick) => Tick;
+  /** Further background work of a node. Absent: none. */
+  readonly more?: readonly Tick[];
   /** Whether durations of requests name their traces. */
   readonly withExemplars: boolean;
 };
@@ -96,9 +103,12 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
   const watched = watchUpstreams(ledger, events.report);
   const seen = { dataDir: config.dataDir, readSealedAge, countUnknownPayments };
   const watch = options.worksForNode ? watchDatabase(database.pool, seen) : null;
-  const people = createAppPeople({ config, database, logger, baseUrl });
-  stack.defer(() => people.securityLog.close());
-  stack.defer(() => people.breachedPasswords.close());
+  const people = options.home?.people ?? createAppPeople({ ...options, baseUrl });
+  const withPeople = options.home?.database ?? database;
+  if (options.home === null) {
+    stack.defer(() => people.securityLog.close());
+    stack.defer(() => people.breachedPasswords.close());
+  }
   const payments = createTopUpParts(options, place);
   stack.defer(() => payments.close());
   const { topUps } = payments;
@@ -111,7 +121,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
   const alerts = createAlertPoster(database, options);
   stack.defer(() => alerts.stop());
   const isStopped = () => gate.isStopped || standby.watch.isMissing;
-  const gateway = await createGatewayParts({ ...options, lease, watched, isStopped, baseUrl });
+  const gateway = await createGatewayParts({ ...options, people: withPeople, lease, watched, isStopped, baseUrl });
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
@@ -125,10 +135,8 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
         ? []
         : [
             watch.tick,
-            people.lowBalanceTick,
-            people.alertTick,
+            ...mailTicks({ pool: database.pool, people: withPeople.pool, mailer: people.mailer, baseUrl }),
             ...payments.autoTopUpTicks.map(standby.whileConfirmed),
-            people.autoTopUpMailTick,
             postAlertsTick(alerts),
             receivableTick(database.pool),
             receipts.tick,
@@ -136,6 +144,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
             createProofTick(database.pool, { config, mailer: people.mailer }),
             ...nodeTicks(database.pool, { logger, config, chains: payouts.chains }),
             ...payouts.ticks.map(standby.whileConfirmed),
+            ...(options.more ?? []),
           ]),
     ].map(options.tracedTick),
     (tick, err) =>
@@ -158,14 +167,20 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
       accounts: people.accounts,
       members: people.members,
       status: statusService({ ...options, catalog: gateway.catalog, payouts, mayServe }),
-      keys: createKeysService({ database, accountOf, memberOf, requireRole: requireKeyRole, recordChangeOf }),
+      keys: createKeysService({
+        database,
+        accountOf,
+        memberOf,
+        requireRole: keyRoleOf(database, withPeople),
+        recordChangeOf,
+      }),
       billing: {
         ...createBillingService({
           database,
           requests,
           accountOf,
           recordChangeOf,
-          visibleKeysOf: visibleKeysOf(database),
+          visibleKeysOf: visibleKeysOf(database, withPeople),
           isOperator,
           keyNames: (accountId) => readKeyNames(database.pool, accountId),
           keyMembers: (accountId) => readKeyMembers(database, accountId),
@@ -194,6 +209,8 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
   const opened = stack.move();
   const { catalog, drains, running, waitingStreams } = gateway;
   return {
+    database,
+    people,
     /** What the servers ask. */
     ports,
     ledger,
@@ -209,5 +226,18 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
     endWatching: () => topUps.endWatching(),
     /** Waits until running requests end and settle, then closes everything but the database. */
     close: () => opened.disposeAsync(),
+  };
+}
+
+/** What the metrics read of open books. */
+export function metricSources(books: Books): MetricSources {
+  return {
+    ledger: books.ledger,
+    events: books.events.counts,
+    requests: books.running,
+    isStopped: books.isStopped,
+    streams: books.streams,
+    catalogAgeSeconds: () => books.catalog.ageSeconds(),
+    database: books.facts,
   };
 }

@@ -2,6 +2,9 @@
 
 import type { Config } from "../config/config.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../database/database.ts";
+import type { CellSetting } from "../config/cells.ts";
+import { requireCell } from "../../database/cell-claim.ts";
+import { cellConfig } from "./cell-config.ts";
 import { useKeysOf } from "./secrets.ts";
 
 type OpenOptions = { asWorker?: boolean } & Pick<
@@ -25,6 +28,28 @@ export async function openServiceDatabase(
     poolSize: config.poolSize,
     requestPoolSize: config.requestPoolSize,
   });
+}
+
+/** Opens another cell, which must be the one that the settings name. Errors: WrongCell. */
+export async function openCellDatabase(
+  config: Config,
+  setting: CellSetting,
+  { onSchemaWait }: Pick<DatabaseOptions, "onSchemaWait"> = {},
+): Promise<Database> {
+  await useKeysOf(config);
+  const database = await openDatabase({
+    ...whereIs(cellConfig(config, setting)),
+    ...(onSchemaWait === undefined ? {} : { onSchemaWait }),
+    poolSize: config.poolSize,
+    requestPoolSize: config.requestPoolSize,
+  });
+  try {
+    await requireCell(database.pool, setting.name);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 /** Where the database of a configuration is, and by which logins. */

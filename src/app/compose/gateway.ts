@@ -3,7 +3,7 @@
 import { ownKey } from "../../keys/own-key.ts";
 import { createKeys, type Keys } from "../../keys/keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
-import { requireKeyRole } from "../../identity/members/member-roles.ts";
+import { keyRoleOf } from "./members.ts";
 import { signingSecret } from "../../identity/signing-secret.ts";
 import { createCatalog } from "../../catalog/catalog.ts";
 import { createGateway } from "../../gateway/answer/answer-chat.ts";
@@ -32,6 +32,8 @@ import type { WatchedUpstreams } from "./upstreams.ts";
 export type GatewayPartsOptions = {
   readonly config: Config;
   readonly database: Database;
+  /** The database that has the people. */
+  readonly people: Pick<Database, "pool">;
   readonly lease: Pick<ProcessLease, "term">;
   readonly watched: WatchedUpstreams;
   /** Whether no request may be admitted now. */
@@ -44,7 +46,7 @@ export type GatewayParts = Awaited<ReturnType<typeof createGatewayParts>>;
 
 /** Builds it. */
 export async function createGatewayParts(options: GatewayPartsOptions) {
-  const { config, database, lease, watched, isStopped, baseUrl, withExemplars } = options;
+  const { config, database, people, lease, watched, isStopped, baseUrl, withExemplars } = options;
   // What a chat request waits for has connections of its own. Their login reads no secret and makes no key.
   const requests = forRequests(database);
   const secret = await signingSecret(database.pool, config.authSecrets);
@@ -90,17 +92,18 @@ export async function createGatewayParts(options: GatewayPartsOptions) {
     running,
     takeCountSlot,
     learnedFacts: learnedFactsTick(database.pool, { marks, learned, onMark: upstreams.markMixedUp }),
-    services: modelServices(database, { gateway: running.gateway, keys, catalog, takeCountedBytes }),
+    services: modelServices(database, { people, gateway: running.gateway, keys, catalog, takeCountedBytes }),
   };
 }
 
 type Asked = Pick<Parameters<typeof createMessagesService>[0], "gateway" | "catalog" | "takeCountedBytes"> & {
   readonly keys: Keys;
+  readonly people: Pick<Database, "pool">;
 };
 
 /** The services of the protocols that models are asked by. */
-function modelServices(database: Database, { gateway, keys, catalog, takeCountedBytes }: Asked) {
-  const caller = createKeyCallOf(createPlaygroundKeys(database, requireKeyRole));
+function modelServices(database: Database, { people, gateway, keys, catalog, takeCountedBytes }: Asked) {
+  const caller = createKeyCallOf(createPlaygroundKeys(database, keyRoleOf(database, people)));
   return {
     gateway: createGatewayService({
       gateway,

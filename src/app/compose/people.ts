@@ -1,7 +1,7 @@
 // The part of the composition for people: authentication of callers, sign-in, and mail.
 
 import process from "node:process";
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { type BreachedPasswords, openBreachedPasswords } from "../../identity/passwords/breached-passwords.ts";
 import { ensureDemoPerson } from "../../identity/demo-person.ts";
 import { createMailer, type Mailer } from "../../identity/mailer.ts";
@@ -16,9 +16,8 @@ import { createSignIn, type SignIn } from "../../identity/sign-in/sign-in.ts";
 import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
-import { openAccount } from "../../ledger/accounts.ts";
+import { openAccount, openAccountElsewhere, readCellOfAccount } from "../../ledger/accounts.ts";
 import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-credit.ts";
-
 import { alertTick } from "../../billing/jobs/alerts.ts";
 import type { ReadersOf } from "../../billing/mail-readers.ts";
 import { autoTopUpMailTick } from "../../billing/jobs/auto-top-ups.ts";
@@ -32,6 +31,8 @@ export type PeopleOptions = {
   readonly config: Config;
   readonly database: Database;
   readonly logger: Pick<EventLogger, "info" | "warn">;
+  /** In which cell an account that is opened now is; null: in this database. Absent: always here. */
+  readonly placeAccount?: () => Promise<string | null>;
   /** Where people reach the service; right once it listens. */
   readonly baseUrl: () => string;
 };
@@ -40,12 +41,6 @@ export type AppPeople = {
   readonly people: People;
   readonly signIn: SignIn;
   readonly mailer: Mailer;
-  /** Sends people mails about their balance. */
-  readonly lowBalanceTick: Tick;
-  /** Sends people mails about their automatic top-ups. */
-  readonly autoTopUpMailTick: Tick;
-  /** Decides alerts, and sends their mails. */
-  readonly alertTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
   readonly accounts: ReturnType<typeof createAccountsService>;
   readonly members: ReturnType<typeof membersService>;
@@ -56,7 +51,7 @@ export type AppPeople = {
 };
 
 /** Builds it. */
-export function createAppPeople({ config, database, logger, baseUrl }: PeopleOptions): AppPeople {
+export function createAppPeople({ config, database, logger, baseUrl, placeAccount }: PeopleOptions): AppPeople {
   const { pool } = database;
   const show = config.demo ? (text: string): void => void process.stdout.write(`${text}\n`) : null;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom }, show);
@@ -69,9 +64,11 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
   const { recordSecurityEvent } = securityLog;
   const people = createPeople({
     database,
-    openAccount: openWithWelcome,
-    // An account that an operator had opened before its person came.
-    onAccountOpened: async (accountId) => void (await postWelcomeCredit(database, accountId)),
+    openAccount: async (client, accountId) => openPlaced(client, { accountId, cell: (await placeAccount?.()) ?? null }),
+    // An account that an operator had opened before its person came. Another cell gives the credit as it opens its account.
+    onAccountOpened: async (accountId) => {
+      if ((await readCellOfAccount(pool, accountId)) === null) await postWelcomeCredit(database, accountId);
+    },
     cookieName: () => cookiePlanOf(baseUrl()).sessionName,
     isDemo: config.demo && !config.production,
     factorForAll: config.factorForAll,
@@ -91,36 +88,10 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     demoPerson: config.demo && !config.production ? () => ensureDemoPerson(pool) : null,
     onMailLost: (err) => logger.warn({ event: "identity.mail.failed", err }, "a mail was not sent"),
   });
-  const readersOf: ReadersOf = (accountId, audience) => mailReadersOf(pool, accountId, audience);
   return {
     securityLog,
     breachedPasswords,
     mailer,
-    lowBalanceTick: lowBalanceTick({
-      pool,
-      mailer,
-      readersOf,
-      topUpUrl: () => `${baseUrl()}/billing`,
-    }),
-    autoTopUpMailTick: autoTopUpMailTick({
-      pool,
-      mailer,
-      readersOf,
-      url: () => `${baseUrl()}/billing`,
-    }),
-    alertTick: alertTick({
-      pool,
-      mailer,
-      readersOf,
-      emailOf: (personId) => emailOfPerson(pool, personId),
-      places: () => ({
-        alerts: `${baseUrl()}/alerts`,
-        keys: `${baseUrl()}/keys`,
-        members: `${baseUrl()}/members`,
-        usage: `${baseUrl()}/usage`,
-        billing: `${baseUrl()}/billing`,
-      }),
-    }),
     people,
     signIn: recordSignIns(signIn, { recordSecurityEvent, verifySession: (cookies) => people.verifySession(cookies) }),
     verifyServiceToken: createServiceTokenVerifier(database),
@@ -138,8 +109,47 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
   };
 }
 
-/** Opens an account with its welcome credit: in one transaction, so that nothing dies between the two. */
-async function openWithWelcome(client: PoolClient, accountId: string): Promise<void> {
+export type MailTicksOptions = {
+  /** The accounts whose mails these are. */
+  readonly pool: Pool;
+  /** The database that has the people. */
+  readonly people: Pool;
+  readonly mailer: Mailer;
+  readonly baseUrl: () => string;
+};
+
+/** The mails about accounts: their balance, their alerts, and their automatic top-ups. */
+export function mailTicks({ pool, people, mailer, baseUrl }: MailTicksOptions): Tick[] {
+  const readersOf: ReadersOf = (accountId, audience) => mailReadersOf(people, accountId, audience);
+  const billing = (): string => `${baseUrl()}/billing`;
+  return [
+    lowBalanceTick({ pool, mailer, readersOf, topUpUrl: billing }),
+    alertTick({
+      pool,
+      mailer,
+      readersOf,
+      emailOf: (personId) => emailOfPerson(people, personId),
+      places: () => ({
+        alerts: `${baseUrl()}/alerts`,
+        keys: `${baseUrl()}/keys`,
+        members: `${baseUrl()}/members`,
+        usage: `${baseUrl()}/usage`,
+        billing: billing(),
+      }),
+    }),
+    autoTopUpMailTick({ pool, mailer, readersOf, url: billing }),
+  ];
+}
+
+/**
+ * Opens an account with its welcome credit: in one transaction, so that nothing dies between the two. One in another cell gets its row
+ * here, and the cell opens it at its first call.
+ */
+async function openPlaced(
+  client: PoolClient,
+  { accountId, cell }: { readonly accountId: string; readonly cell: string | null },
+): Promise<void> {
+  if (cell !== null) return openAccountElsewhere(client, { accountId, cell });
   await openAccount(client, accountId);
   await giveWelcomeCredit(client, accountId);
 }

@@ -7,13 +7,14 @@ import { readKeysOfPerson } from "../../keys/store.ts";
 import { accountOf, createOwnRowsOf } from "../../transport/calls/callers.ts";
 
 /**
- * Makes the look-up of the keys whose usage a caller may see and that a person has made; empty: any person. Null: all of the
+ * `people`: the database that has the members. Makes the look-up of the keys whose usage a caller may see and that a person has made; empty: any person. Null: all of the
  * account. Errors: ValidationError when the person's id is none.
  */
-export function visibleKeysOf({
-  pool,
-}: Pick<Database, "pool">): (context: HandlerContext, personId: string) => Promise<readonly string[] | null> {
-  const ownRowsOf = createOwnRowsOf((member) => readRole(pool, member));
+export function visibleKeysOf(
+  { pool }: Pick<Database, "pool">,
+  people: Pick<Database, "pool">,
+): (context: HandlerContext, personId: string) => Promise<readonly string[] | null> {
+  const ownRowsOf = createOwnRowsOf((member) => readRole(people.pool, member));
   return async (context, personId) => {
     if (personId !== "" && !isUuid(personId)) {
       throw new ValidationError([{ field: "filter.personId", rule: "string.uuid", message: "must be a UUID" }]);

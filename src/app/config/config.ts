@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { addressesOf } from "../../kernel/database-hosts.ts";
 import { readAmounts } from "./amounts.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
+import { type CellSettings, readCells } from "./cells.ts";
 import { type ChainConfig, readChains } from "./chains.ts";
 import { ConfigError, type Environment, forgetSettings, openSettings, withoutSettings } from "./environment.ts";
 import { type PaymentSettings, readPayments } from "./payments.ts";
@@ -55,6 +56,10 @@ export type Config = {
   readonly databaseReadUrl: string | null;
   /** How old what is read there may be. */
   readonly maxReadLagMs: number;
+  /** Further databases with accounts, beside the home cell, which is that of databaseUrl. Empty: there is no other. */
+  readonly cells: CellSettings["cells"];
+  /** The cell that new accounts come into: `home`, one of `cells`, or `least-full`. */
+  readonly newAccountsIn: CellSettings["newAccountsIn"];
   /** Whether nothing is served while no standby confirms commits. */
   readonly requireSyncStandby: boolean;
   /** How many connections commit holds and settlements. */
@@ -193,6 +198,13 @@ export function readConfig(environment: Environment = process.env, settings = op
   const backupSynchronous = choice("SALDO_BACKUP_SYNCHRONOUS", "0", ["0", "1"]) === "1";
   if (backupSynchronous && backupDir === null) throw new ConfigError("SALDO_BACKUP_SYNCHRONOUS needs SALDO_BACKUP_DIR");
 
+  const cellSettings = readCells(read);
+  // The standby of each cell would have to be watched, and waited for at a start, apart from the others.
+  if (cellSettings.cells.length > 0 && (backupSynchronous || text("SALDO_REQUIRE_SYNC_STANDBY") === "1"))
+    throw new ConfigError(
+      "SALDO_CELLS does not go together with SALDO_REQUIRE_SYNC_STANDBY or SALDO_BACKUP_SYNCHRONOUS yet",
+    );
+
   return {
     host: text("SALDO_HOST") ?? "127.0.0.1",
     grpcHost: text("SALDO_GRPC_HOST") ?? "127.0.0.1",
@@ -212,6 +224,7 @@ export function readConfig(environment: Environment = process.env, settings = op
     databaseRequestUrl: readRequestUrl(read),
     databaseReadUrl: readReadUrl(read),
     maxReadLagMs: integer("SALDO_READ_LAG_SECONDS", 60, { min: 5, max: 3_600 }) * 1_000,
+    ...cellSettings,
     requireSyncStandby: backupSynchronous || choice("SALDO_REQUIRE_SYNC_STANDBY", "0", ["0", "1"]) === "1",
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
     poolSize: integer("SALDO_POOL_SIZE", 10, { min: 4, max: 200 }),

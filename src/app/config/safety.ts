@@ -18,10 +18,11 @@ export function safetyProblems(config: Config): readonly string[] {
   ];
 }
 
-function demoProblems({ host, databaseUrl, chains, demoAllows }: Config): string[] {
+function demoProblems({ host, databaseUrl, cells, chains, demoAllows }: Config): string[] {
   const risks: readonly (readonly [DemoAllowance, boolean, string])[] = [
     ["host", !isLoopbackHost(host), "SALDO_HOST opens the demo to other machines, and a demo hands out credentials"],
     ["database", databaseUrl !== null, "DATABASE_URL names a database, which a demo fills with play money"],
+    ["database", cells.length > 0, "SALDO_CELLS names databases, which a demo fills with play money"],
     ["chains", chains.length > 0, "a chain is configured, and a demo would pay play money out of its wallet"],
   ];
   return risks
@@ -52,6 +53,7 @@ function cleartextProblems(config: Config): string[] {
     databaseOwnerUrl,
     databaseRequestUrl,
     databaseReadUrl,
+    cells,
     publicUrl,
     cleartextAllows,
   } = config;
@@ -71,6 +73,11 @@ function cleartextProblems(config: Config): string[] {
       "database",
       [databaseUrl, databaseOwnerUrl, databaseRequestUrl, databaseReadUrl].some(isClearDatabase),
       "DATABASE_URL: add sslmode=verify-full",
+    ],
+    [
+      "database",
+      cells.some(({ url, ownerUrl, requestUrl }) => [url, ownerUrl, requestUrl].some(isClearDatabase)),
+      "SALDO_CELLS: add sslmode=verify-full",
     ],
     [
       "http",

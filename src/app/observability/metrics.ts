@@ -120,9 +120,15 @@ const ROOM_GAUGES: OptionalSeries<Partial<DatabaseRoom>> = {
 
 /** Makes the registry. */
 export function createMetrics(sources: MetricSources): Registry {
+  const registry = createLedgerMetrics(sources);
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** The same without those of the process: what several databases have each. */
+export function createLedgerMetrics(sources: MetricSources): Registry {
   const { ledger, requests, isStopped, catalogAgeSeconds, database } = sources;
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   addCounters(registry, "saldo_ledger_", LEDGER_COUNTERS, () => ledger.statistics());
   addGauges(registry, "saldo_ledger_", LEDGER_GAUGES, () => ledger.statistics());
   addGauges(registry, "saldo_", STREAM_GAUGES, () => sources.streams);

@@ -32,6 +32,19 @@ export async function takeNotification(
   failpoint?.("mid-webhook");
 }
 
+/** Whether the order of a notification is here; nothing is kept. False also where it is not the provider's. */
+export async function knowsOrderOf(
+  { pool }: Pick<Database, "pool">,
+  provider: PaymentProvider | null,
+  request: NotificationRequest,
+): Promise<boolean> {
+  if (provider?.takesNotifications !== true) return false;
+  const notification = await provider.readNotification(request);
+  if (notification === null) return false;
+  requireStorable(notification);
+  return (await selectNamed(pool, provider.name, notification)) !== null;
+}
+
 /** No text of the database can hold U+0000. */
 function requireStorable(notification: Notification): void {
   const texts: unknown[] = [...Object.values(notification), notification.dispute?.id];
@@ -43,11 +56,7 @@ type Client = Parameters<Parameters<typeof withTransaction>[1]>[0];
 
 async function keep(client: Client, provider: string, notification: Notification): Promise<void> {
   const { eventKey, orderId, reference, status, amount } = notification;
-  const topUpId = isUuid(orderId) ? orderId : null;
-  // Some notifications name another order id than the payment was opened with, but under the provider's own name for them.
-  const named =
-    (await selectOrder(client, { topUpId, provider, reference })) ??
-    (reference === null ? null : await selectOrder(client, { topUpId: null, provider, reference }));
+  const named = await selectNamed(client, provider, notification);
   // An order stays with the provider it was opened at. A notification from another one is stored and has no effect.
   const order = named?.provider === provider ? named : null;
   const event: PaymentEvent = {
@@ -68,6 +77,20 @@ async function keep(client: Client, provider: string, notification: Notification
   await wake(client, order.topUpId, reference);
   const { dispute } = notification;
   if (dispute !== undefined) await recordDispute(client, { provider, topUpId: order.topUpId, dispute });
+}
+
+/** The order that a notification names. Null: none. */
+async function selectNamed(
+  reader: Parameters<typeof selectOrder>[0],
+  provider: string,
+  { orderId, reference }: Notification,
+): ReturnType<typeof selectOrder> {
+  const topUpId = isUuid(orderId) ? orderId : null;
+  // Some notifications name another order id than the payment was opened with, but under the provider's own name for them.
+  return (
+    (await selectOrder(reader, { topUpId, provider, reference })) ??
+    (reference === null ? null : selectOrder(reader, { topUpId: null, provider, reference }))
+  );
 }
 
 function findingOf(

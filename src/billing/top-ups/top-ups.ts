@@ -9,7 +9,7 @@ import type { PaymentProviders } from "../payments/payment-providers.ts";
 import { checkDueTopUps, verifyTopUpNow, type WhichDue } from "./check-top-ups.ts";
 import { createTopUp, type TopUpOrder } from "./create-top-up.ts";
 import { selectTopUps, selectTopUpsOfAccount } from "./store.ts";
-import { takeNotification } from "./take-notification.ts";
+import { knowsOrderOf, takeNotification } from "./take-notification.ts";
 import type { TopUp } from "./top-up.ts";
 import { TopUpWatch } from "./watch-top-ups.ts";
 
@@ -28,6 +28,8 @@ export type TopUps = {
   verifyNow(topUpId: string): Promise<TopUp>;
   /** Takes a provider's notification; see takeNotification. */
   takeNotification(provider: string, request: NotificationRequest): Promise<void>;
+  /** Whether the order that a notification names is here. Errors: those of takeNotification about its text. */
+  knowsOrder(provider: string, request: NotificationRequest): Promise<boolean>;
   /** Whether there is a route for a provider's notifications. */
   takesNotificationsOf(provider: string): boolean;
   /** The names of the providers whose top-ups are asked about here. */
@@ -73,6 +75,7 @@ export function createTopUps(options: TopUpsOptions): TopUps {
     watch: (asked, signal) => watching.watch(asked, signal),
     verifyNow: (topUpId) => verifyTopUpNow(checks, topUpId),
     takeNotification: (provider, request) => takeNotification(database, providers.of(provider), request),
+    knowsOrder: (provider, request) => knowsOrderOf(database, providers.of(provider), request),
     takesNotificationsOf: (provider) => providers.of(provider)?.takesNotifications === true,
     providers: providers.names,
     checkDue: (which) => checkDueTopUps(checks, which),

@@ -6,6 +6,7 @@ import { safetyProblems } from "../../app/config/safety.ts";
 import type { Command } from "../command.ts";
 import { integerOption } from "../option-values.ts";
 import { column, type Shown, tableOf } from "../table.ts";
+import { cellChecks } from "./cells.ts";
 import { certificateChecks } from "./certificates.ts";
 import { chainChecks } from "./chains.ts";
 import { type Check, failed, type Finding, ok, runCheck, warning } from "./check.ts";
@@ -59,6 +60,7 @@ async function examine(config: Config, withinMs: number): Promise<Finding[]> {
     ...certificateChecks(context),
     ...database.checks,
     ...proofChecks(context, database),
+    ...cellChecks(context),
     ...folderChecks(context),
     ...mailChecks(context),
     ...paymentChecks(context, database),

@@ -7,6 +7,8 @@ const SECRET_NAME = /KEY|SECRET|TOKEN|PIN|PASSWORD|CREDENTIALS|HEADERS/;
 const SHORTEST = 6;
 /** A part of a path that is so long may be a key, as providers of chain nodes have them there. */
 const KEY_IN_PATH = 16;
+/** Between the addresses of cells. One address may have commas between its servers. */
+const CELL_PARTS = /\s+|,(?=[a-z][a-z0-9-]*=)/;
 const HIDDEN = "[secret]";
 
 /** Makes the function that takes every secret of the settings out of a text. */
@@ -18,6 +20,8 @@ export function hiderOf({ variables, variable, chains }: Pick<Config, "variables
   const keys = new Set(chains.map(({ keyVariable }) => keyVariable));
   const secrets = [...names].flatMap((name) => {
     const value = variable(name) ?? "";
+    if (name === "SALDO_CELLS")
+      return value.split(CELL_PARTS).flatMap((part) => secretsInUrl(part.replace(/^[^:=]*=/, "")));
     if (value.includes("://")) return secretsInUrl(value);
     return SECRET_NAME.test(name) || keys.has(name) ? [value, ...value.split(",")] : [];
   });

@@ -17,6 +17,7 @@ export const Account = defineEntity({
     owed: p.bigint("bigint").defaultRaw("0"),
     keepsAnswers: p.boolean().default(false),
     memberBudgets: p.integer().default(0),
+    cell: p.text().nullable(),
   },
 });
 

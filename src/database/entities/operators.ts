@@ -73,6 +73,8 @@ export const DatabasePurpose = defineEntity({
     purpose: p.text(),
     since: now(),
     demoCredentials: p.text().nullable(),
+    deployment: p.uuid().nullable(),
+    cell: p.text().nullable(),
   },
 });
 

@@ -1,6 +1,6 @@
 // What roles may do beyond the methods that the contracts name: who may have keys, and which roles one may give to others.
 
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { RoleMissing } from "../../kernel/errors.ts";
 import type { AccountRole } from "../principal.ts";
 import { type MemberId, readRole } from "./member-store.ts";
@@ -24,8 +24,11 @@ export async function requirePairRole(client: PoolClient, member: MemberId): Pro
   if (role === null || !mayMakePairs(role)) throw new RoleMissing(role !== null);
 }
 
-/** Stops unless a person may have keys in an account, behind the lock of the account. Errors: RoleMissing. */
-export async function requireKeyRole(client: PoolClient, member: MemberId): Promise<void> {
+/**
+ * Stops unless a person may have keys in an account, behind the lock of the account. Without the lock of the database that has the people:
+ * who has no members to remove but the holder. Errors: RoleMissing.
+ */
+export async function requireKeyRole(client: Pool | PoolClient, member: MemberId): Promise<void> {
   const role = await readRole(client, member);
   if (role === null || !mayHaveKeys(role)) throw new RoleMissing(role !== null);
 }

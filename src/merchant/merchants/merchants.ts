@@ -43,6 +43,7 @@ export async function addMerchant(
   client: PoolClient,
   { accountId, environment, maker }: NewMerchant,
 ): Promise<IssuedPair & { merchantId: string }> {
+  await lockAccount(client, accountId);
   const merchantId = uuidv7();
   await insertMerchant(client, { id: merchantId, accountId, environment });
   await openDefaultLimits(client, merchantId);

@@ -50,6 +50,7 @@ import { STATUS_BUGS } from "./status.ts";
 import { TRACE_BUGS } from "./traces.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
+import { CELL_BUGS } from "./cells.ts";
 import { AUTO_TOP_UP_BUGS } from "./auto-top-ups.ts";
 import { RECEIPT_BUGS } from "./receipts.ts";
 import { UNSOUND_ANSWER_BUGS } from "./unsound-answers.ts";
@@ -69,6 +70,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...OWED_BUGS,
   ...BACKUP_BUGS,
   ...RESTORE_BUGS,
+  ...CELL_BUGS,
   ...REQUEST_BUGS,
   ...ANSWER_BUGS,
   ...ATTEMPT_BUGS,

@@ -57,6 +57,8 @@ export type RecordReturn = (client: PoolClient) => Promise<unknown>;
 export type SandboxDesk = {
   /** The payment of a page. Errors: NotFound. */
   find(token: string): Promise<SandboxPayment>;
+  /** Whether there is a payment of a page. */
+  has(token: string): Promise<boolean>;
   /** What can still be done with a payment. */
   actionsOf(payment: SandboxPayment): SandboxAction[];
   /** Carries out a button's action; a payment that has gone on meanwhile stays. Errors: NotFound. */
@@ -133,6 +135,7 @@ export function createSandboxDesk(
 
   return {
     find,
+    has: async (token) => (await paymentOfToken(pool, token)) !== null,
     actionsOf: ({ status, savedCard }) =>
       SANDBOX_ACTIONS.filter(
         (action) => MOVES[action].from.includes(status) && (action !== "pay_refused_card" || savedCard !== null),
