@@ -1,6 +1,6 @@
 // The operator's side of the catalog: what a file would change, applying it, and writing the catalog as such a file.
 
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import type { CatalogModel, UpstreamConfig } from "./catalog-model.ts";
@@ -100,6 +100,11 @@ export async function publishCatalog(client: PoolClient, publication: CatalogPub
 
 /** The live catalog, with the presets that no row replaces. */
 export type LiveCatalog = { readonly version: number; readonly yaml: string; readonly catalog: CatalogFile };
+
+/** The number of the version that is live, and no more of it. 0: none was published yet. */
+export function readCatalogVersion(client: Pool | PoolClient): Promise<number> {
+  return readVersionNumber(client);
+}
 
 /** Reads the current catalog of the database. */
 export async function readLiveCatalog(

@@ -18,7 +18,7 @@ export type CatalogVersion = {
 };
 
 /** The number of the version that is live. 0: none was published yet. */
-export async function readVersionNumber(client: PoolClient): Promise<number> {
+export async function readVersionNumber(client: Pool | PoolClient): Promise<number> {
   const { em, CatalogVersion } = await entitiesOn(client);
   const [latest] = await em.findAll(CatalogVersion, { orderBy: { number: "desc" }, limit: 1, fields: ["number"] });
   return latest?.number ?? 0;

@@ -19,9 +19,10 @@ export const accountLimitCommands: readonly Command[] = [
     name: "account freeze",
     about: "Admits none of an account's model requests any more; what is running is finished and billed.",
     options: { account, reason },
-    async run(values, { database }) {
+    async run(values, { database, people }) {
       const command = await commandOf(values, database);
-      return toResult(command, await freezeAccount(await operatorHere(database), command));
+      const by = { ...(await operatorHere(database)), ...(people !== null && { people: await people() }) };
+      return toResult(command, await freezeAccount(by, command));
     },
   },
   {

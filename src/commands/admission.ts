@@ -2,6 +2,7 @@ import { type DoneAction, listActions } from "../operator/audit-log/operator-act
 import { readAdmissionStop, type AdmissionStop } from "../ledger/admission-switch.ts";
 import { startAdmissions, stopAdmissions } from "../operator/commands/admission.ts";
 import type { Command } from "./command.ts";
+import { inAll } from "./every-cell.ts";
 import { operatorHere } from "./operator-here.ts";
 import { integerOption } from "./option-values.ts";
 import { column, tableOf } from "./table.ts";
@@ -19,20 +20,24 @@ export const admissionCommands: readonly Command[] = [
     name: "admission stop",
     about: "Refuses new model requests on every process within seconds; what is running is finished, reading goes on.",
     options: { reason: { required: true, value: "R", about: "why" } },
-    run: async (values, { database }) =>
-      toResult(await stopAdmissions(await operatorHere(database), { reason: values.need("reason") })),
+    run: (values, context) =>
+      inAll(context, async ({ database }) =>
+        toResult(await stopAdmissions(await operatorHere(database), { reason: values.need("reason") })),
+      ),
   },
   {
     name: "admission start",
     about: "Admits model requests again.",
     options: {},
-    run: async (_values, { database }) => toResult(await startAdmissions(await operatorHere(database))),
+    run: (_values, context) =>
+      inAll(context, async ({ database }) => toResult(await startAdmissions(await operatorHere(database)))),
   },
   {
     name: "admission status",
     about: "Shows whether model requests are admitted.",
     options: {},
-    run: async (_values, { database }) => toResult(await readAdmissionStop((await database()).pool)),
+    run: (_values, context) =>
+      inAll(context, async ({ database }) => toResult(await readAdmissionStop((await database()).pool))),
   },
   {
     name: "action list",

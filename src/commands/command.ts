@@ -15,6 +15,18 @@ export type CommandContext = {
   readonly config: Config;
   /** The database of the running server if there is one, else one opened for this command. */
   readonly database: () => Promise<Database>;
+  /** The database that has the people, where `--cell` names another cell. Null: `database` has them. */
+  readonly people: (() => Promise<Database>) | null;
+  /** Every cell, the home cell first; the one alone that `--cell` names. */
+  readonly cells: readonly CommandCell[];
+};
+
+/** A cell as a command works on it. */
+export type CommandCell = {
+  readonly name: string;
+  readonly config: Config;
+  /** Errors: that it is away, or another cell than the settings name. */
+  readonly database: () => Promise<Database>;
 };
 
 export type CommandResult = {

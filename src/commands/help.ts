@@ -1,6 +1,6 @@
 // What is known of a command without running it, and the help that is made of it. The completion of shells has the same source.
 
-import { CELL_OPTION, worksOnCells } from "./cell-option.ts";
+import { cellOption, worksOnCells } from "./cell-option.ts";
 import { column, print, tableOf } from "./table.ts";
 
 /** An option of a command: `--name VALUE`, or `--name` alone where `value` is null. */
@@ -76,7 +76,7 @@ export function describeOne(command: CommandUsage): string {
     column<(typeof options)[number]>("required", ({ required }) => required),
     column<(typeof options)[number]>("meaning", ({ about }) => about),
   ];
-  const everywhere = worksOnCells(command.name) ? [CELL_OPTION, JSON_OPTION] : [JSON_OPTION];
+  const everywhere = worksOnCells(command.name) ? [cellOption(command.name), JSON_OPTION] : [JSON_OPTION];
   const table = tableOf([...options, ...everywhere.map((each) => ({ ...each, required: "no" }))], columns, "");
   return [command.about, "", `usage: saldo ${synopsis(command)}`, "", print(table)].join("\n");
 }

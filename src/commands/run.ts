@@ -1,16 +1,12 @@
 // Runs one command: its result on standard output, what went wrong on standard error, and the exit code.
 
-import type { CellSetting } from "../app/config/cells.ts";
 import { type Config, ConfigError, type LogLevel } from "../app/config/config.ts";
-import { cellConfig } from "../app/compose/cell-config.ts";
-import { openCellDatabase, openServiceDatabase } from "../app/compose/database.ts";
-import type { Database } from "../database/database.ts";
 import { describeHolder } from "../database/schema/migration-lock.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
 import { packageVersion } from "../kernel/version.ts";
-import { worksOnCells } from "./cell-option.ts";
 import { commands, usages } from "./all-commands.ts";
+import { contextOf } from "./command-cells.ts";
 import { type CommandResult, noSuchCommand, parseCommand, UsageError } from "./command.ts";
 import { commandsOfGroup, describe, describeOne, findCommand, usageAsJson, wordsBeforeOptions } from "./help.ts";
 import { printable } from "../kernel/unprintable.ts";
@@ -22,35 +18,17 @@ export type Output = { out(text: string): void; err(text: string): void };
 
 /** Runs the command that the words call and gives the exit code. */
 export async function runCommand(words: readonly string[], config: Config, output: Output): Promise<number> {
-  let opened: Promise<Database> | undefined;
   const onSchemaWait = (holder: Parameters<typeof describeHolder>[0]): void =>
     output.err(`saldo: ${describeHolder(holder)} changes the schema; this command waits.`);
   try {
     const { command, values, json, cell } = parseCommand(words, commands);
-    const setting = cellOf(command.name, cell, config);
-    const open = (): Promise<Database> =>
-      setting === null ? openServiceDatabase(config, { onSchemaWait }) : openCellDatabase(config, setting, { onSchemaWait });
-    const database = (): Promise<Database> => (opened ??= open());
-    const used = setting === null ? config : cellConfig(config, setting);
-    const result = await command.run(values, { config: used, database });
+    await using context = contextOf({ command: command.name, cell }, config, { onSchemaWait });
+    const result = await command.run(values, context);
     output.out(json ? JSON.stringify(result.json) : textOf(result));
     return result.ok === false ? EXIT.failed : EXIT.done;
   } catch (error) {
     return reportFailure(error, words, output, config.logLevel);
-  } finally {
-    // A database that could not be opened has been reported already.
-    await opened?.then((openedDatabase) => openedDatabase.close()).catch(() => {});
   }
-}
-
-/** The cell that a command names. Null: the home cell. Errors: UsageError. */
-function cellOf(command: string, name: string | undefined, { cells }: Pick<Config, "cells">): CellSetting | null {
-  if (name === undefined || name === "home") return null;
-  if (!worksOnCells(command)) throw new UsageError(`saldo ${command}: works on the home cell alone`);
-  const cell = cells.find((each) => each.name === name);
-  if (cell !== undefined) return cell;
-  const names = ["home", ...cells.map((each) => each.name)];
-  throw new UsageError(`saldo ${command}: --cell must be one of ${names.join(", ")}`);
 }
 
 /** Answers the words that need no settings: the help, of all commands, a group or one, and the version. Returns the exit code; null: it is another word. */

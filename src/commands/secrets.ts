@@ -1,9 +1,10 @@
 import { SECRET_COLUMNS } from "../app/compose/secrets.ts";
 import { rotateSecrets } from "../database/secrets/rotate-secrets.ts";
 import { claimSecretsKey } from "../database/secrets/secret-state.ts";
-import { hasSecretsKey } from "../kernel/sealed-text.ts";
+import { hasSecretsKey, type SealedForm } from "../kernel/sealed-text.ts";
 import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import { type Command, type CommandContext, type CommandResult, type CommandValues, UsageError } from "./command.ts";
+import { inEach, openAll, perCell } from "./every-cell.ts";
 import { operatorHere } from "./operator-here.ts";
 
 export const secretCommands: readonly Command[] = [
@@ -28,17 +29,32 @@ export const secretCommands: readonly Command[] = [
   },
 ];
 
-async function rotate(values: CommandValues, { database }: CommandContext): Promise<CommandResult> {
-  const opened = await database();
-  if (!hasSecretsKey()) throw new UsageError("saldo secrets rotate: needs SALDO_SECRETS_KEY.");
-  // With other keys than those of the database, nothing is changed.
-  await claimSecretsKey(opened.pool, SECRET_COLUMNS);
+async function rotate(values: CommandValues, context: CommandContext): Promise<CommandResult> {
   const form = values.has("former-form") ? "former" : "envelope";
-  const { unreadable, ...counts } = await rotateSecrets(opened.pool, SECRET_COLUMNS, { form });
-  const json = { form, ...counts, unreadable };
-  await withAuditLog(
+  // The former key is taken away behind this command: a cell that was left out could not be opened any more.
+  await openAll(context);
+  if (!hasSecretsKey()) throw new UsageError("saldo secrets rotate: needs SALDO_SECRETS_KEY.");
+  // With other keys than those of the databases, nothing is changed.
+  await inEach(context, async ({ database }) => claimSecretsKey((await database()).pool, SECRET_COLUMNS));
+  const done = await inEach(context, ({ database }) => rotateOne(database, form));
+  const sum = (of: (outcome: Rotated) => number): number => done.reduce((all, { outcome }) => all + of(outcome), 0);
+  const counts = {
+    rewrapped: sum(({ rewrapped }) => rewrapped),
+    encrypted: sum(({ encrypted }) => encrypted),
+    left: sum(({ left }) => left),
+  };
+  const unreadable = done.flatMap(({ outcome }) => outcome.unreadable);
+  return { json: { form, ...counts, unreadable, ...perCell(done) }, ok: unreadable.length === 0 && counts.left === 0 };
+}
+
+type Rotated = Awaited<ReturnType<typeof rotateSecrets>>;
+
+async function rotateOne(database: CommandContext["database"], form: SealedForm): Promise<Rotated> {
+  const rotated = await rotateSecrets((await database()).pool, SECRET_COLUMNS, { form });
+  const { unreadable, ...counts } = rotated;
+  return withAuditLog(
     await operatorHere(database),
-    () => Promise.resolve(json),
+    () => Promise.resolve(rotated),
     () => ({
       action: "secrets rotate",
       subject: null,
@@ -47,5 +63,4 @@ async function rotate(values: CommandValues, { database }: CommandContext): Prom
       inAccount: null,
     }),
   );
-  return { json, ok: unreadable.length === 0 && counts.left === 0 };
 }

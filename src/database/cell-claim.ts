@@ -25,6 +25,12 @@ export async function readCellClaim(client: Queryable): Promise<CellClaim | null
   return (await client.query<CellClaim>(READ)).rows[0] ?? null;
 }
 
+/** The name of the cell where a database is another than the home. Null: it is the home, or no cell. */
+export async function readOtherCell(client: Queryable): Promise<string | null> {
+  const claim = await readCellClaim(client);
+  return claim === null || claim.cell === HOME_CELL ? null : claim.cell;
+}
+
 /** Makes a database the home cell of a new deployment, or finds of which it is. Its purpose is claimed. Errors: WrongCell. */
 export async function claimHome(client: Queryable): Promise<string> {
   await client.query(CLAIM, [uuidv7(), HOME_CELL]);
@@ -55,10 +61,13 @@ export async function claimCell(client: Queryable, wanted: CellClaim, isUsed: ()
     throw new WrongCell(`SALDO_CELLS: the database of ${wanted.cell} is the cell ${claim.cell}.`);
 }
 
-/** Checks that a database is the cell of a name, for a command. Errors: WrongCell. */
-export async function requireCell(client: Queryable, name: string): Promise<void> {
+/** Checks that a database is the cell of a name, for a command. `mayBeNew`: or no cell yet. Errors: WrongCell. */
+export async function requireCell(
+  client: Queryable,
+  { name, mayBeNew }: { readonly name: string; readonly mayBeNew: boolean },
+): Promise<void> {
   const claim = await readCellClaim(client);
-  if (claim?.cell === name) return;
+  if (claim === null ? mayBeNew : claim.cell === name) return;
   const what = claim === null ? "no cell yet: start the service with it first" : `the cell ${claim.cell}`;
   throw new WrongCell(`SALDO_CELLS: the database of ${name} is ${what}.`);
 }

@@ -2,11 +2,12 @@
 
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { chat } from "../app/customer.ts";
 import { HELLO } from "../app/rolling-load.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
-import type { SaldoHere } from "../setup/saldo-here.ts";
+import { SaldoHere } from "../setup/saldo-here.ts";
 import { signInPerson, type SignedIn } from "../setup/session-rows.ts";
 import { createTestDatabase, requestUrlOf, type TestDatabase } from "../setup/test-database.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
@@ -44,6 +45,36 @@ export async function twoCells(): Promise<TwoCells> {
   };
 }
 
+/** Two nodes on two cells, for all tests of a file. */
+export type TwoNodes = { cells: TwoCells; readonly nodes: SaldoHere[]; readonly node: (index: number) => SaldoHere };
+
+/** Starts them before the tests of a file, and stops them behind. */
+export function useTwoNodes(): TwoNodes {
+  const nodes: SaldoHere[] = [];
+  const used = {
+    nodes,
+    node(index: number): SaldoHere {
+      const found = nodes[index % 2];
+      if (found === undefined) throw new Error("two nodes run");
+      return found;
+    },
+  } as TwoNodes;
+  beforeAll(async () => {
+    used.cells = await twoCells();
+    nodes.push(...(await Promise.all([1, 2].map(() => SaldoHere.start(used.cells.settings)))));
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((each) => each.stop()));
+    await used.cells.close();
+  });
+  return used;
+}
+
+/** The settings under which new accounts are opened in the home cell. */
+export function atHome({ settings }: Pick<TwoCells, "settings">): Readonly<Record<string, string>> {
+  return { ...settings, SALDO_NEW_ACCOUNTS_IN: "home" };
+}
+
 /** A signed-in person without an account: the first call opens it, in the cell of the rule. */
 export async function newPerson({ home }: Pick<TwoCells, "home">): Promise<SignedIn> {
   const { pool } = home.database;
@@ -54,7 +85,7 @@ export async function newPerson({ home }: Pick<TwoCells, "home">): Promise<Signe
 }
 
 /** Calls of a person's browser to a node. */
-export function callsOf(saldo: SaldoHere, { cookie }: SignedIn): Transport {
+export function callsOf(saldo: Pick<SaldoHere, "httpUrl">, { cookie }: SignedIn): Transport {
   return createConnectTransport({
     baseUrl: saldo.httpUrl,
     httpVersion: "1.1",
@@ -71,7 +102,7 @@ export function callsOf(saldo: SaldoHere, { cookie }: SignedIn): Transport {
 /** An account in the second cell with rupiah on it and a key. */
 export async function customerInTwo(
   cells: TwoCells,
-  saldo: SaldoHere,
+  saldo: Pick<SaldoHere, "httpUrl">,
   amount: string,
 ): Promise<{ accountId: string; key: string; person: SignedIn }> {
   const person = await newPerson(cells);
@@ -95,7 +126,7 @@ export async function accountOfPerson({ home }: Pick<TwoCells, "home">, { person
 
 /** Sends as many requests as may be at once, to the nodes in turn. Returns their statuses. */
 export async function askAll(
-  nodes: readonly SaldoHere[],
+  nodes: readonly Pick<SaldoHere, "httpUrl">[],
   key: string,
   times: number,
   body: object = HELLO,

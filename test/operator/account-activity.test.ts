@@ -3,7 +3,6 @@
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readConfig } from "../../src/app/config/config.ts";
 import { commands } from "../../src/commands/all-commands.ts";
 import { parseCommand } from "../../src/commands/command.ts";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
@@ -19,6 +18,7 @@ import { signInPerson, type SignedIn } from "../setup/session-rows.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { billRequest } from "./billed-request.ts";
 import { commandActivity } from "./command-activity.ts";
+import { contextOn } from "./command-context.ts";
 import { openTopUp } from "./opened-top-up.ts";
 
 const REASON = "a secret of operators";
@@ -88,12 +88,12 @@ const OPTIONS: Readonly<Record<string, () => readonly string[] | Promise<readonl
 const FAILS = "top-up verify";
 
 async function linesOf(accountId: string): Promise<readonly ActivityLine[]> {
-  return (await listActivity(opened.database.pool, { accountId, pageSize: 100, pageToken: "" })).items;
+  return (await listActivity([opened.database.pool], { accountId, pageSize: 100, pageToken: "" })).items;
 }
 
 async function run(...words: string[]): Promise<void> {
   const { command, values } = parseCommand(words, commands);
-  const { json } = await command.run(values, { config: readConfig({}), database: async () => opened.database });
+  const { json } = await command.run(values, contextOn(opened.database));
   for (const [name, value] of Object.entries(json)) if (typeof value === "string") made[name] = value;
 }
 

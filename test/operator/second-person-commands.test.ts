@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseCommand } from "../../src/commands/command.ts";
 import { commands } from "../../src/commands/all-commands.ts";
-import { readConfig } from "../../src/app/config/config.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { listLimits } from "../../src/merchant/merchants/limits.ts";
 import { carryOutOrStore } from "../../src/operator/second-person/approvals.ts";
+import { contextOn } from "./command-context.ts";
 import { serveOperator, type ServedOperator } from "./operator-calls.ts";
 
 let served: ServedOperator;
@@ -18,7 +18,7 @@ afterAll(() => served.stop());
 
 async function run(...words: string[]): Promise<Readonly<Record<string, unknown>>> {
   const { command, values } = parseCommand(words, commands);
-  return (await command.run(values, { config: readConfig({}), database: async () => served.database })).json;
+  return (await command.run(values, contextOn(served.database))).json;
 }
 
 describe("the command line", () => {

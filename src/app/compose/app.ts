@@ -9,6 +9,7 @@ import { agentsPackage } from "../../agents/package.ts";
 import { baseUrlOf } from "./announcement.ts";
 import { addBackupMetric, receiveLog, type Receiving } from "./backup.ts";
 import { metricSources, openBooks } from "./books.ts";
+import type { OpenCells } from "./open-cells.ts";
 import { placementOf, requireCells } from "./open-in-cell.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
 import {
@@ -87,10 +88,12 @@ export async function startServing(given: ServingOptions): Promise<Serving & { r
   const common = { ...options, place, tracedTick, withExemplars: tracing !== null };
   await requireCells(database.pool, config);
   const placeAccount = placementOf(config, database.pool);
-  const books = await openBooks({ ...common, home: null, placeAccount }, settleWithinMs);
+  let others: OpenCells | null = null;
+  const otherDatabaseOf = async (accountId: string) => (await others?.otherDatabaseOf(accountId)) ?? null;
+  const books = await openBooks({ ...common, home: null, placeAccount, otherDatabaseOf }, settleWithinMs);
   stack.defer(() => books.close());
   // Loaded only where there are others.
-  const others =
+  others =
     config.cells.length === 0
       ? null
       : await (await import("./open-cells.ts")).openCells(books, { ...common, home: null }, settleWithinMs);

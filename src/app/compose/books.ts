@@ -1,6 +1,7 @@
 // Everything of one database: its ledger, gateway, people, money, merchants and background work. A serving process puts its servers
 // before it.
 
+import type { Pool } from "pg";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { createAlertPoster, createCallbackDeliverer, webhookRules } from "./callbacks.ts";
 import { createGatewayEvents, lateLog, leftOwedLog, misdatedLog, unwrittenLog } from "../observability/events.ts";
@@ -59,6 +60,8 @@ export type BooksOptions = {
   readonly home: { readonly database: Database; readonly people: AppPeople } | null;
   /** In which cell an account that is opened now is; null: in this database. Absent: always here. */
   readonly placeAccount?: () => Promise<string | null>;
+  /** The database of an account whose money is not in this one; null: it is. Absent: it always is. */
+  readonly otherDatabaseOf?: (accountId: string) => Promise<Pool | null>;
   /** Where callers reach the process; right once it listens. */
   readonly place: Place;
   /** Whether this process does the background work that a node needs done by one of its processes. */
@@ -192,7 +195,7 @@ export async function openBooks(options: BooksOptions, settleWithinMs: SettleWit
       alerts: createAlertService({ database, accountOf, recordChangeOf, rules: webhookRules(config) }),
       ...receipts.services,
       ...merchantServices(database, config, payouts),
-      ...operatorServices(options, { topUps, payouts }),
+      ...operatorServices({ ...options, people: options.home?.database }, { topUps, payouts }),
     },
     gateway: gateway.running.gateway,
     keys: gateway.keys,

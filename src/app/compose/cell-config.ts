@@ -17,6 +17,7 @@ export function cellConfig(config: Config, { name, url, ownerUrl, requestUrl }: 
     databaseReadUrl: null,
     backupDir: null,
     chains: [],
+    usageArchiveDir: config.usageArchiveDir === null ? null : folder(config.usageArchiveDir),
     // One file for each chain of roots.
     proofFile: config.proofFile === null ? null : `${config.proofFile}.${name}`,
     cells: [],

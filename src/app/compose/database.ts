@@ -30,11 +30,11 @@ export async function openServiceDatabase(
   });
 }
 
-/** Opens another cell, which must be the one that the settings name. Errors: WrongCell. */
+/** Opens another cell, which must be the one that the settings name. `mayBeNew`: or one that no start has served yet. Errors: WrongCell. */
 export async function openCellDatabase(
   config: Config,
   setting: CellSetting,
-  { onSchemaWait }: Pick<DatabaseOptions, "onSchemaWait"> = {},
+  { onSchemaWait, mayBeNew = false }: Pick<DatabaseOptions, "onSchemaWait"> & { readonly mayBeNew?: boolean } = {},
 ): Promise<Database> {
   await useKeysOf(config);
   const database = await openDatabase({
@@ -44,7 +44,7 @@ export async function openCellDatabase(
     requestPoolSize: config.requestPoolSize,
   });
   try {
-    await requireCell(database.pool, setting.name);
+    await requireCell(database.pool, { name: setting.name, mayBeNew });
     return database;
   } catch (error) {
     await database.close();

@@ -22,7 +22,9 @@ export function keyRoleOf(
 }
 
 /** Builds MembersService over the ledger's lock of an account, and the keys and budgets of its people. */
-export function membersService(parts: Pick<MembersServiceDependencies, "database" | "mailer" | "baseUrl">) {
+export function membersService(
+  parts: Pick<MembersServiceDependencies, "database" | "mailer" | "baseUrl" | "otherLinesOf">,
+) {
   return createMembersService({
     ...parts,
     lockAccount,

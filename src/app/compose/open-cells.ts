@@ -1,13 +1,13 @@
 // Opens the other cells of a process, and opens those again that were away at its start.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "pg";
 import type { Registry } from "prom-client";
 import { closeOrders } from "../../billing/top-ups/close-orders.ts";
 import { type Cell, Cells } from "../../cells/cells.ts";
-import { claimCell, claimHome, HOME_CELL, WrongCell } from "../../database/cell-claim.ts";
+import { claimCell, claimHome, HOME_CELL } from "../../database/cell-claim.ts";
 import { openDatabase } from "../../database/database.ts";
 import { claimPurpose } from "../../database/purpose.ts";
-import { claimSecretsKey } from "../../database/secrets/secret-state.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import type { EventLogger } from "../../kernel/event-logger.ts";
 import { hasAccounts } from "../../ledger/accounts.ts";
@@ -16,11 +16,11 @@ import { metricsOfCells, type ProcessMetrics } from "../observability/cell-metri
 import { addPrimaryMetric, createLedgerMetrics } from "../observability/metrics.ts";
 import { type Books, type BooksOptions, metricSources, openBooks } from "./books.ts";
 import { presetCatalog } from "./catalog.ts";
-import { type CellPorts, cellPorts } from "./cell-ports.ts";
+import { booksOf, type CellPorts, cellPorts } from "./cell-ports.ts";
 import { cellConfig } from "./cell-config.ts";
 import { whereIs } from "./database.ts";
-import { publishTo } from "./publish.ts";
-import { SECRET_COLUMNS } from "./secrets.ts";
+import { publisherTo } from "./publish.ts";
+import { prepareSecrets } from "./secrets.ts";
 
 /** A cell that is away is tried again after so long. */
 const AGAIN_MS = 2_000;
@@ -33,6 +33,8 @@ export type OpenCells = {
   readonly cells: Cells<Books>;
   /** What the servers ask, over all cells. */
   readonly ports: CellPorts;
+  /** The database of an account of another cell. Null: it is in the home cell. Errors: ServiceBusy when its cell is away. */
+  otherDatabaseOf(accountId: string): Promise<Pool | null>;
   /** The metrics of the process and the home cell, with those of the others. */
   metricsWith(home: Registry): ProcessMetrics;
   /** Stops waiting for payments, before the servers close. */
@@ -60,6 +62,10 @@ export async function openCells(home: Books, options: BooksOptions, settleWithin
   return {
     cells,
     ports: cellPorts(cells, options.config),
+    otherDatabaseOf: async (accountId) => {
+      const books = await booksOf(cells, accountId);
+      return books === home ? null : books.database.pool;
+    },
     metricsWith: (registry) => metricsOfCells(registry, HOME_CELL, opening),
     endWatching: () => opening.forEach((opener) => opener.books()?.endWatching()),
     close: () => started.disposeAsync(),
@@ -139,10 +145,8 @@ class CellOpener {
     const { pool } = database;
     await claimPurpose(pool, config.demo ? "demo" : "production");
     await claimCell(pool, { deployment, cell: this.name }, () => hasAccounts(pool));
-    const { unreadable } = await claimSecretsKey(pool, SECRET_COLUMNS);
-    if (unreadable.length > 0)
-      throw new WrongCell(`The cell ${this.name} has secrets under a key that SALDO_SECRETS_KEY does not have.`);
-    const publish = () => publishTo(database, home.database, presetCatalog(config));
+    await prepareSecrets(database, config, this.#logger);
+    const publish = publisherTo(database, home.database, presetCatalog(config));
     await publish();
     if (!config.payments.sandbox) await closeOrders(database, "sandbox");
     const books = await openBooks(

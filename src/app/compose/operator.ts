@@ -15,7 +15,11 @@ import type { CallPorts } from "../../transport/calls/interceptors.ts";
 
 /** The operators' services of a configuration. */
 export function operatorServices(
-  { config, database }: { readonly config: Config; readonly database: Database },
+  {
+    config,
+    database,
+    people,
+  }: { readonly config: Config; readonly database: Database; readonly people?: Database | undefined },
   {
     topUps,
     payouts,
@@ -24,6 +28,7 @@ export function operatorServices(
   const isSet = (variable: string): boolean => (config.variable(variable) ?? "") !== "";
   return createOperatorServices({
     database,
+    ...(people !== undefined && { people }),
     operatorOf,
     isSet,
     verifyNow: topUps.verifyNow,

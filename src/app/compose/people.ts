@@ -33,6 +33,8 @@ export type PeopleOptions = {
   readonly logger: Pick<EventLogger, "info" | "warn">;
   /** In which cell an account that is opened now is; null: in this database. Absent: always here. */
   readonly placeAccount?: () => Promise<string | null>;
+  /** The database of an account whose money is not in this one; null: it is. Absent: it always is. */
+  readonly otherDatabaseOf?: (accountId: string) => Promise<Pool | null>;
   /** Where people reach the service; right once it listens. */
   readonly baseUrl: () => string;
 };
@@ -51,7 +53,8 @@ export type AppPeople = {
 };
 
 /** Builds it. */
-export function createAppPeople({ config, database, logger, baseUrl, placeAccount }: PeopleOptions): AppPeople {
+export function createAppPeople(options: PeopleOptions): AppPeople {
+  const { config, database, logger, baseUrl, placeAccount, otherDatabaseOf } = options;
   const { pool } = database;
   const show = config.demo ? (text: string): void => void process.stdout.write(`${text}\n`) : null;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom }, show);
@@ -95,7 +98,7 @@ export function createAppPeople({ config, database, logger, baseUrl, placeAccoun
     people,
     signIn: recordSignIns(signIn, { recordSecurityEvent, verifySession: (cookies) => people.verifySession(cookies) }),
     verifyServiceToken: createServiceTokenVerifier(database),
-    members: membersService({ database, mailer, baseUrl }),
+    members: membersService({ database, mailer, baseUrl, otherLinesOf: otherDatabaseOf }),
     accounts: createAccountsService({
       database,
       isDemo: config.demo,

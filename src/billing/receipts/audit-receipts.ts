@@ -82,6 +82,11 @@ export const receiptAudit: AuditPlugin = {
     "the database refuses what must never be of a tax": missingConstraints([["top_up", "top_up_tax"]], {
       areValidated: false,
     }),
+    // The series of other cells have the name of theirs at the end.
+    "receipts are numbered in the series of their cell": `
+      SELECT s.series || '-' || s.year AS subject, format('the cell is %s', coalesce(p.cell, 'home')) AS detail
+      FROM receipt_series s LEFT JOIN database_purpose p ON p.cell <> 'home'
+      WHERE s.series !~ ('^(DEMO-)?(KW|NK)' || coalesce('-' || upper(p.cell), '') || '$')`,
     "the last number of a series is its highest": `
       SELECT s.series || '-' || s.year AS subject, format('last number %s, highest %s', s.last_number, r.highest) AS detail
       FROM receipt_series s CROSS JOIN LATERAL (

@@ -5,6 +5,7 @@
 // together. No top-up has two receipts: the top-up is locked first, and read behind the lock.
 
 import type { PoolClient } from "pg";
+import { readOtherCell } from "../../database/cell-claim.ts";
 import type { Database } from "../../database/database.ts";
 import { waitForLocks, withRetry, withTransaction } from "../../database/transactions.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
@@ -90,7 +91,7 @@ async function issueNext(work: ReceiptWork, client: PoolClient, topUpId: string)
   if (topUp === null || parties === null) return false;
   const document = topUp.isReceipted ? await creditNoteOf(client, topUp) : receiptOf(topUp);
   const { accountId, provider, taxRate, isTaxIncluded } = topUp;
-  const series = seriesOf({ kind: document.kind, provider });
+  const series = seriesOf({ kind: document.kind, provider }, await readOtherCell(client)); // planted: series-of-cell
   const year = yearInJakarta(document.datedAt);
   const number = await takeNumber(client, { series, year });
   failpoint?.("before-receipt-commit");

@@ -35,9 +35,16 @@ const SERIES = { receipt: "KW", credit_note: "NK" } as const satisfies Record<Re
 const PLAY_PROVIDER = "sandbox";
 const LEAST_DIGITS = 6;
 
-/** The series in which a receipt is numbered. */
-export function seriesOf({ kind, provider }: Pick<Receipt, "kind" | "provider">): string {
-  return (provider === PLAY_PROVIDER ? "DEMO-" : "") + SERIES[kind];
+/**
+ * The series in which a receipt is numbered. Another cell than the home, with its name in the series: each cell counts alone, and
+ * no two receipts of a seller have one number. Names of cells begin with a letter, so no series ends like the year of another.
+ */
+export function seriesOf(
+  { kind, provider }: Pick<Receipt, "kind" | "provider">,
+  otherCell: string | null = null,
+): string {
+  const series = (provider === PLAY_PROVIDER ? "DEMO-" : "") + SERIES[kind];
+  return otherCell === null ? series : `${series}-${otherCell.toUpperCase()}`;
 }
 
 /** The number as people write it, such as `KW-2026-000123`. */

@@ -32,24 +32,38 @@ export async function recordActivity(client: Pick<Pool | PoolClient, "query">, l
   await client.query(INSERT, [accountId, uuidv7(), personId, actor, action, subject, JSON.stringify(facts)]);
 }
 
-/** Lists the lines of an account, newest first. Errors: ValidationError. */
+/**
+ * Lists the lines of an account, newest first. `pools`: the databases that have some; each line is in one of them. Errors:
+ * ValidationError.
+ */
 export function listActivity(
-  pool: Pool,
+  pools: readonly Pool[],
   { accountId, ...page }: { accountId: string } & PageRequest,
 ): Promise<Page<ActivityLine>> {
   return readPage(
     page,
-    async ({ beforeId, limit }) => {
-      const { em, AccountActivity } = await entitiesOn(pool);
-      const where = { accountId, ...(beforeId === null ? {} : { id: { $lt: beforeId } }) };
-      const lines = await em.find(AccountActivity, where, { orderBy: { id: "desc" }, limit });
-      return lines.map(({ id, personId, subject, ...line }) => ({
-        ...line,
-        lineId: id,
-        personId: personId ?? null,
-        subject: subject ?? null,
-      }));
+    async (range) => {
+      const found = await Promise.all(pools.map((pool) => readLines(pool, { accountId, ...range })));
+      if (found.length === 1) return found.flat();
+      // As many of each as a page has: the newest of all are among them.
+      const newestFirst = found.flat().toSorted((a, b) => (a.lineId < b.lineId ? 1 : -1));
+      return newestFirst.slice(0, range.limit);
     },
     ({ lineId }) => lineId,
   );
+}
+
+async function readLines(
+  pool: Pool,
+  { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
+): Promise<ActivityLine[]> {
+  const { em, AccountActivity } = await entitiesOn(pool);
+  const where = { accountId, ...(beforeId === null ? {} : { id: { $lt: beforeId } }) };
+  const lines = await em.find(AccountActivity, where, { orderBy: { id: "desc" }, limit });
+  return lines.map(({ id, personId, subject, ...line }) => ({
+    ...line,
+    lineId: id,
+    personId: personId ?? null,
+    subject: subject ?? null,
+  }));
 }

@@ -3,6 +3,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { Pool } from "pg";
 import type { MembersService, SetMemberBudgetRequest } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import type { MemberBudgetSchema } from "#gen/saldo/keys/v1/key_pb.ts";
 import { AccountRole as ProtoRole } from "#gen/saldo/options/v1/options_pb.ts";
@@ -27,6 +28,8 @@ import { listMyAccounts, renameAccount, switchAccount } from "./my-accounts.ts";
 export type MembersServiceDependencies = InvitePorts & {
   /** The signed-in person who calls. */
   readonly sessionOf: (context: HandlerContext) => SessionPrincipal;
+  /** The database with further lines of an account's activity, where its money is in another one. Absent: there is none. Errors: ServiceBusy. */
+  readonly otherLinesOf?: ((accountId: string) => Promise<Pool | null>) | undefined;
   /** How many keys of each person of an account work. */
   readonly countKeysOfPeople: (accountId: string) => Promise<ReadonlyMap<string, number>>;
   /** The budgets of members, as the keys' room keeps and writes them. */
@@ -52,7 +55,7 @@ const protoRoles = {
 
 /** Makes the service. */
 export function createMembersService(dependencies: MembersServiceDependencies): ServiceImpl<typeof MembersService> {
-  const { sessionOf, countKeysOfPeople, budgets, ...ports } = dependencies;
+  const { sessionOf, countKeysOfPeople, budgets, otherLinesOf, ...ports } = dependencies;
   const { pool } = ports.database;
   const actorOf = (context: HandlerContext) => {
     const { accountId, personId, email } = sessionOf(context);
@@ -143,7 +146,9 @@ export function createMembersService(dependencies: MembersServiceDependencies): 
 
     async listActivity({ pageSize, pageToken }, context) {
       const { accountId } = sessionOf(context);
-      const { items, nextPageToken } = await listActivity(pool, { accountId, pageSize, pageToken });
+      const other = (await otherLinesOf?.(accountId)) ?? null;
+      const pools = other === null ? [pool] : [pool, other];
+      const { items, nextPageToken } = await listActivity(pools, { accountId, pageSize, pageToken });
       return { lines: items.map(toProtoLine), nextPageToken };
     },
   };

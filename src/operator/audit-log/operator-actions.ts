@@ -42,6 +42,8 @@ export type ActionFilter = {
 export type OperatorContext = {
   readonly database: Pick<Database, "pool">;
   readonly operator: string;
+  /** The database that has the people, where it is another one. */
+  readonly people?: Pick<Database, "pool">;
   /** A transaction of the caller's that the command takes part in. Absent: it has its own. */
   readonly within?: PoolClient;
 };

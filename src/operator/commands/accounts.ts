@@ -5,6 +5,7 @@ import type { PoolClient } from "pg";
 import { endSessionsOfAccount } from "../../identity/end-sessions.ts";
 import type { AccountChange } from "../audit-log/account-changes.ts";
 import { withAuditLog, type OperatorContext } from "../audit-log/operator-actions.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import * as accountLimits from "../../ledger/account-limits.ts";
@@ -122,12 +123,21 @@ export function creditUsage(by: OperatorContext, command: CreditNote): Promise<W
 type AccountCommand = { readonly accountId: string; readonly reason: string | null };
 
 /** Refuses an account's new requests, and ends the sessions of its person. Errors: NotFound. */
-export function freezeAccount(by: OperatorContext, command: AccountCommand): Promise<ChangedLimits> {
-  return changeLimits(by, { action: "account freeze", inAccount: "account.frozen", command }, async (client) => {
-    const changed = await accountLimits.freezeAccount(client, command.accountId);
-    if (changed.isChanged) await endSessionsOfAccount(client, command.accountId);
-    return changed;
-  });
+export async function freezeAccount(by: OperatorContext, command: AccountCommand): Promise<ChangedLimits> {
+  const { people } = by;
+  const frozen = await changeLimits(
+    by,
+    { action: "account freeze", inAccount: "account.frozen", command },
+    async (client) => {
+      const changed = await accountLimits.freezeAccount(client, command.accountId);
+      if (changed.isChanged && people === undefined) await endSessionsOfAccount(client, command.accountId);
+      return changed;
+    },
+  );
+  // Sessions of another database end behind the freezing. Repeated, the command ends those that a failure has left.
+  if (people !== undefined)
+    await withRetry(() => withTransaction(people, (client) => endSessionsOfAccount(client, command.accountId)));
+  return frozen;
 }
 
 /** Admits the account's requests again. Errors: NotFound. */

@@ -2,6 +2,8 @@
 
 import { ledger, type PlantedBug } from "../planted-bug.ts";
 
+const everyCell = (test: string) => ({ file: "test/cells/every-cell.test.ts", test });
+const operators = (test: string) => ({ file: "test/cells/operators.test.ts", test });
 const cells = (test: string) => ({ file: "test/cells/cells.test.ts", test });
 const starts = (test: string) => ({ file: "test/cells/starts.test.ts", test });
 
@@ -71,5 +73,69 @@ export const CELL_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: cells("makes no key for a person who has lost the account meanwhile"),
+  },
+  {
+    name: "receipts of another cell are numbered in the series of the home cell",
+    edits: [
+      {
+        file: "src/billing/receipts/issue-receipts.ts",
+        find: "await readOtherCell(client)",
+        replace: "null",
+      },
+    ],
+    noticedBy: cells("is topped up there, by a notification that any node takes"),
+  },
+  {
+    name: "settlements that are owed in another cell lie among those of the home cell",
+    edits: [
+      {
+        file: "src/app/compose/cell-config.ts",
+        find: "dataDir: folder(config.dataDir),",
+        replace: "",
+      },
+    ],
+    noticedBy: {
+      file: "test/cells/owed.test.ts",
+      test: "settles what a killed node owed in another cell, when that is back, and nothing in the home cell",
+    },
+  },
+  {
+    name: "the key of secrets is changed in the cells that are there, while one is away",
+    edits: [{ file: "src/commands/secrets.ts", find: "await openAll(context);", replace: "" }],
+    noticedBy: everyCell("changes the key of no cell while one of them is away"),
+  },
+  {
+    name: "the key of secrets is changed in the home cell alone",
+    edits: [
+      {
+        file: "src/commands/secrets.ts",
+        find: "const done = await inEach(context, ({ database }) => rotateOne(database, form));",
+        replace:
+          "const done = await inEach({ cells: context.cells.slice(0, 1) }, ({ database }) => rotateOne(database, form));",
+      },
+    ],
+    noticedBy: everyCell("changes the key of every cell, so that all start without the former one"),
+  },
+  {
+    name: "admissions are stopped in the home cell alone",
+    edits: [
+      {
+        file: "src/commands/every-cell.ts",
+        find: "if (cells.length === 1 && first !== undefined)",
+        replace: "if (first !== undefined)",
+      },
+    ],
+    noticedBy: everyCell("is stopped and started in every cell, or in the one that is named"),
+  },
+  {
+    name: "freezing an account of another cell leaves the sessions of its person",
+    edits: [
+      {
+        file: "src/operator/commands/accounts.ts",
+        find: "if (people !== undefined)\n    await withRetry(",
+        replace: "if (people === undefined)\n    await withRetry(",
+      },
+    ],
+    noticedBy: operators("end the sessions of the person of an account that they freeze, at home and by the command"),
   },
 ];
