@@ -240,6 +240,12 @@ export const grants: readonly Grant[] = [
     reason: "the audit compares what was given away with the settings, and with the purpose of the database",
   },
   {
+    files: "billing/receipts/audit-receipts.ts",
+    tables: ["database_purpose"],
+    access: "read",
+    reason: "the audit compares the series of receipts with the cell that the database is",
+  },
+  {
     files: "merchant/payouts/audit-chain.ts",
     tables: ["posting"],
     access: "read",
