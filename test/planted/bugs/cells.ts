@@ -28,7 +28,7 @@ export const CELL_BUGS: readonly PlantedBug[] = [
         replace: "await openAccountOnce(client, accountId);",
       },
     ],
-    noticedBy: cells("gives no welcome credit to an account of before the setting"),
+    noticedBy: operators("gives no welcome credit to an account of before the setting"),
   },
   {
     name: "cells whose addresses are exchanged are served",
