@@ -5,7 +5,7 @@ const OF_ALL = /^(?:admission (?:start|status|stop)|demo clear|migrate|secrets (
 /** The commands that act on what a cell has. People, operators, merchants and payouts are in the home cell. */
 const OF_CELLS: readonly RegExp[] = [
   /^account (?!create)/,
-  /^(?:action|approval|receipt|statement|usage|top-up|key) /,
+  /^(?:action|approval|auto-top-up|receipt|statement|usage|top-up|key) /,
   /^(?:audit|margin)$/,
   /^recover (?:prepare|report)$/,
   /^catalog export$/,
