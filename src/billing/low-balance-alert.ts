@@ -31,6 +31,9 @@ export type LowBalanceNotice = {
   readonly threshold: bigint;
   readonly balance: bigint;
   readonly mailedPeople: readonly string[];
+  /** The claim: how often the mail was tried with it, and the moment until which it lasts; null: it is the last. */
+  readonly attempts: number;
+  readonly claimedUntil: string | null;
 };
 
 const ALERTS_PER_PAGE = 500;
@@ -73,13 +76,14 @@ FROM (
 ) due
 JOIN account a ON a.id = due.account_id
 WHERE l.account_id = due.account_id
-RETURNING l.account_id AS "accountId", l.threshold, ${BALANCE} AS balance, l.mailed_people AS "mailedPeople"`;
-const MAILED = `
-UPDATE low_balance_alert SET mailed_people = mailed_people || $2::uuid WHERE account_id = $1::uuid AND next_attempt_at IS NOT NULL`;
-const SENT = `
-UPDATE low_balance_alert SET notified_at = clock_timestamp(), next_attempt_at = NULL WHERE account_id = $1::uuid AND is_below`;
-const UNSURE = `
-UPDATE low_balance_alert SET ${countUnsure("attempts", "next_attempt_at")} WHERE account_id = $1::uuid AND next_attempt_at IS NOT NULL`;
+RETURNING l.account_id AS "accountId", l.threshold, ${BALANCE} AS balance, l.mailed_people AS "mailedPeople",
+  l.attempts, l.next_attempt_at::text AS "claimedUntil"`;
+// A balance that has risen and fallen since the claim owes another mail. So what is noted is of the claim alone: $2 and $3.
+const OF_CLAIM = `account_id = $1::uuid AND is_below AND attempts = $2::int AND next_attempt_at IS NOT DISTINCT FROM $3::timestamptz`;
+const MAILED = `UPDATE low_balance_alert SET mailed_people = mailed_people || $4::uuid WHERE ${OF_CLAIM}`;
+const SENT = `UPDATE low_balance_alert SET notified_at = clock_timestamp(), next_attempt_at = NULL WHERE ${OF_CLAIM}`;
+const UNSURE = `UPDATE low_balance_alert SET ${countUnsure("attempts", "next_attempt_at")} WHERE ${OF_CLAIM}`;
+const claimOf = ({ accountId, attempts, claimedUntil }: LowBalanceNotice) => [accountId, attempts, claimedUntil];
 
 /** Reads an account's alert. Null: it has none. */
 export async function readLowBalanceAlert(
@@ -133,8 +137,8 @@ export async function lookAtLowBalances(pool: Pool, signal?: AbortSignal): Promi
 }
 
 /** Keeps that a reader has had the mail of a fall. */
-export async function noteLowBalanceMailed(pool: Pool, accountId: string, readerId: string): Promise<void> {
-  await pool.query(MAILED, [accountId, readerId]);
+export async function noteLowBalanceMailed(pool: Pool, notice: LowBalanceNotice, readerId: string): Promise<void> {
+  await pool.query(MAILED, [...claimOf(notice), readerId]);
 }
 
 /** The mails that falls owe. */
@@ -142,5 +146,5 @@ export const LOW_BALANCE_MAILS: OwedMails<LowBalanceNotice> = {
   claim: CLAIM,
   sent: SENT,
   unsure: UNSURE,
-  idOf: ({ accountId }) => accountId,
+  valuesOf: claimOf,
 };

@@ -26,12 +26,12 @@ export function countUnsure(attempts: string, next: string): string {
   return `${attempts} = ${counted}, ${next} = CASE WHEN ${counted} < ${MAX_ATTEMPTS} THEN ${next} END`;
 }
 
-/** Where mails are owed: the statement that claims rows, and those that mark a mail as sent or perhaps sent, by the id of its row. */
+/** Where mails are owed: the statement that claims rows, and those that mark a mail as sent or perhaps sent, with values that name it. */
 export type OwedMails<Owed> = {
   readonly claim: string;
   readonly sent: string;
   readonly unsure: string;
-  readonly idOf: (owed: Owed) => string;
+  readonly valuesOf: (owed: Owed) => readonly unknown[];
 };
 
 /**
@@ -43,7 +43,7 @@ export type SendOwed<Owed> = (owed: Owed, mayGoOn: () => boolean) => Promise<boo
 /** Sends the mails that are owed. */
 export async function sendOwedMails<Owed extends object>(
   pool: Pool,
-  { claim, sent: markSent, unsure, idOf }: OwedMails<Owed>,
+  { claim, sent: markSent, unsure, valuesOf }: OwedMails<Owed>,
   send: SendOwed<Owed>,
   signal?: AbortSignal,
 ): Promise<{ sent: number; failures: readonly unknown[] }> {
@@ -58,11 +58,11 @@ export async function sendOwedMails<Owed extends object>(
       if (!mayGoOn()) return { sent, failures };
       try {
         if (!(await send(owed, mayGoOn))) return { sent, failures };
-        await pool.query(markSent, [idOf(owed)]);
+        await pool.query(markSent, [...valuesOf(owed)]);
         sent += 1;
       } catch (error) {
         failures.push(error); // reported by the caller; the row comes due again
-        if (mayHaveSent(error)) await pool.query(unsure, [idOf(owed)]);
+        if (mayHaveSent(error)) await pool.query(unsure, [...valuesOf(owed)]);
       }
     }
     if (claimed.length < MAILS_PER_CLAIM) return { sent, failures };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
+import { lookAtLowBalances, readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance-alert.ts";
 import { MAX_ATTEMPTS } from "../../src/billing/owed-mails.ts";
 import { lowBalanceTick } from "../../src/billing/jobs/low-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
@@ -22,20 +22,30 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   function worker(language: "id" | "en" = "id") {
     const mails: { to: string; text: string }[] = [];
     let failing = false;
+    let during: (() => Promise<void>) | undefined;
     const tick = lowBalanceTick({
       pool: setup.pool,
       readersOf: (accountId) =>
         Promise.resolve([{ id: accountId, email: `${accountId}@test.example`, language, mayChange: true }]),
       topUpUrl: () => "https://saldo.example/",
       mailer: {
-        send(mail) {
+        async send(mail) {
           mails.push(mail);
-          return failing ? Promise.reject(new Error("the mail server is away")) : Promise.resolve();
+          const happens = during;
+          during = undefined;
+          await happens?.();
+          if (failing) throw new Error("the mail server is away");
         },
       },
     });
     const to = (accountId: string) => mails.filter((mail) => mail.to.startsWith(accountId));
-    return { to, look: () => tick.run(never), fail: (isFailing: boolean) => void (failing = isFailing) };
+    return {
+      to,
+      look: () => tick.run(never),
+      fail: (isFailing: boolean) => void (failing = isFailing),
+      /** What happens while the next mail is being sent. */
+      meanwhile: (happens: () => Promise<void>) => void (during = happens),
+    };
   }
   /** Spends whole rupiah. */
   async function spend(accountId: string, rupiah: number) {
@@ -156,6 +166,34 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     await later();
     await look();
     expect([to(dying), to(rising)].map(({ length }) => length)).toEqual([2, 1]);
+  });
+
+  it("is owed again where the balance has risen and fallen while the mail of the first fall was being sent", async () => {
+    const accountId = await setup.account(100n * RUPIAH);
+    await set(accountId, 50n);
+    const { look, to, meanwhile } = worker();
+    const other = worker();
+    other.fail(true);
+    await look();
+    await spend(accountId, 60);
+    meanwhile(async () => {
+      await setup.credit(accountId, 60n * RUPIAH);
+      await lookAtLowBalances(setup.pool);
+      await spend(accountId, 60);
+      await lookAtLowBalances(setup.pool);
+    });
+    await look();
+    expect(to(accountId).length + other.to(accountId).length).toBe(1);
+    expect(await readLowBalanceAlert(setup.pool, accountId)).toMatchObject({ isBelow: true, notifiedAt: null });
+    // The reader of the first fall's mail is owed that of the second, too.
+    await expect(other.look()).rejects.toThrow("1 mails could not be sent");
+    expect(other.to(accountId)).toHaveLength(1);
+    await later();
+    await look();
+    await later();
+    await look();
+    expect(to(accountId)).toHaveLength(2);
+    expect(await readLowBalanceAlert(setup.pool, accountId)).toMatchObject({ notifiedAt: expect.any(Date) });
   });
 
   it.each(["0", "-5", "abc", "1.0000001", "1000000000001"])("refuses the threshold %j", async (threshold) => {

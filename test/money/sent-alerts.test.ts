@@ -69,6 +69,24 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
       expect(worker.to(accountId)).toHaveLength(2 * 8);
     });
 
+    it("wait for a later version where only that knows their type, and no other mail waits for them", async () => {
+      const accountId = await reached();
+      await setup.worker().look();
+      await setup.money.asOwner(`ALTER TABLE alert_event DROP CONSTRAINT alert_event_type_check;
+        UPDATE alert_event SET type = 'weather.bad', mailed_at = NULL, mail_at = clock_timestamp() - interval '1 h', mail_attempts = 1,
+          mailed_people = '{}' WHERE account_id = '${accountId}'`);
+      const other = await reached();
+      const worker = setup.worker();
+      await worker.look();
+      expect([worker.to(accountId), worker.to(other).length]).toEqual([[], 2]);
+      const kept = `SELECT DISTINCT mail_attempts AS attempts, mail_at IS NOT NULL AS "isOwed" FROM alert_event WHERE account_id = $1`;
+      expect((await setup.money.pool.query(kept, [accountId])).rows).toEqual([{ attempts: 1, isOwed: true }]);
+      await setup.money
+        .asOwner(`UPDATE alert_event SET type = 'balance.low', mail_at = NULL WHERE account_id = '${accountId}';
+        ALTER TABLE alert_event ADD CONSTRAINT alert_event_type_check
+          CHECK (type IN ('balance.low', 'key.budget_reached', 'member.budget_reached', 'usage.daily', 'top_up.succeeded')) NOT VALID`);
+    });
+
     it.each(["id", "en"] as const)("are in both languages, and first in that of the account: %s", async (language) => {
       const accountId = await reached();
       const worker = setup.worker(language);

@@ -36,7 +36,7 @@ export const AUTO_TOP_UP_MAILS: OwedMails<AutoTopUpNotice> = {
   claim: CLAIM,
   sent: SENT,
   unsure: UNSURE,
-  idOf: ({ id }) => id,
+  valuesOf: ({ id }) => [id],
 };
 
 type Words = { readonly subject: string; readonly now: string };

@@ -31,7 +31,7 @@ export function lowBalanceTick({ pool, mailer, readersOf, topUpUrl }: LowBalance
       mayGoOn,
       readers: await readersOf(notice.accountId, MONEY_READERS),
       mailed: notice.mailedPeople,
-      note: (readerId) => noteLowBalanceMailed(pool, notice.accountId, readerId),
+      note: (readerId) => noteLowBalanceMailed(pool, notice, readerId),
       send: ({ email, language }) => mailer.send({ to: email, ...lowBalanceMail(notice, topUpUrl(), language) }),
     });
   return {

@@ -97,6 +97,17 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
     ),
   },
   {
+    name: "the mail of a fall is noted for a later fall, which is never mailed",
+    edits: [
+      {
+        file: "src/billing/low-balance-alert.ts",
+        find: "AND attempts = $2::int AND next_attempt_at IS NOT DISTINCT FROM $3::timestamptz",
+        replace: "AND $2::int > 0 AND coalesce($3::timestamptz, clock_timestamp()) IS NOT NULL",
+      },
+    ],
+    noticedBy: money("low-balance", "is owed again where the balance has risen and fallen while the mail"),
+  },
+  {
     name: "a welcome credit has no reference",
     edits: [{ file: "src/billing/welcome-credit.ts", find: "    reference: `welcome:${accountId}`,\n", replace: "" }],
     noticedBy: money("welcome-credit", "is given once, for ever"),
