@@ -37,6 +37,13 @@ export type AdmitDeps = {
  */
 const MOST_CUTS = 2;
 
+/**
+ * A request is refused rather than cut below this output where all that it asks for is free so soon: client libraries send it again after the
+ * wait, and get a whole answer.
+ */
+const USUAL_OUTPUT = 1_024;
+const SHORT_WAIT_MS = 3_000;
+
 /** `keepsAnswer`: the answer is kept for a retry with the same idempotency key. */
 export type Granted = {
   readonly amount: bigint;
@@ -63,20 +70,24 @@ export async function admit(
   const { accountId, keyId } = key;
   const hold = { accountId, keyId, requestId, model: model.id };
   const once = await onceOf(deps, call);
-  const { admission, plan } = await placeHold(deps, once === null ? hold : { ...hold, once }, wanted);
+  const placed = await placeHold(deps, once === null ? hold : { ...hold, once }, wanted);
+  const { admission, plan } = placed;
   if (admission.outcome === "granted") {
     return { amount: admission.amount, rate: admission.rate, keepsAnswer: admission.keepsAnswers === true, plan };
   }
   if (admission.outcome === "answered") return replayOf(deps, call, admission);
-  throw refusalOf(deps, call, { admission, plan: wanted, modelId: model.id });
+  throw refusalOf(deps, call, { ...placed, admission, plan: wanted, modelId: model.id });
 }
+
+/** `neededTokens`: those that a refusal for want of tokens names. */
+type Placed = { readonly admission: Admission; readonly plan: HoldPlan; readonly neededTokens: number };
 
 /** Admits with the tokens that the key has left where they are fewer than the plan has, and enough to be useful. */
 async function placeHold(
   { ledger }: AdmitDeps,
   hold: Pick<AdmissionRequest, "accountId" | "keyId" | "requestId" | "model" | "once">,
   wanted: HoldPlan,
-): Promise<{ readonly admission: Admission; readonly plan: HoldPlan }> {
+): Promise<Placed> {
   const least = leastTokens(wanted);
   let plan = wanted;
   for (let cuts = 0; ; cuts += 1) {
@@ -84,9 +95,12 @@ async function placeHold(
     const tokens = heldTokens(plan);
     const admission = await ledger.admit({ ...hold, amount, leastAmount, prices, tokens });
     const isCut = admission.outcome === "token_limited" && least <= admission.limit && least < tokens;
-    if (!isCut || cuts === MOST_CUTS) return { admission, plan };
+    if (!isCut || cuts === MOST_CUTS) return { admission, plan, neededTokens: least };
     // With fewer left than the least, the least is asked for: the answer has the time after which it is free.
     plan = planWithin(wanted, Math.max(least, Math.min(admission.left, tokens - 1)));
+    const isShort = plan.outputBound < Math.min(USUAL_OUTPUT, wanted.outputBound);
+    if (cuts === 0 && isShort && admission.retryAfterMs <= SHORT_WAIT_MS)
+      return { admission, plan, neededTokens: tokens };
   }
 }
 
@@ -95,7 +109,7 @@ type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
 function refusalOf(
   { keys, topUpUrl }: AdmitDeps,
   { key }: ChatCall,
-  { admission, plan, modelId }: { readonly admission: Refused; readonly plan: HoldPlan; readonly modelId: string },
+  { admission, plan, neededTokens, modelId }: Placed & { readonly admission: Refused; readonly modelId: string },
 ): DomainError {
   const { outcome } = admission;
   if (outcome === "running") return new AlreadyRunning();
@@ -111,7 +125,7 @@ function refusalOf(
   if (outcome === "token_limited") {
     const { limit, left, retryAfterMs } = admission;
     return new TokenLimitExceeded({
-      needed: leastTokens(plan),
+      needed: neededTokens,
       left,
       limit,
       retryAfterSeconds: retryAfterSeconds(retryAfterMs),

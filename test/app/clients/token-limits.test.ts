@@ -126,6 +126,53 @@ describe("a limit of tokens below what the model may write", () => {
   });
 });
 
+describe("a request whose answer would be cut short", () => {
+  /** So many tokens were used a while ago. Repeated where the machine was too busy to ask in time. */
+  const used = ({ keyId }: Customer, tokens: number, secondsAgo: number) =>
+    served.database.pool.query(
+      `UPDATE api_key SET token_counts = ARRAY[$2::bigint],
+         token_times = ARRAY[date_bin('1 s', clock_timestamp() - $3 * interval '1 s', timestamptz 'epoch')] WHERE id = $1`,
+      [keyId, tokens, secondsAgo],
+    );
+  const ask = (customer: Customer, max: number) =>
+    post("/v1/chat/completions", customer, { model, messages: MESSAGES, max_tokens: max });
+
+  test("is refused where a whole one is free within seconds, and client libraries get that", async () => {
+    const customer = await limitedCustomer(10_000);
+    served.upstream.run(json(completion({ usage: USAGE })));
+    let refused: Response | undefined;
+    const status = async () => {
+      await used(customer, 9_300, 59);
+      refused = await ask(customer, 2_000);
+      return refused.status;
+    };
+    await expect.poll(status).toBe(429);
+    expect(Number(refused?.headers.get("retry-after"))).toBeLessThanOrEqual(3);
+    const facts = (await refused?.json()) as { tokens_left: number; tokens_needed: number };
+    expect(facts).toMatchObject({ error: "token_limit_exceeded", tokens_left: 700 });
+    expect(facts.tokens_needed).toBeGreaterThan(2_000);
+    const client = new OpenAI({ apiKey: customer.key, baseURL: served.baseUrl });
+    await used(customer, 9_300, 59);
+    await client.chat.completions.create({ model, messages: [{ role: "user", content: "Halo" }], max_tokens: 2_000 });
+    expect(sentBound()).toBe(2_000);
+  });
+
+  test("is cut where the wait is long, and where an answer of a usual length has room", async () => {
+    const customer = await limitedCustomer(10_000);
+    served.upstream.run(json(completion({ usage: USAGE })));
+    await used(customer, 9_300, 0);
+    expect((await ask(customer, 2_000)).status).toBe(200);
+    expect(sentBound()).toBeLessThan(700);
+    const bound = async () => {
+      await used(customer, 8_500, 59);
+      expect((await ask(customer, 3_000)).status).toBe(200);
+      return sentBound();
+    };
+    await expect.poll(bound).toBeLessThan(3_000);
+    expect(sentBound()).toBeGreaterThanOrEqual(1_024);
+  });
+});
+
 describe("a request that needs more tokens than the limit", () => {
   test.each(PROTOCOLS)("is refused for good in the form of %s", async (protocol) => {
     const customer = await limitedCustomer();
