@@ -30,6 +30,8 @@ const TEXTS = {
     madeBy: "Dibuat oleh",
     key: "Kunci",
     developer: "Pengembang",
+    byMember: "Per anggota per hari",
+    memberColumn: "Anggota",
   },
   en: {
     budget: "Your budget",
@@ -55,6 +57,8 @@ const TEXTS = {
     madeBy: "Made by",
     key: "Key",
     developer: "Developer",
+    byMember: "By member and day",
+    memberColumn: "Member",
   },
 } as const;
 
@@ -177,7 +181,12 @@ describe.each(["id", "en"] as const)("a member of a shared account (%s)", (langu
     for (const email of ["demo@saldo.example", member.email])
       await expect.poll(() => names.allTextContents()).toContain(`Playground (${email})`);
     await owner.getByRole("listitem").filter({ hasText: "Playground (demo@saldo.example)" }).first().waitFor();
+    await owner.goto(`${dashboard.saldo.httpUrl}/usage?by=member`);
+    const days = owner.getByRole("table", { name: texts.byMember });
+    await days.getByRole("columnheader", { name: texts.memberColumn }).waitFor();
+    await days.getByRole("cell", { name: "demo@saldo.example", exact: true }).waitFor();
     await owner.setViewportSize({ width: 360, height: 780 });
+    expect(await owner.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
     await owner.goto(`${dashboard.saldo.httpUrl}/members`);
     const role = owner
       .getByRole("row")

@@ -1,19 +1,17 @@
-import { useQuery } from "@connectrpc/connect-query";
 import type { ReactNode } from "react";
-import { BillingService, type SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
+import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { Decimal } from "../../i18n/format.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { type Bar, StackedBars, Swatch } from "../../components/stacked-bars.tsx";
-import { Failed, Skeleton } from "../../components/states.tsx";
+import { Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { barsOf, type Share, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./change-search.ts";
 import { useMembersSeen } from "../members/members-seen.ts";
-import { useKeyNames } from "./usage-filters.tsx";
+import { TITLES, useGroupedSums, useGroupNames } from "./grouped-sums.tsx";
 import type { filterOf, rangeOf, UsageStack, UsageUnit } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
@@ -27,12 +25,6 @@ type UsageChartProps = {
   readonly range: ReturnType<typeof rangeOf>;
 };
 
-/** The title of the chart. */
-const TITLES = { model: "chart", key: "chartByKey", member: "chartByMember" } as const satisfies Record<
-  UsageStack,
-  string
->;
-
 /** The label of the total in each unit. */
 const TOTALS = { rupiah: "cost", tokens: "tokens", requests: "requests" } as const satisfies Record<UsageUnit, string>;
 
@@ -41,8 +33,7 @@ export function UsageChart({ data: byModel, failed: failedByModel, unit, by, fil
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const nameOf = useGroupNames(by);
-  const byOther = useOtherSums(filter, by);
-  const { data, failed } = by === "model" ? { data: byModel, failed: failedByModel } : byOther;
+  const { data, failed } = useGroupedSums({ data: byModel, failed: failedByModel }, filter, by);
   const valueName = (value: Decimal): string =>
     unit === "rupiah" ? formats.cost(value) : formats.count(BigInt(value));
   const shares = data === undefined ? [] : sharesOf(data.rows, unit);
@@ -80,39 +71,6 @@ export function UsageChart({ data: byModel, failed: failedByModel, unit, by, fil
       )}
     </Card>
   );
-}
-
-/** The name of what the bars are stacked of: a model's id, a key's name, a member's address. */
-function useGroupNames(by: UsageStack): (group: string) => string {
-  const messages = useMessages(USAGE_MESSAGES);
-  const keys = useKeyNames();
-  const members = useMembersSeen();
-  if (by === "model") return (group) => group;
-  if (by === "key") return (group) => keys.get(group) ?? group.slice(0, 8);
-  const emails = new Map(members.map(({ personId, email }) => [personId, email]));
-  // Keys that services and operators made, and people who are no members any more.
-  return (group) =>
-    group === "" ? messages.noMember : (emails.get(group) ?? `${messages.formerMember} ${group.slice(-6)}`);
-}
-
-/** The sums by key or by member and day, only where they are shown. Until they are loaded, those of the previous filter stay. */
-function useOtherSums(filter: UsageChartProps["filter"], by: UsageStack) {
-  const { data, error, refetch } = useQuery(
-    BillingService.method.summarizeUsage,
-    { filter, grouping: by === "member" ? UsageGrouping.PERSON_AND_DAY : UsageGrouping.KEY_AND_DAY },
-    {
-      enabled: by !== "model",
-      // Rows of another grouping would be stacked under wrong names.
-      placeholderData: (previous) => (previous !== undefined && isGroupedBy(previous, by) ? previous : undefined),
-    },
-  );
-  const isFailed = data === undefined && error !== null;
-  return { data, failed: isFailed ? <Failed error={error} retry={() => void refetch()} /> : undefined };
-}
-
-/** Whether the rows of a summary are by key where they are to be, and by member where they are to be. */
-function isGroupedBy({ rows }: SummarizeUsageResponse, by: UsageStack): boolean {
-  return rows.some(({ keyId }) => keyId !== "") === (by === "key");
 }
 
 function Views({ unit, by }: { readonly unit: UsageUnit; readonly by: UsageStack }) {

@@ -9,20 +9,25 @@ import { inOrder } from "../../components/order.ts";
 import { type Column, type Sort, Table } from "../../components/table.tsx";
 import { unitsOf } from "../../i18n/decimal.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
+import { groupOf, TITLES, useGroupNames } from "./grouped-sums.tsx";
+import type { UsageStack } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 const SHOWN_AT_ONCE = 50;
 
 type UsageDaysProps = {
+  /** What is summed on each day. */
+  readonly by: UsageStack;
   readonly rows: readonly UsageSummary[] | undefined;
   /** Shown when there are none. */
   readonly nothing: ReactNode;
   readonly sort: Sort;
 };
 
-/** The usage of each model on each day. */
-export function UsageDays({ rows, nothing, sort }: UsageDaysProps) {
+/** The usage of each model, key or member on each day. */
+export function UsageDays({ by, rows, nothing, sort }: UsageDaysProps) {
   const messages = useMessages(USAGE_MESSAGES);
+  const nameOf = useGroupNames(by);
   const formats = useFormats();
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
   if (rows === undefined) return <SkeletonLines />;
@@ -35,10 +40,11 @@ export function UsageDays({ rows, nothing, sort }: UsageDaysProps) {
       cell: ({ day }) => <span className="md:whitespace-nowrap">{formats.day(day)}</span>,
     },
     {
-      key: "model",
-      head: messages.model,
-      value: ({ model }) => model,
-      cell: ({ model }) => <ModelId id={model} />,
+      key: by,
+      head: messages[by],
+      value: (row) => nameOf(groupOf(row, by)),
+      cell: (row) =>
+        by === "model" ? <ModelId id={row.model} /> : <span className="break-words">{nameOf(groupOf(row, by))}</span>,
     },
     {
       key: "requests",
@@ -83,11 +89,11 @@ export function UsageDays({ rows, nothing, sort }: UsageDaysProps) {
   return (
     <>
       <Table
-        label={messages.byDay}
+        label={messages[TITLES[by]]}
         columns={columns}
         rows={inOrder(rows, columns, sort.order).slice(0, shown)}
         sort={sort}
-        keyOf={({ day, model }) => `${day} ${model}`}
+        keyOf={(row) => `${row.day} ${groupOf(row, by)}`}
       />
       {rows.length > shown ? (
         <div className="p-4">

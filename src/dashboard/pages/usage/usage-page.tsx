@@ -15,6 +15,7 @@ import { Page } from "../../components/page.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { Failed, Stale } from "../../components/states.tsx";
 import { useChangeSearch } from "./change-search.ts";
+import { TITLES, useGroupedSums } from "./grouped-sums.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageCsv } from "./usage-csv.tsx";
 import { UsageDays } from "./usage-days.tsx";
@@ -121,6 +122,8 @@ function Details({ summary, search, filter }: DetailsProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const tab = search.tab ?? "days";
+  const by = search.by ?? "model";
+  const { data, failed } = useGroupedSums(summary, filter, by);
   const nothing = <UsageNothing search={search} />;
   return (
     <Card
@@ -131,7 +134,7 @@ function Details({ summary, search, filter }: DetailsProps) {
           label={messages.tabs}
           value={tab}
           choices={[
-            { value: "days", label: messages.byDay },
+            { value: "days", label: messages[TITLES[by]] },
             { value: "requests", label: messages.byRequest },
           ]}
           onChange={(value) => change({ tab: value === "days" ? undefined : value })}
@@ -142,9 +145,10 @@ function Details({ summary, search, filter }: DetailsProps) {
         <UsageRequests filter={filter} order={search.order} nothing={nothing} />
       ) : (
         <Aging isOld={summary.isOld}>
-          {summary.failed ?? (
+          {failed ?? (
             <UsageDays
-              rows={summary.data?.rows}
+              by={by}
+              rows={data?.rows}
               nothing={nothing}
               sort={{ order: search.sort, onOrder: (order) => change({ sort: order }) }}
             />
