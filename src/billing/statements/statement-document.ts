@@ -124,7 +124,7 @@ function entriesOf({ entries }: Statement, language: Language): Block[] {
       columns: [
         { head: messages.date, width: 0.26 },
         { head: messages.change, width: 0.46 },
-        { head: messages.amount, width: 0.26, isNumber: true },
+        { head: messages.amount, width: 0.28, isNumber: true },
       ],
       rows: entries.slice(0, MOST_ENTRIES).map((entry): Row => {
         return { cells: [dates.moment(entry.postedAt.getTime()), about(entry), rupiah(entry.amount)] };
