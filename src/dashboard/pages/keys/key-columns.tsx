@@ -9,6 +9,7 @@ import { IconButton } from "../../components/button.tsx";
 import type { Column } from "../../components/table.tsx";
 import { useMakers } from "../members/members-seen.ts";
 import type { KeyTask, SpentByKey } from "./key-task.ts";
+import { WrappedName } from "../../components/wrapped-name.tsx";
 import { KeyLimitLines } from "./key-limit-lines.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 
@@ -38,7 +39,11 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
             head: messages.madeBy,
             value: makerOf,
             wide: true,
-            cell: (key: ApiKey) => <span className="wrap-anywhere text-muted">{makerOf(key)}</span>,
+            cell: (key: ApiKey) => (
+              <span className="text-muted">
+                <WrappedName name={makerOf(key)} />
+              </span>
+            ),
           },
         ]),
     {

@@ -4,6 +4,7 @@ import { MembersService } from "#gen/saldo/identity/v1/members_service_pb.ts";
 import { Card } from "../../components/card.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
+import { WrappedName } from "../../components/wrapped-name.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { useMessages } from "../../i18n/language.tsx";
@@ -59,5 +60,5 @@ function What({ line }: { readonly line: Activity }) {
 
 function Actor({ actor }: { readonly actor: string }) {
   const messages = useMessages(MEMBERS_MESSAGES);
-  return <span className="wrap-anywhere">{actor === "operator" ? messages.operator : actor}</span>;
+  return <WrappedName name={actor === "operator" ? messages.operator : actor} />;
 }

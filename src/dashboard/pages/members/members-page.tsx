@@ -13,6 +13,7 @@ import { TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Page } from "../../components/page.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
+import { WrappedName } from "../../components/wrapped-name.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -107,7 +108,9 @@ function useMemberColumns(me: string, onTask: (task: Task) => void): readonly Co
       head: messages.person,
       cell: (member) => (
         <>
-          <span className="font-medium wrap-anywhere">{member.email}</span>
+          <span className="font-medium">
+            <WrappedName name={member.email} />
+          </span>
           <span className="mt-1 flex flex-wrap gap-1.5">
             {member.personId === me ? <Badge sign={false}>{messages.you}</Badge> : null}
             {member.isHolder ? <Badge sign={false}>{messages.holder}</Badge> : null}

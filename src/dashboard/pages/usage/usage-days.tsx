@@ -6,6 +6,7 @@ import { Button } from "../../components/button.tsx";
 import { SkeletonLines } from "../../components/states.tsx";
 import { ModelId } from "../../components/model-id.tsx";
 import { inOrder } from "../../components/order.ts";
+import { WrappedName } from "../../components/wrapped-name.tsx";
 import { type Column, type Sort, Table } from "../../components/table.tsx";
 import { unitsOf } from "../../i18n/decimal.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
@@ -43,8 +44,7 @@ export function UsageDays({ by, rows, nothing, sort }: UsageDaysProps) {
       key: by,
       head: messages[by],
       value: (row) => nameOf(groupOf(row, by)),
-      cell: (row) =>
-        by === "model" ? <ModelId id={row.model} /> : <span className="break-words">{nameOf(groupOf(row, by))}</span>,
+      cell: (row) => (by === "model" ? <ModelId id={row.model} /> : <WrappedName name={nameOf(groupOf(row, by))} />),
     },
     {
       key: "requests",
