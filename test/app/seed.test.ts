@@ -103,6 +103,6 @@ it("has transfers that the running server carries out, and one that waits for an
     "SELECT currency_code, max(fee / received)::float8 AS dearest FROM transfer GROUP BY currency_code",
   );
   expect(fees).toHaveLength(3);
-  for (const { currency_code, dearest } of fees) expect(dearest, currency_code).toBeLessThan(0.11);
+  for (const { currency_code, dearest } of fees) expect(dearest, currency_code).toBeLessThan(0.02);
   expect(await saldoJson(["audit", "--full", "--hurry"], settings)).toMatchObject({ ok: true, violations: [] });
 });

@@ -32,7 +32,7 @@ const BITCOIN = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 const ORDERS = [
   { externalId: "payroll-ayu", currencyCode: "TRX", amountText: "120", address: TRON },
   { externalId: "invoice-2041", currencyCode: "USDT", amountText: "85.5", address: ETHEREUM },
-  { externalId: "refund-318", currencyCode: "TRX", amountText: "10.0004", address: TRON },
+  { externalId: "refund-318", currencyCode: "TRX", amountText: "60.0004", address: TRON },
   { externalId: "invoice-2042", currencyCode: "USDT", amountText: "240", address: ETHEREUM },
   { externalId: "savings-nov", currencyCode: "BTC", amountText: "0.0125", address: BITCOIN },
   { externalId: "treasury-q4", currencyCode: "BTC", amountText: "0.025", address: BITCOIN },
