@@ -5,6 +5,7 @@ import {
   freezeAccount,
   limitAccount,
   recountAccount,
+  setBudgetZone,
   unfreezeAccount,
 } from "../operator/commands/accounts.ts";
 import type { Command, CommandValues } from "./command.ts";
@@ -12,6 +13,8 @@ import { operatorHere } from "./operator-here.ts";
 import { integerOption } from "./option-values.ts";
 import { accountFrom, accountOption as account } from "./which-account.ts";
 
+/** What shells offer. Any zone can be named. */
+const INDONESIAN_ZONES = ["Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura"];
 const reason = { required: false, value: "R", about: "why" };
 
 export const accountLimitCommands: readonly Command[] = [
@@ -47,6 +50,25 @@ export const accountLimitCommands: readonly Command[] = [
       const most = integerOption(values.need("max-open-requests"), "max-open-requests", range);
       const command = { ...(await commandOf(values, database)), most };
       return toResult(command, await limitAccount(await operatorHere(database), command));
+    },
+  },
+  {
+    name: "account update",
+    about: "Sets the time zone of an account's budgets. A day or month that runs keeps what was spent of it.",
+    options: {
+      account,
+      zone: {
+        required: true,
+        value: "ZONE",
+        about: "a time zone such as Asia/Jakarta, Asia/Makassar or Asia/Jayapura",
+        choices: INDONESIAN_ZONES,
+      },
+      reason,
+    },
+    async run(values, { database }) {
+      const command = { ...(await commandOf(values, database)), timeZone: values.need("zone") };
+      const { before, timeZone } = await setBudgetZone(await operatorHere(database), command);
+      return { json: { accountId: command.accountId, budgetTimeZone: timeZone, was: before } };
     },
   },
   {

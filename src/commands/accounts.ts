@@ -7,6 +7,7 @@ import { invariant } from "../kernel/invariant.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 import { printable } from "../kernel/unprintable.ts";
+import { readBudgetZone } from "../keys/budget-zone.ts";
 import { countKeys } from "../keys/issued-keys.ts";
 import { type AccountGlance, openAccount, readBalance, readGlances } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
@@ -108,6 +109,7 @@ export const accountCommands: readonly Command[] = [
         accountId,
         email: (await customerOf(pool, accountId))?.email ?? null,
         ...toJson(await readLimits(pool, accountId)),
+        budgetTimeZone: await readBudgetZone(pool, accountId),
       };
       const amounts = Object.entries({ available, held, posted, owed });
       const lines = [...Object.entries(facts), ...amounts.map(([name, units]) => [name, rupiah(units)] as const)];

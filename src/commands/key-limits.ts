@@ -110,6 +110,7 @@ export function keyFacts({
     budgetHeldIdr: budget === null ? null : rupiah(budget.held),
     budgetLeftIdr: budget === null ? null : rupiah(budget.left),
     budgetResetsAt: budget?.resetsAt?.toISOString() ?? null,
+    budgetTimeZone: budget?.timeZone ?? null,
     expiresAt: expiresAt?.toISOString() ?? null,
     models: allowedModels,
     networks: allowedNetworks,

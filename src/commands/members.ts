@@ -184,6 +184,7 @@ function budgetColumns(set: MemberBudget | undefined): Readonly<Record<string, s
     budgetHeldIdr: formatMoney(idr(state.held)),
     budgetLeftIdr: formatMoney(idr(state.left)),
     budgetResetsAt: state.resetsAt?.toISOString() ?? null,
+    budgetTimeZone: state.timeZone,
   };
 }
 

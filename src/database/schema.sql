@@ -13,6 +13,7 @@ CREATE TABLE account (
   keeps_answers boolean NOT NULL DEFAULT false,
   member_budgets integer NOT NULL DEFAULT 0,
   cell text,
+  budget_zone text,
   CONSTRAINT account_elsewhere_empty CHECK (((cell IS NULL) OR ((posted = 0) AND (held = 0) AND (owed = 0) AND (open_holds = 0)))),
   CONSTRAINT account_max_open_holds_check CHECK ((max_open_holds >= 0)),
   CONSTRAINT account_never_negative CHECK (((held >= 0) AND (posted >= held))),
@@ -170,6 +171,9 @@ CREATE TABLE api_key (
   token_times timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
   token_counts bigint[] NOT NULL DEFAULT '{}'::bigint[],
   budget_used_up_at timestamp with time zone,
+  budget_zone text,
+  budget_until timestamp with time zone,
+  budget_began_in text,
   CONSTRAINT api_key_budget CHECK (((num_nonnulls(budget, budget_period, budget_start) = ANY (ARRAY[0, 3])) AND ((budget IS NULL) OR (budget >= 0)) AND ((budget_period IS NULL) OR (budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))) AND ((budget IS NOT NULL) OR (budget_spent = 0)))) NOT VALID,
   CONSTRAINT api_key_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))) NOT VALID,
   CONSTRAINT api_key_rate_limit_bound CHECK (((rate_limit_bound >= 0) AND (rate_limit_bound <= 1000000))) NOT VALID,
@@ -636,6 +640,9 @@ CREATE TABLE member_budget (
   budget_spent bigint NOT NULL DEFAULT 0,
   budget_held bigint NOT NULL DEFAULT 0,
   budget_used_up_at timestamp with time zone,
+  budget_zone text,
+  budget_until timestamp with time zone,
+  budget_began_in text,
   CONSTRAINT member_budget_budget_check CHECK ((budget >= 0)),
   CONSTRAINT member_budget_budget_period_check CHECK ((budget_period = ANY (ARRAY['total'::text, 'day'::text, 'month'::text]))),
   CONSTRAINT member_budget_counts CHECK (((budget_spent >= 0) AND (budget_held >= 0))),
@@ -1817,9 +1824,10 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION auth.keep_security_event() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
 -- FUNCTION auth.oldest_kept_security_event(days integer) RETURNS uuid LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION bucket_counts_after(slots timestamp with time zone[], counts integer[], t timestamp with time zone, n integer) RETURNS integer[] LANGUAGE sql STABLE PARALLEL SAFE
--- FUNCTION budget_left(budget bigint, period text, start timestamp with time zone, spent bigint, held bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
--- FUNCTION budget_spent_at(period text, start timestamp with time zone, spent bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
--- FUNCTION budget_start_at(period text, start timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION budget_end_at(period text, zone text, until timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION budget_end_ms(period text, zone text, until timestamp with time zone, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION budget_in_zone(period text, start timestamp with time zone, zone text, until timestamp with time zone, began_in text, spent bigint, new_zone text, t timestamp with time zone, OUT new_start timestamp with time zone, OUT new_until timestamp with time zone, OUT new_began_in text, OUT new_spent bigint) RETURNS record LANGUAGE plpgsql STABLE
+-- FUNCTION budget_until_in(period text, began_in text, start timestamp with time zone, new_zone text) RETURNS timestamp with time zone LANGUAGE plpgsql STABLE
 -- FUNCTION callbacks_are_over(asked_transfer uuid, days integer) RETURNS boolean LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION charge_budget(account uuid, key uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
 -- FUNCTION charge_member_budget(account uuid, person uuid, held bigint, charge bigint) RETURNS void LANGUAGE plpgsql
@@ -1860,6 +1868,12 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
 -- FUNCTION public.admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, tokens integer, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT token_limit integer, OUT tokens_left bigint, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
 --   EXECUTE: saldo_request, saldo_serve
+-- FUNCTION public.budget_left(budget bigint, period text, start timestamp with time zone, spent bigint, held bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION public.budget_left(budget bigint, period text, start timestamp with time zone, zone text, until timestamp with time zone, spent bigint, held bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION public.budget_spent_at(period text, start timestamp with time zone, spent bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION public.budget_spent_at(period text, start timestamp with time zone, zone text, until timestamp with time zone, spent bigint, t timestamp with time zone) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION public.budget_start_at(period text, start timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
+-- FUNCTION public.budget_start_at(period text, start timestamp with time zone, zone text, until timestamp with time zone, t timestamp with time zone) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer) LANGUAGE plpgsql
 -- FUNCTION public.commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[], a_tokens integer[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer, token_limit integer, tokens_left bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
 --   EXECUTE: saldo_request, saldo_serve
@@ -1875,6 +1889,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION require_code(change_name text) RETURNS SETOF uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION saved_by_cache(uncached integer, cached integer, output integer, tokens jsonb, input_price bigint, output_price bigint, cache_hit_price bigint, prices jsonb, cost bigint) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- FUNCTION set_budget_zone(account uuid, new_zone text) RETURNS text LANGUAGE plpgsql
 -- FUNCTION set_key_budget(account uuid, key uuid, new_budget bigint, new_period text) RETURNS boolean LANGUAGE plpgsql
 -- FUNCTION set_member_budget(account uuid, person uuid, new_budget bigint, new_period text) RETURNS void LANGUAGE plpgsql
 -- FUNCTION settle_request(account uuid, request uuid, cost bigint, input_tokens_uncached integer, input_tokens_cached integer, output_tokens integer, basis text, billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean, duration_ms integer, first_byte_ms integer, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamp with time zone, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog, public, pg_temp
@@ -1905,3 +1920,4 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 -- FUNCTION webhook_is_over(asked_event uuid, days integer) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path=pg_catalog
 -- FUNCTION write_ahead_log_bytes() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
+-- FUNCTION zone_period_start(period text, t timestamp with time zone, zone text) RETURNS timestamp with time zone LANGUAGE sql STABLE PARALLEL SAFE

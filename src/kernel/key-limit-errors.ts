@@ -1,27 +1,15 @@
 // What a request meets at the limits of its key.
 
-import { startOfBillingPeriod } from "./clock.ts";
 import { DomainError, InsufficientBalance } from "./errors.ts";
 import type { Money } from "./money.ts";
 import { rupiahText } from "./rupiah-text.ts";
 
-/** What a budget is for: a calendar day or month of Jakarta, or all time since it was set. */
+/** What a budget is for: a calendar day or month in the zone of its account, or all time since it was set. */
 export const BUDGET_PERIODS = ["total", "day", "month"] as const;
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
 /** Whose budget it is: that of a key, or of the member who has made the key. */
 export type BudgetOf = "key" | "member";
-
-/** When a budget begins again after a moment, in milliseconds of Unix time. Null: never. */
-export function budgetResetMs(period: BudgetPeriod, nowMs: number): number | null {
-  return period === "total" ? null : startOfBillingPeriod(period, nowMs, 1);
-}
-
-/** The same as a date, for an error. `period` null: it is not known. */
-export function budgetResetsAt(period: BudgetPeriod | null, nowMs: number): Date | null {
-  const resetMs = period === null ? null : budgetResetMs(period, nowMs);
-  return resetMs === null ? null : new Date(resetMs);
-}
 
 type BudgetFacts = { readonly left: Money; readonly needed: Money; readonly resetsAt?: Date | null };
 

@@ -27,6 +27,12 @@ export const keyAudit: AuditPlugin = {
     SELECT a.id AS subject, format('counted %s, has %s', a.member_budgets, b.total) AS detail
     FROM account a CROSS JOIN LATERAL (SELECT count(*) AS total FROM member_budget WHERE account_id = a.id) b
     WHERE (a.member_budgets <> 0 OR a.id IN (SELECT account_id FROM member_budget)) AND a.member_budgets <> b.total`,
+    "a budget has the zone of its account": `
+    SELECT b.id AS subject, format('has %s, account %s has %s', b.budget_zone, a.id, a.budget_zone) AS detail
+    FROM (SELECT id, account_id, budget_zone FROM api_key WHERE budget IS NOT NULL
+          UNION ALL SELECT person_id, account_id, budget_zone FROM member_budget) b
+    JOIN account a ON a.id = b.account_id
+    WHERE coalesce(b.budget_zone, 'Asia/Jakarta') <> coalesce(a.budget_zone, 'Asia/Jakarta')`,
     "what is held of a key's tokens is the sum of its open holds": `
     SELECT k.id AS subject, format('held %s, holds %s', k.tokens_held, h.total) AS detail
     FROM api_key k

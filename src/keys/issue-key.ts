@@ -7,7 +7,8 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { lockAccount } from "../ledger/account-lock.ts";
 import { requireKeyName, requireWithinBound, type ApiKey } from "./api-key.ts";
-import { budgetState, type KeyLimits, NO_LIMITS, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
+import { type KeyLimits, NO_LIMITS, requireFutureEnd, requireKeyLimits } from "./key-limits.ts";
+import { findKey } from "./issued-keys-store.ts";
 import { keyFacts } from "./key-facts.ts";
 import { setKeyLimits } from "./set-key-limits.ts";
 import { countWorkingKeys, insertKey } from "./store.ts";
@@ -74,6 +75,9 @@ export async function addKey(
   requireKeyLimits(limits);
   requireFutureEnd(limits, null, Date.now());
   requireWithinBound(rateLimit, rateLimitBound);
+  // Loading the ORM takes a while, and requests of the account wait for its lock.
+  const keyId = uuidv7();
+  if (limits.budget !== null) await findKey(client, { accountId, keyId });
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
   await lockAccount(client, accountId);
   // A member who is removed meanwhile makes no key behind it.
@@ -81,7 +85,7 @@ export async function addKey(
   if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) throw tooManyKeys();
   const secret = newSecretToken("gw_");
   const key = {
-    keyId: uuidv7(),
+    keyId,
     accountId,
     name,
     prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
@@ -93,11 +97,8 @@ export async function addKey(
   const digest = digestSecretToken(secret);
   const bound = rateLimitBound === rateLimit ? null : rateLimitBound;
   const createdAt = await insertKey(client, { ...key, rateLimitBound: bound, digest });
-  if (limits !== NO_LIMITS) await setKeyLimits(client, { accountId, keyId: key.keyId, limits });
-  const budget =
-    limits.budget === null
-      ? null
-      : budgetState({ ...limits.budget, start: createdAt, spent: 0n, held: 0n }, createdAt.getTime());
+  if (limits !== NO_LIMITS) await setKeyLimits(client, { accountId, keyId, limits });
+  const budget = limits.budget === null ? null : ((await findKey(client, key))?.budget ?? null);
   return {
     ...key,
     createdAt,

@@ -140,18 +140,21 @@ type Row = Omit<
   readonly allowedModels: readonly string[] | null | undefined;
   readonly budget: bigint | null | undefined;
   readonly budgetPeriod: BudgetPeriod | null | undefined;
-  readonly budgetStart: Date | null | undefined;
-  readonly budgetSpent: bigint;
+  readonly budgetSpentNow: bigint;
   readonly budgetHeld: bigint;
+  readonly budgetZone: string | null | undefined;
+  readonly budgetEndsAt: Date | null | undefined;
   readonly id: string;
   readonly lastUsedAt: Date | null | undefined;
   readonly revokedAt: Date | null | undefined;
 };
 
 /** A budget has all of its columns, or none. */
-function budgetOf({ budget, budgetPeriod, budgetStart, budgetSpent, budgetHeld }: Row): BudgetColumns | null {
-  if (budget == null || budgetPeriod == null || budgetStart == null) return null;
-  return { amount: budget, period: budgetPeriod, start: budgetStart, spent: budgetSpent, held: budgetHeld };
+function budgetOf(row: Row): BudgetColumns | null {
+  const { budget, budgetPeriod, budgetSpentNow, budgetHeld, budgetZone, budgetEndsAt } = row;
+  if (budget == null || budgetPeriod == null) return null;
+  const counted = { spentNow: budgetSpentNow, held: budgetHeld, zone: budgetZone, endsAt: budgetEndsAt };
+  return { amount: budget, period: budgetPeriod, ...counted };
 }
 
 function fromRow(row: Row): ApiKey {
@@ -176,7 +179,7 @@ function fromRow(row: Row): ApiKey {
       allowedNetworks: row.allowedNetworks ?? null,
       tokenLimit: row.tokenLimit === 0 ? null : row.tokenLimit,
     },
-    budget: budget === null ? null : budgetState(budget, Date.now()),
+    budget: budget === null ? null : budgetState(budget),
     tokensLeft: row.tokenLimit === 0 ? null : Math.max(0, row.tokenLimit - Number(row.tokensUsed)),
   };
 }

@@ -53,18 +53,13 @@ describe("limits", () => {
   });
 });
 
-it.each([
-  ["day", "2026-11-25T17:00:00Z", 7n, "2026-11-26T17:00:00.000Z"],
-  ["day", "2026-11-25T16:59:59.999Z", 0n, "2026-11-26T17:00:00.000Z"],
-  ["month", "2026-10-31T17:00:00Z", 7n, "2026-11-30T17:00:00.000Z"],
-  ["month", "2026-10-31T16:59:59.999Z", 0n, "2026-11-30T17:00:00.000Z"],
-  ["total", "2020-01-01T00:00:00Z", 7n, undefined],
-] as const)("a budget of a %s that began to count at %s has spent %d", (period, start, spent, resets) => {
-  const state = budgetState({ amount: 10n, period, start: new Date(start), spent: 7n, held: 1n }, NOW);
-  expect({ ...state, resetsAt: state.resetsAt?.toISOString() }).toEqual({
-    spent,
-    held: 1n,
-    left: 9n - spent,
-    resetsAt: resets,
-  });
+it("a budget that was lowered below what is spent and held has nothing left", () => {
+  const counted = { spentNow: 7n, held: 4n, zone: "Asia/Jayapura", endsAt: new Date(NOW) };
+  const shown = { spent: 7n, held: 4n, resetsAt: new Date(NOW), timeZone: "Asia/Jayapura" };
+  expect(budgetState({ amount: 12n, period: "day", ...counted })).toEqual({ ...shown, left: 1n });
+  expect(budgetState({ amount: 10n, period: "day", ...counted })).toEqual({ ...shown, left: 0n });
+  const inJakarta = { ...counted, zone: null };
+  expect(budgetState({ amount: 10n, period: "month", ...inJakarta })).toMatchObject({ timeZone: "Asia/Jakarta" });
+  const total = { ...counted, endsAt: null };
+  expect(budgetState({ amount: 10n, period: "total", ...total })).toMatchObject({ resetsAt: null, timeZone: null });
 });

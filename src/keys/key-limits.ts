@@ -2,8 +2,7 @@
 // networks in the database, on locked rows (database/functions/admit_request.sql); here they are checked and shown.
 
 import { ValidationError } from "../kernel/errors.ts";
-import { budgetResetMs, type BudgetPeriod, ModelNotAllowed } from "../kernel/key-limit-errors.ts";
-import { startOfBillingPeriod } from "../kernel/clock.ts";
+import { type BudgetPeriod, ModelNotAllowed } from "../kernel/key-limit-errors.ts";
 import { parseIpNetwork } from "../kernel/ip-networks.ts";
 
 /** The amount of a budget, in micro-rupiah, and what it is for. */
@@ -30,7 +29,12 @@ export type KeyBudgetState = {
   readonly left: bigint;
   /** When it begins again. Null: never. */
   readonly resetsAt: Date | null;
+  /** The zone of its days or months. Null: it has none. */
+  readonly timeZone: string | null;
 };
+
+/** The zone of an account that has chosen none. */
+export const DEFAULT_BUDGET_ZONE = "Asia/Jakarta";
 
 export const NO_LIMITS: KeyLimits = {
   budget: null,
@@ -81,26 +85,25 @@ export function requireFutureEnd({ expiresAt }: KeyLimits, present: Date | null,
   throw wrongLimit("expiresAt", "expires_at.future", "must be in the future");
 }
 
-/** The columns of a budget, as they were written last. */
+/** A budget as the database reads it: what was spent in a period that has ended is not in it. */
 export type BudgetColumns = {
   readonly amount: bigint;
   readonly period: BudgetPeriod;
-  readonly start: Date;
-  readonly spent: bigint;
+  readonly spentNow: bigint;
   readonly held: bigint;
+  readonly zone: string | null | undefined;
+  readonly endsAt: Date | null | undefined;
 };
 
-/** The state of a budget at a moment: what was spent in a period that has ended does not count. */
-export function budgetState({ amount, period, start, spent, held }: BudgetColumns, nowMs: number): KeyBudgetState {
-  const isOver = period !== "total" && startOfBillingPeriod(period, nowMs) > start.getTime();
-  const spentNow = isOver ? 0n : spent;
+/** The state of a budget. */
+export function budgetState({ amount, period, spentNow, held, zone, endsAt }: BudgetColumns): KeyBudgetState {
   const left = amount - spentNow - held;
-  const resetMs = budgetResetMs(period, nowMs);
   return {
     spent: spentNow,
     held,
     left: left > 0n ? left : 0n,
-    resetsAt: resetMs === null ? null : new Date(resetMs),
+    resetsAt: endsAt ?? null,
+    timeZone: period === "total" ? null : (zone ?? DEFAULT_BUDGET_ZONE),
   };
 }
 

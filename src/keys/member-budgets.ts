@@ -19,15 +19,11 @@ export async function readMemberBudgets(
 ): Promise<ReadonlyMap<string, MemberBudget>> {
   const { em, MemberBudget: Budget } = await entitiesOn(pool);
   const rows = await em.find(Budget, { accountId, personId: { $in: [...personIds] } });
-  const now = Date.now();
   return new Map(
-    rows.map(({ personId, budget: amount, budgetPeriod: period, budgetStart, budgetSpent, budgetHeld }) => [
-      personId,
-      {
-        limit: { amount, period },
-        state: budgetState({ amount, period, start: budgetStart, spent: budgetSpent, held: budgetHeld }, now),
-      },
-    ]),
+    rows.map(({ personId, budget: amount, budgetPeriod: period, budgetSpentNow, budgetHeld, ...when }) => {
+      const counted = { spentNow: budgetSpentNow, held: budgetHeld, zone: when.budgetZone, endsAt: when.budgetEndsAt };
+      return [personId, { limit: { amount, period }, state: budgetState({ amount, period, ...counted }) }];
+    }),
   );
 }
 

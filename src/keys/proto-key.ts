@@ -85,11 +85,12 @@ function toProtoLimits({ budget, expiresAt, allowedModels, allowedNetworks, toke
   };
 }
 
-function toProtoBudget({ spent, held, left, resetsAt }: KeyBudgetState) {
+function toProtoBudget({ spent, held, left, resetsAt, timeZone }: KeyBudgetState) {
   return {
     spentIdr: formatMoney(idr(spent)),
     heldIdr: formatMoney(idr(held)),
     leftIdr: formatMoney(idr(left)),
+    timeZone: timeZone ?? "",
     ...(resetsAt === null ? {} : { resetsAt: timestampFromDate(resetsAt) }),
   };
 }

@@ -7,6 +7,7 @@ import type { Database } from "../database/database.ts";
 import type { RecordChange } from "../database/record-change.ts";
 import { LimitsOfOwners } from "../kernel/key-limit-errors.ts";
 import type { CallingMember } from "./calling-member.ts";
+import { readBudgetZone, setBudgetZone } from "./budget-zone.ts";
 import { DEFAULT_RATE_LIMIT, issueKey } from "./issue-key.ts";
 import { listKeys, revokeKey, updateKey } from "./issued-keys.ts";
 import { readMemberBudget } from "./member-budgets.ts";
@@ -83,6 +84,15 @@ export function createKeysService(dependencies: KeysServiceDependencies): Servic
       const accountId = accountOf(context);
       await setRetrySettings(database.pool, accountId, { keepAnswers: settings?.keepAnswers ?? false });
       return { settings: await readRetrySettings(database.pool, accountId) };
+    },
+
+    async getBudgetSettings(_request, context) {
+      return { settings: { timeZone: await readBudgetZone(database.pool, accountOf(context)) } };
+    },
+
+    async setBudgetSettings({ settings }, context) {
+      const change = { accountId: accountOf(context), timeZone: settings?.timeZone ?? "" };
+      return { settings: { timeZone: await setBudgetZone(database, change, recordChangeOf(context)) } };
     },
   };
 }

@@ -85,6 +85,8 @@ export type Admission =
       readonly of: BudgetOf;
       readonly period: BudgetPeriod;
       readonly left: bigint;
+      /** When the budget begins again. Null: never. */
+      readonly resetsAt: Date | null;
       readonly rate: RateState;
     }
   /** The account has as many open requests as its limit. No slot was taken. */
@@ -119,6 +121,8 @@ export type Extension =
       readonly of: BudgetOf;
       /** Null: the statement does not show it. */
       readonly period: BudgetPeriod | null;
+      /** When the budget begins again. Null: never. */
+      readonly resetsAt: Date | null;
       readonly amount: bigint;
       readonly othersHold: boolean;
     }

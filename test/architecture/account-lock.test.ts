@@ -18,6 +18,7 @@ const LOCKING: ReadonlyMap<string, string> = new Map([
 const CHANGING: ReadonlyMap<string, readonly [file: string, words: string]> = new Map([
   ["app/demo/seed/write-history.ts", ["app/demo/seed/write-history.ts", "await lockAccount(client, "]],
   ["database/functions/admit_request.sql", ["database/functions/admit_request.sql", "FOR NO KEY UPDATE"]],
+  ["database/functions/budget_zone.sql", ["database/functions/budget_zone.sql", "lock_accounts(ARRAY[account])"]],
   ["database/functions/collect_owed.sql", ["database/functions/collect_owed.sql", "lock_accounts(ARRAY[account])"]],
   ["database/functions/commit_requests.sql", ["database/functions/commit_requests.sql", "FOR NO KEY UPDATE"]],
   ["database/functions/member_budget.sql", ["database/functions/member_budget.sql", "lock_accounts(ARRAY[account])"]],

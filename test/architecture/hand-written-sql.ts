@@ -66,6 +66,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
       "merchant/transfers/audit-pages.ts",
       "billing/top-ups/audit-top-ups.ts",
       "keys/audit-keys.ts",
+      "keys/budget-zone.ts",
       "keys/member-budgets.ts",
       "billing/audit-gifts.ts",
       "billing/usage/audit-records.ts",

@@ -313,6 +313,12 @@ export const grants: readonly Grant[] = [
   },
   { files: "identity/", tables: ["account"], access: "read", reason: "a person and a token belong to an account" },
   {
+    files: "keys/budget-zone.ts",
+    tables: ["account"],
+    access: "read",
+    reason: "the zone of an account's budgets is a column of the row that is locked before they change",
+  },
+  {
     files: "keys/retry-settings.ts",
     tables: ["account"],
     access: "change",

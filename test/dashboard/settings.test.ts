@@ -33,6 +33,21 @@ describe("settings", () => {
     await alert.getByText("Nonaktif", { exact: true }).waitFor();
   });
 
+  it("saves the time zone of budgets", async () => {
+    const { page } = visit;
+    const zone = page.getByLabel("Zona waktu", { exact: true });
+    const save = page.locator("form", { has: zone }).getByRole("button", { name: "Simpan" });
+    await expect.poll(() => zone.inputValue()).toBe("Asia/Jakarta");
+    expect(await save.isDisabled()).toBe(true);
+    await zone.selectOption("Asia/Makassar");
+    await page.getByText("tidak lebih awal dari semula").waitFor();
+    await save.click();
+    await page.getByText("Pengaturan disimpan").first().waitFor();
+    await expect.poll(() => save.isDisabled()).toBe(true);
+    await page.reload();
+    await expect.poll(() => zone.inputValue()).toBe("Asia/Makassar");
+  });
+
   it("is shown in the saved language", async () => {
     const { page } = visit;
     const formOf = (label: string) => page.locator("form", { has: page.getByLabel(label) });

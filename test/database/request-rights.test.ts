@@ -80,6 +80,7 @@ const FUNCTIONS: readonly (readonly [what: string, statement: string])[] = [
   ["charge_member_budget", `SELECT charge_member_budget($ACCOUNT, ${SOME}, 0, -5000000)`],
   ["count_tokens", `SELECT count_tokens($ACCOUNT, ${SOME}, 0, -5)`],
   ["set_key_budget", `SELECT set_key_budget($ACCOUNT, $KEY, NULL, NULL)`],
+  ["set_budget_zone", "SELECT set_budget_zone($ACCOUNT, 'Asia/Jayapura')"],
   ["set_member_budget", `SELECT set_member_budget($ACCOUNT, ${SOME}, NULL, NULL)`],
   ["recount_key_budgets", "SELECT recount_key_budgets($ACCOUNT)"],
   ["require_code", "SELECT require_code('baseline')"],

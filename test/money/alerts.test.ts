@@ -47,6 +47,7 @@ describe.each(testBackends())("alerts on the %s database", (backend) => {
         period: "total",
         percent: 100,
         refused: false,
+        resetMs: 0,
         budget: "100000000",
         spent: "100000000",
       });

@@ -59,7 +59,7 @@ describe.each(testBackends())("the budget of a key on the %s database", (backend
     const outcomes = Map.groupBy(await Promise.all(asked), ({ outcome }) => outcome);
     expect([outcomes.get("granted")?.length, outcomes.get("over_budget")?.length]).toEqual([37, 63]);
     expect(outcomes.get("over_budget")?.[0]).toMatchObject({ period: "total", left: 4_999n });
-    expect(await stateOf(key)).toEqual({ spent: 0n, held: 37n * UNIT, left: 4_999n, resetsAt: null });
+    expect(await stateOf(key)).toEqual({ spent: 0n, held: 37n * UNIT, left: 4_999n, resetsAt: null, timeZone: null });
     expect(await setup.balance(key.accountId)).toMatchObject({ held: 37n * UNIT });
   });
 
@@ -91,7 +91,13 @@ describe.each(testBackends())("the budget of a key on the %s database", (backend
     // 20 are held, and 20 are left beyond both holds.
     const settled = await one.ledger.settle(settlement(key.accountId, dear, 60));
     expect(settled).toMatchObject({ charge: 40n * UNIT });
-    expect(await stateOf(key)).toEqual({ spent: 40n * UNIT, held: 10n * UNIT, left: 0n, resetsAt: null });
+    expect(await stateOf(key)).toEqual({
+      spent: 40n * UNIT,
+      held: 10n * UNIT,
+      left: 0n,
+      resetsAt: null,
+      timeZone: null,
+    });
     const losses = "SELECT amount FROM posting WHERE group_id = $1 AND reason = 'uncollected'";
     expect((await setup.pool.query(losses, [dear])).rows).toEqual([{ amount: String(20n * UNIT) }]);
     expect(await one.ledger.settle(settlement(key.accountId, running, 10))).toMatchObject({ charge: 10n * UNIT });

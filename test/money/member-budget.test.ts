@@ -78,7 +78,13 @@ describe.each(testBackends())("the budget of a member on the %s database", (back
     const outcomes = Map.groupBy(await Promise.all(asked), ({ outcome }) => outcome);
     expect([outcomes.get("granted")?.length, outcomes.get("over_budget")?.length]).toEqual([37, 63]);
     expect(outcomes.get("over_budget")?.[0]).toMatchObject({ of: "member", period: "total", left: 4_999n });
-    expect(await stateOf(member)).toEqual({ spent: 0n, held: 37n * UNIT, left: 4_999n, resetsAt: null });
+    expect(await stateOf(member)).toEqual({
+      spent: 0n,
+      held: 37n * UNIT,
+      left: 4_999n,
+      resetsAt: null,
+      timeZone: null,
+    });
     expect(await setup.balance(member.accountId)).toMatchObject({ held: 37n * UNIT });
   });
 
@@ -159,7 +165,13 @@ describe.each(testBackends())("the budget of a member on the %s database", (back
     // 20 are held, and 20 are left beyond both holds.
     const settled = await one.ledger.settle(settlement(member.accountId, dear, 60));
     expect(settled).toMatchObject({ charge: 40n * UNIT });
-    expect(await stateOf(member)).toEqual({ spent: 40n * UNIT, held: 10n * UNIT, left: 0n, resetsAt: null });
+    expect(await stateOf(member)).toEqual({
+      spent: 40n * UNIT,
+      held: 10n * UNIT,
+      left: 0n,
+      resetsAt: null,
+      timeZone: null,
+    });
     const losses = "SELECT amount FROM posting WHERE group_id = $1 AND reason = 'uncollected'";
     expect((await setup.pool.query(losses, [dear])).rows).toEqual([{ amount: String(20n * UNIT) }]);
     expect(await one.ledger.settle(settlement(member.accountId, running, 10))).toMatchObject({ charge: 10n * UNIT });

@@ -50,6 +50,7 @@ describe.each(testBackends())("a budget on the %s database", (backend) => {
         budget: "100000000",
         spent: "100000000",
         refused: false,
+        resetMs: 0,
       });
     });
 

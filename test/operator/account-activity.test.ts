@@ -51,6 +51,7 @@ const OPTIONS: Readonly<Record<string, () => readonly string[] | Promise<readonl
   "account freeze": () => [...account(), "--reason", REASON],
   "account unfreeze": () => [...account(), "--reason", REASON],
   "account limit": () => [...account(), "--max-open-requests", "7", "--reason", REASON],
+  "account update": () => [...account(), "--zone", "Asia/Makassar", "--reason", REASON],
   "usage credit": async () => {
     const { database } = opened;
     const requestId = await billRequest(database, { accountId: owner.ownAccountId, charge: 5n * RUPIAH });

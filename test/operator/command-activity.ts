@@ -16,6 +16,7 @@ export const commandActivity: Readonly<Record<string, CommandActivity>> = {
   "account freeze": { action: "account.frozen" },
   "account unfreeze": { action: "account.unfrozen" },
   "account limit": { action: "account.limited" },
+  "account update": { action: "account.budget_zone_set" },
   "account recount": "it repairs a count of ours, and changes nothing that the account has or may do",
   "account show": READS,
   "usage list": READS,

@@ -115,6 +115,8 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "KeysService/RevokeKey": token("keys"),
   "KeysService/GetRetrySettings": token("read"),
   "KeysService/SetRetrySettings": token("settings"),
+  "KeysService/GetBudgetSettings": token("read"),
+  "KeysService/SetBudgetSettings": token("settings"),
 };
 
 const MACHINES = { key: Caller.API_KEY, pair: Caller.MERCHANT, token: Caller.SERVICE } as const;

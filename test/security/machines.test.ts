@@ -209,8 +209,8 @@ describe("a gateway key", () => {
       "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'api_key' ORDER BY 1",
     );
     const known =
-      "account_id allowed_models allowed_networks budget budget_held budget_period budget_spent budget_start budget_used_up_at created_at digest " +
-      "expires_at id is_member_playground is_playground last_four name person_id prefix rate_limit rate_limit_bound revoked_at " +
+      "account_id allowed_models allowed_networks budget budget_began_in budget_held budget_period budget_spent budget_start " +
+      "budget_until budget_used_up_at budget_zone created_at digest expires_at id is_member_playground is_playground last_four name person_id prefix rate_limit rate_limit_bound revoked_at " +
       "slot_counts slots token_counts token_limit token_times tokens_held";
     expect(rows.map(({ name }) => name).join(" ")).toBe(known);
   });

@@ -92,6 +92,8 @@ const ALLOWED: Readonly<Record<string, readonly AccountRole[]>> = {
   "KeysService/RevokeKey": ASKS_MODELS,
   "KeysService/GetRetrySettings": USAGE,
   "KeysService/SetRetrySettings": CHANGES,
+  "KeysService/GetBudgetSettings": USAGE,
+  "KeysService/SetBudgetSettings": CHANGES,
   "MembersService/ListMembers": READS,
   "MembersService/InviteMember": CHANGES,
   "MembersService/RevokeInvite": CHANGES,

@@ -1,6 +1,7 @@
 // The JSON of an alert, as the webhook gets it: the same text for the same alert, however often it is sent.
 
-import { budgetResetMs } from "../../kernel/key-limit-errors.ts";
+import { startOfBillingPeriod } from "../../kernel/clock.ts";
+import type { BudgetPeriod } from "../../kernel/key-limit-errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { Alert } from "./alert-types.ts";
 
@@ -19,9 +20,8 @@ function factsOf(alert: Alert): object {
     }
     case "key.budget_reached":
     case "member.budget_reached": {
-      const { budget, spent, ...facts } = alert.data;
-      const resetMs = budgetResetMs(facts.period, alert.createdAt.getTime());
-      const resetsAt = resetMs === null ? null : new Date(resetMs).toISOString();
+      const { budget, spent, resetMs, ...facts } = alert.data;
+      const resetsAt = resetOf(facts.period, resetMs, alert.createdAt)?.toISOString() ?? null;
       return { currency, ...facts, budget: rupiah(budget), spent: rupiah(spent), resetsAt };
     }
     case "usage.daily": {
@@ -33,6 +33,12 @@ function factsOf(alert: Alert): object {
   }
   const { topUpId, amount, paidAt } = alert.data;
   return { currency, topUpId, amount: rupiah(amount), paidAt: new Date(paidAt).toISOString() };
+}
+
+/** Alerts of versions before have no moment, and budgets of days and months of Jakarta alone. */
+function resetOf(period: BudgetPeriod, resetMs: number | undefined, createdAt: Date): Date | null {
+  if (period === "total") return null;
+  return new Date(resetMs ?? startOfBillingPeriod(period, createdAt.getTime(), 1));
 }
 
 function rupiah(micro: string): string {

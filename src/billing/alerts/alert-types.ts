@@ -22,6 +22,8 @@ type BudgetFacts = {
   readonly spent: string;
   /** Whether a request was refused because what is left does not cover it. Absent from rows of versions before. */
   readonly refused?: boolean;
+  /** When the budget begins again, in milliseconds of Unix time; 0: never. Absent from rows of versions before. */
+  readonly resetMs?: number;
 };
 
 /** What a type of alert is about, as its row has it. Amounts are micro-rupiah as text. */

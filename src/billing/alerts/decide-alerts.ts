@@ -43,8 +43,9 @@ type BudgetRows = {
 const budgets = ({ type, join, id, facts }: BudgetRows): string => `
 WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents", "true")}, counted AS MATERIALIZED (
   SELECT p.account_id, p.percents, ${id} AS id, ${facts} AS facts, b.budget, b.budget_period AS period, b.budget_used_up_at AS used_up_at,
-    budget_start_at(b.budget_period, b.budget_start, n.moment) AS start,
-    budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, n.moment) AS spent
+    budget_start_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, n.moment) AS start,
+    budget_spent_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, n.moment) AS spent,
+    budget_end_ms(b.budget_period, b.budget_zone, b.budget_until, n.moment) AS reset_ms
   FROM page p CROSS JOIN now n ${join}
 ), spent AS MATERIALIZED (
   SELECT *, coalesce(used_up_at >= start, false) AND spent < budget AND 100 = ANY (percents) AS refused FROM counted
@@ -52,7 +53,7 @@ WITH now AS MATERIALIZED (SELECT clock_timestamp() AS moment), ${page("percents"
   SELECT account_id, '${type}' AS type,
     format('${type}:%s:%s:%s:%s', id, period, budget, extract(epoch FROM start)) AS crossing, r.percent,
     facts || jsonb_build_object('period', period, 'percent', r.percent, 'budget', budget::text, 'spent', spent::text,
-                                'refused', refused AND r.percent = 100) AS data
+                                'refused', refused AND r.percent = 100, 'resetMs', reset_ms) AS data
   FROM spent s CROSS JOIN LATERAL (
     SELECT ${reached("percents", "CASE WHEN refused THEN budget ELSE spent END", "budget")} AS percent) r
   WHERE r.percent IS NOT NULL AND ${MOST_OF_BUDGET} > (

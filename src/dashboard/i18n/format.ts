@@ -3,6 +3,7 @@
 
 import type { Decimal } from "./decimal.ts";
 import { type Language, useLanguage } from "./language.tsx";
+import { zoneName } from "./zones.ts";
 
 /** The time zone of billing days. */
 const BILLING_ZONE = "Asia/Jakarta";
@@ -101,6 +102,11 @@ function makeFormats(locale: string) {
     percent: (share: number): string => percent().format(share),
     /** A share from a decimal string, with all digits: `0.003` is `0,3%`. */
     rate: (share: Decimal): string => rate().format(exactly(share)),
+    /** The day of a moment in another zone, with the name of the zone where it is not the billing zone. */
+    dateIn: (at: Date, zone: string): string => {
+      if (zone === "" || zone === BILLING_ZONE) return date().format(at);
+      return `${dateTime({ dateStyle: "medium", timeZone: zone })().format(at)} (${zoneName(zone)})`;
+    },
     /** The day of a moment in the billing zone. */
     date: (at: Date): string => date().format(at),
     /** A moment in the billing zone. */

@@ -36,6 +36,22 @@ export const ApiKey = defineEntity({
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
     budgetUsedUpAt: moment().nullable(),
+    budgetZone: p.text().nullable(),
+    budgetUntil: moment().nullable(),
+    budgetBeganIn: p.text().nullable(),
+    // In the present period, which the database computes as it does for requests.
+    budgetSpentNow: p
+      .bigint("bigint")
+      .formula(
+        (key) =>
+          `budget_spent_at(${key.budgetPeriod}, ${key.budgetStart}, ${key.budgetZone}, ${key.budgetUntil}, ${key.budgetSpent}, statement_timestamp())`,
+      ),
+    budgetEndsAt: p
+      .datetime()
+      .formula(
+        (key) => `budget_end_at(${key.budgetPeriod}, ${key.budgetZone}, ${key.budgetUntil}, statement_timestamp())`,
+      )
+      .nullable(),
     personId: p.uuid().nullable(),
     isMemberPlayground: p.boolean().default(false),
     // The window keeps its newest slot until the next request replaces it.
@@ -62,6 +78,23 @@ export const MemberBudget = defineEntity({
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
     budgetUsedUpAt: moment().nullable(),
+    budgetZone: p.text().nullable(),
+    budgetUntil: moment().nullable(),
+    budgetBeganIn: p.text().nullable(),
+    // In the present period, which the database computes as it does for requests.
+    budgetSpentNow: p
+      .bigint("bigint")
+      .formula(
+        (budget) =>
+          `budget_spent_at(${budget.budgetPeriod}, ${budget.budgetStart}, ${budget.budgetZone}, ${budget.budgetUntil}, ${budget.budgetSpent}, statement_timestamp())`,
+      ),
+    budgetEndsAt: p
+      .datetime()
+      .formula(
+        (budget) =>
+          `budget_end_at(${budget.budgetPeriod}, ${budget.budgetZone}, ${budget.budgetUntil}, statement_timestamp())`,
+      )
+      .nullable(),
   },
 });
 

@@ -18,6 +18,7 @@ export const Account = defineEntity({
     keepsAnswers: p.boolean().default(false),
     memberBudgets: p.integer().default(0),
     cell: p.text().nullable(),
+    budgetZone: p.text().nullable(),
   },
 });
 

@@ -8,7 +8,7 @@
 -- row: nothing was written for it, because its hold is gone or because there is no such account or key. An account cannot spend
 -- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it, and neither does one
 -- whose maker has a budget (`member_budget`). What a version before has no outcome for has one that it knows, and a mark in wait_ms:
--- 'refused' with the second amount left of a key's budget for all time (1), of a day (2) or a month (3), or of its maker's (5, 6, 7);
+-- 'refused' with the second amount left of a key's budget for all time (1), of a day (2) or a month (3), or of its maker's (5, 6, 7), and the amount the moment at which it begins again;
 -- 'revoked' for a model that the key may not ask (4).
 --
 -- `tokens` is what the hold was sized for. Where the key has a limit of tokens, the row has the limit and what is left of it. Without
@@ -24,26 +24,27 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp 
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; max_open_holds int; frozen boolean;
   slots timestamptz[]; slot_counts int[]; revoked boolean; used int := 0; t timestamptz;
-  expires_at timestamptz; allowed text[]; budget bigint; period text; start timestamptz; spent bigint; key_held bigint; budgeted bigint;
+  expires_at timestamptz; allowed text[]; budget bigint; period text; start timestamptz; zone text; until timestamptz; spent bigint; key_held bigint;
+  budgeted bigint;
   key_tokens bigint; token_times timestamptz[]; token_counts bigint[];
-  member_budgets int; member uuid; member_amount bigint; member_period text; member_start timestamptz; member_spent bigint;
-  member_held bigint; member_left bigint;
+  member_budgets int; member uuid; member_amount bigint; member_period text; member_start timestamptz; member_zone text;
+  member_until timestamptz; member_spent bigint; member_held bigint; member_left bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL, a.member_budgets
   INTO posted, held, owed, open_holds, max_open_holds, frozen, member_budgets
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   IF member_budgets > 0 THEN
-    SELECT b.person_id, b.budget, b.budget_period, b.budget_start, b.budget_spent, b.budget_held
-    INTO member, member_amount, member_period, member_start, member_spent, member_held
+    SELECT b.person_id, b.budget, b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, b.budget_held
+    INTO member, member_amount, member_period, member_start, member_zone, member_until, member_spent, member_held
     FROM member_budget b
     WHERE b.account_id = account AND b.person_id = (SELECT k.person_id FROM api_key k WHERE k.account_id = account AND k.id = key)
     FOR NO KEY UPDATE OF b;
   END IF;
   SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL, k.expires_at, k.allowed_models,
-         k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held,
+         k.budget, k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, k.budget_held,
          nullif(k.token_limit, 0), k.tokens_held, k.token_times, k.token_counts
-  INTO rate_limit, slots, slot_counts, revoked, expires_at, allowed, budget, period, start, spent, key_held,
+  INTO rate_limit, slots, slot_counts, revoked, expires_at, allowed, budget, period, start, zone, until, spent, key_held,
        token_limit, key_tokens, token_times, token_counts
   FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
@@ -78,19 +79,21 @@ BEGIN
     RETURN;
   END IF;
 
-  budgeted := budget_left(budget, period, start, spent, key_held, t);
+  budgeted := budget_left(budget, period, start, zone, until, spent, key_held, t);
   IF member IS NOT NULL THEN
-    member_left := budget_left(member_amount, member_period, member_start, member_spent, member_held, t);
+    member_left := budget_left(member_amount, member_period, member_start, member_zone, member_until, member_spent, member_held, t);
   END IF;
   IF other < least_amount THEN
     -- What is owed goes out in place of an amount: it may be why nothing is available.
     outcome := 'refused'; amount := owed;
   ELSIF budgeted < least_amount THEN
     outcome := 'refused'; other := greatest(0, budgeted); wait_ms := array_position(ARRAY['total', 'day', 'month'], period);
+    amount := budget_end_ms(period, zone, until, t);
     PERFORM note_used_up_key(account, key, 0, least_amount);
   ELSIF member_left < least_amount THEN
     outcome := 'refused'; other := greatest(0, member_left);
     wait_ms := 4 + array_position(ARRAY['total', 'day', 'month'], member_period);
+    amount := budget_end_ms(member_period, member_zone, member_until, t);
     PERFORM note_used_up_member(account, member, 0, least_amount);
   ELSE
     outcome := 'granted';

@@ -4,7 +4,8 @@
 --
 -- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from the
 -- locked rows. The clock is read after the lock of its key. The reasons are in ledger/group-commit/README.md. The rows are those of
--- admit_request. An extension that a budget refuses has the period of the budget in reset_seconds: 1 total, 2 day, 3 month.
+-- admit_request. An extension that a budget refuses has the period of the budget in reset_seconds: 1 total, 2 day, 3 month. In tokens_left it
+-- has the moment at which the budget begins again, in milliseconds of Unix time.
 
 CREATE OR REPLACE FUNCTION commit_requests(
   s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
@@ -100,8 +101,8 @@ BEGIN
       FOR member IN SELECT b.* FROM member_budget b WHERE b.account_id = ANY (s_account) AND b.person_id = ANY (budget_member)
                     ORDER BY b.account_id, b.person_id FOR NO KEY UPDATE LOOP
         member_name := member_name || (member.account_id::text || member.person_id::text);
-        member_left := member_left || budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
-                                                  member.budget_held, clock_timestamp());
+        member_left := member_left || budget_left(member.budget, member.budget_period, member.budget_start, member.budget_zone,
+                                                  member.budget_until, member.budget_spent, member.budget_held, clock_timestamp());
       END LOOP;
       FOR i IN 1 .. settlements LOOP
         CONTINUE WHEN budget_member[i] IS NULL;
@@ -110,11 +111,12 @@ BEGIN
       END LOOP;
     END IF;
     IF any_budget AND above_hold THEN
-      FOR key IN SELECT k.id, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held FROM api_key k
+      FOR key IN SELECT k.id, k.budget, k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, k.budget_held FROM api_key k
                  WHERE k.account_id = ANY (s_account) AND k.id = ANY (budget_key) ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
         t := clock_timestamp();
         limited_key := limited_key || key.id;
-        limited_left := limited_left || budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t);
+        limited_left := limited_left || budget_left(key.budget, key.budget_period, key.budget_start, key.budget_zone, key.budget_until, key.budget_spent,
+                                                    key.budget_held, t);
       END LOOP;
       FOR i IN 1 .. settlements LOOP
         CONTINUE WHEN budget_key[i] IS NULL;
@@ -161,8 +163,8 @@ BEGIN
         t := clock_timestamp();
         UPDATE member_budget b
         SET budget_held = b.budget_held - ended.held,
-            budget_spent = budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, t) + ended.charge,
-            budget_start = budget_start_at(b.budget_period, b.budget_start, t)
+            budget_spent = budget_spent_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, t) + ended.charge,
+            budget_start = budget_start_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, t)
         FROM (
           SELECT s_account[n] AS account_id, budget_member[n] AS person_id, sum(budget_freed[n])::bigint AS held, sum(charge[n])::bigint AS charge
           FROM generate_series(1, settlements) n WHERE budget_member[n] IS NOT NULL GROUP BY 1, 2
@@ -176,8 +178,8 @@ BEGIN
         UPDATE api_key k
         SET budget_held = k.budget_held - ended.held,
             budget_spent = CASE WHEN k.budget IS NULL THEN 0
-                                ELSE budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, t) + ended.charge END,
-            budget_start = budget_start_at(k.budget_period, k.budget_start, t)
+                                ELSE budget_spent_at(k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, t) + ended.charge END,
+            budget_start = budget_start_at(k.budget_period, k.budget_start, k.budget_zone, k.budget_until, t)
         FROM (
           SELECT s_account[n] AS account_id, budget_key[n] AS key_id, sum(budget_freed[n])::bigint AS held, sum(charge[n])::bigint AS charge
           FROM generate_series(1, settlements) n WHERE budget_key[n] IS NOT NULL GROUP BY 1, 2
@@ -212,28 +214,32 @@ BEGIN
     CONTINUE WHEN NOT FOUND;
     here := array_position(account, e_account[i]);
     ord := i; amount := extended; other := held[here] - extended; wait_ms := NULL; reset_seconds := NULL;
+    tokens_left := NULL;
     room := greatest(0, posted[here] - held[here] - owed[here]);
     outcome := CASE WHEN extended + room >= e_least[i] THEN 'granted' ELSE 'refused' END;
     IF hold_member IS NOT NULL AND outcome = 'granted' THEN
       SELECT b.* INTO member FROM member_budget b WHERE b.account_id = e_account[i] AND b.person_id = hold_member FOR NO KEY UPDATE;
-      room := greatest(0, least(room, budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
-                                                  member.budget_held, clock_timestamp())));
+      room := greatest(0, least(room, budget_left(member.budget, member.budget_period, member.budget_start, member.budget_zone,
+                                                  member.budget_until, member.budget_spent, member.budget_held, clock_timestamp())));
       -- Holds of other members cannot free this budget.
       IF extended + room < e_least[i] THEN
         outcome := 'refused'; wait_ms := 2; other := member.budget_held - extended;
         reset_seconds := array_position(ARRAY['total', 'day', 'month'], member.budget_period);
+        tokens_left := budget_end_ms(member.budget_period, member.budget_zone, member.budget_until, clock_timestamp());
         PERFORM note_used_up_member(e_account[i], hold_member, extended, e_least[i] - extended);
       END IF;
     END IF;
     IF hold_in_budget AND outcome = 'granted' THEN
-      SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO key
+      SELECT k.budget, k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, k.budget_held INTO key
       FROM api_key k WHERE k.account_id = e_account[i] AND k.id = hold_key FOR NO KEY UPDATE;
       t := clock_timestamp();
-      room := greatest(0, least(room, budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t)));
+      room := greatest(0, least(room, budget_left(key.budget, key.budget_period, key.budget_start, key.budget_zone, key.budget_until, key.budget_spent,
+                                                    key.budget_held, t)));
       -- Holds of other keys cannot free this budget.
       IF extended + room < e_least[i] THEN
         outcome := 'refused'; wait_ms := 1; other := key.budget_held - extended;
         reset_seconds := array_position(ARRAY['total', 'day', 'month'], key.budget_period);
+        tokens_left := budget_end_ms(key.budget_period, key.budget_zone, key.budget_until, t);
         PERFORM note_used_up_key(e_account[i], hold_key, extended, e_least[i] - extended);
       END IF;
     END IF;
@@ -269,13 +275,13 @@ BEGIN
         member_name := member_name || (member.account_id::text || member.person_id::text);
         member_account := member_account || member.account_id; member_person := member_person || member.person_id;
         member_period := member_period || member.budget_period;
-        member_left := member_left || budget_left(member.budget, member.budget_period, member.budget_start, member.budget_spent,
-                                                  member.budget_held, clock_timestamp());
+        member_left := member_left || budget_left(member.budget, member.budget_period, member.budget_start, member.budget_zone,
+                                                  member.budget_until, member.budget_spent, member.budget_held, clock_timestamp());
       END LOOP;
       member_taken := array_fill(0::bigint, ARRAY[cardinality(member_name)]);
     END IF;
     FOR key IN SELECT k.account_id, k.id, k.person_id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked,
-                      k.expires_at, k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held,
+                      k.expires_at, k.allowed_models, k.budget, k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, k.budget_held,
                       k.token_limit, k.tokens_held, k.token_times, k.token_counts FROM api_key k
                WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
                ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
@@ -285,7 +291,8 @@ BEGIN
       rate_limit := key.rate_limit;
       t := clock_timestamp();
       budget_taken := 0;
-      budgeted := budget_left(key.budget, key.budget_period, key.budget_start, key.budget_spent, key.budget_held, t);
+      budgeted := budget_left(key.budget, key.budget_period, key.budget_start, key.budget_zone, key.budget_until, key.budget_spent,
+                                                    key.budget_held, t);
       m := CASE WHEN limits_members[here] THEN array_position(member_name, key.account_id::text || key.person_id::text) END;
       tokens_taken := 0;
       token_limit := nullif(key.token_limit, 0);
@@ -320,10 +327,13 @@ BEGIN
           ELSIF budgeted < a_least[i] THEN
             outcome := 'refused'; other := greatest(0, budgeted);
             wait_ms := array_position(ARRAY['total', 'day', 'month'], key.budget_period);
+            amount := budget_end_ms(key.budget_period, key.budget_zone, key.budget_until, t);
             PERFORM note_used_up_key(key.account_id, key.id, 0, a_least[i]);
           ELSIF member_left[m] < a_least[i] THEN
             outcome := 'refused'; other := greatest(0, member_left[m]);
             wait_ms := 4 + array_position(ARRAY['total', 'day', 'month'], member_period[m]);
+            amount := (SELECT budget_end_ms(b.budget_period, b.budget_zone, b.budget_until, t) FROM member_budget b
+                       WHERE b.account_id = key.account_id AND b.person_id = key.person_id);
             PERFORM note_used_up_member(key.account_id, key.person_id, 0, a_least[i]);
           ELSE
             outcome := 'granted';

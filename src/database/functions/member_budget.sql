@@ -8,7 +8,8 @@ DECLARE
   b record;
 BEGIN
   SELECT m.* INTO b FROM member_budget m WHERE m.account_id = account AND m.person_id = person FOR NO KEY UPDATE;
-  RETURN budget_left(b.budget, b.budget_period, b.budget_start, b.budget_spent, b.budget_held, clock_timestamp());
+  RETURN budget_left(b.budget, b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, b.budget_held,
+                     clock_timestamp());
 END $$;
 
 -- A hold that counts in the budget of a member ends: what was held of it is free, and its charge is spent.
@@ -19,8 +20,8 @@ DECLARE
 BEGIN
   UPDATE member_budget b
   SET budget_held = b.budget_held - held,
-      budget_spent = budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, t) + charge,
-      budget_start = budget_start_at(b.budget_period, b.budget_start, t)
+      budget_spent = budget_spent_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, t) + charge,
+      budget_start = budget_start_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, t)
   WHERE b.account_id = account AND b.person_id = person;
 END $$;
 
@@ -48,11 +49,12 @@ BEGIN
     WHERE h.account_id = account
       AND h.key_id IN (SELECT k.id FROM api_key k WHERE k.account_id = account AND k.person_id = person);
     SELECT coalesce(sum(h.amount), 0) INTO held FROM hold h WHERE h.account_id = account AND h.member_id = person;
-    INSERT INTO member_budget (account_id, person_id, budget, budget_period, budget_start, budget_held)
-    VALUES (account, person, new_budget, new_period, clock_timestamp(), held)
+    INSERT INTO member_budget (account_id, person_id, budget, budget_period, budget_start, budget_held, budget_zone)
+    VALUES (account, person, new_budget, new_period, clock_timestamp(), held, (SELECT a.budget_zone FROM account a WHERE a.id = account))
     ON CONFLICT (account_id, person_id) DO UPDATE
     SET budget = excluded.budget, budget_period = excluded.budget_period, budget_start = excluded.budget_start, budget_spent = 0,
-        budget_held = excluded.budget_held, budget_used_up_at = NULL;
+        budget_held = excluded.budget_held, budget_zone = excluded.budget_zone, budget_until = NULL, budget_began_in = NULL,
+        budget_used_up_at = NULL;
   END IF;
   UPDATE account a SET member_budgets = (SELECT count(*) FROM member_budget b WHERE b.account_id = account) WHERE a.id = account;
 END $$;

@@ -13,7 +13,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp 
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; key uuid; budgeted bigint;
-  budget bigint; period text; start timestamptz; spent bigint; key_held bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
+  budget bigint; period text; start timestamptz; zone text; until timestamptz; spent bigint; key_held bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
   member uuid; member_left bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM lock_accounts(ARRAY[account]) a;
@@ -32,9 +32,10 @@ BEGIN
   SELECT b.person_id INTO member FROM api_key k JOIN member_budget b ON b.account_id = k.account_id AND b.person_id = k.person_id
   WHERE k.account_id = account AND k.id = key;
   IF member IS NOT NULL THEN member_left := member_budget_left(account, member); END IF;
-  SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO budget, period, start, spent, key_held
+  SELECT k.budget, k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, k.budget_held
+  INTO budget, period, start, zone, until, spent, key_held
   FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
-  budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
+  budgeted := budget_left(budget, period, start, zone, until, spent, key_held, clock_timestamp());
   late := least(due, greatest(0, least(posted - held - owed, budgeted, member_left))); -- no budget is null, which least() leaves out
   IF whole AND late < due THEN outcome := 'refused'; charge := recovered_charge; RETURN; END IF;
 

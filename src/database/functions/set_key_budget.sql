@@ -24,7 +24,8 @@ BEGIN
   END IF;
   UPDATE api_key k
   SET budget = new_budget, budget_period = new_period, budget_spent = 0, budget_held = held, budget_used_up_at = NULL,
-      budget_start = CASE WHEN new_budget IS NULL THEN NULL ELSE clock_timestamp() END
+      budget_start = CASE WHEN new_budget IS NULL THEN NULL ELSE clock_timestamp() END, budget_until = NULL, budget_began_in = NULL,
+      budget_zone = CASE WHEN new_budget IS NULL THEN NULL ELSE (SELECT a.budget_zone FROM account a WHERE a.id = account) END
   WHERE k.account_id = account AND k.id = key;
   RETURN true;
 END $$;

@@ -16,7 +16,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp 
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint; budgeted bigint;
-  budget bigint; period text; start timestamptz; spent bigint; key_held bigint; member_left bigint;
+  budget bigint; period text; start timestamptz; zone text; until timestamptz; spent bigint; key_held bigint; member_left bigint;
 BEGIN
   SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
@@ -26,9 +26,10 @@ BEGIN
     member_left := member_budget_left(account, freed.member_id);
   END IF;
   IF freed.in_budget AND cost > freed.amount THEN
-    SELECT k.budget, k.budget_period, k.budget_start, k.budget_spent, k.budget_held INTO budget, period, start, spent, key_held
+    SELECT k.budget, k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, k.budget_held
+    INTO budget, period, start, zone, until, spent, key_held
     FROM api_key k WHERE k.account_id = account AND k.id = freed.key_id FOR NO KEY UPDATE;
-    budgeted := budget_left(budget, period, start, spent, key_held, clock_timestamp());
+    budgeted := budget_left(budget, period, start, zone, until, spent, key_held, clock_timestamp());
   END IF;
   charge := least(cost, freed.amount + greatest(0, least(posted - held - owed, budgeted, member_left))); -- least() leaves null out
   settled_at := clock_timestamp(); -- behind the lock: records have the order of commits, and no caller chooses it

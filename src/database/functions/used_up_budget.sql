@@ -15,8 +15,10 @@ DECLARE
 BEGIN
   UPDATE api_key k SET budget_used_up_at = t
   WHERE k.account_id = account AND k.id = key
-    AND is_budget_used_up(k.budget, budget_spent_at(k.budget_period, k.budget_start, k.budget_spent, t) + own_hold, needed)
-    AND (k.budget_used_up_at IS NULL OR k.budget_used_up_at < budget_start_at(k.budget_period, k.budget_start, t));
+    AND is_budget_used_up(k.budget, budget_spent_at(k.budget_period, k.budget_start, k.budget_zone, k.budget_until, k.budget_spent, t)
+                                    + own_hold, needed)
+    AND (k.budget_used_up_at IS NULL
+         OR k.budget_used_up_at < budget_start_at(k.budget_period, k.budget_start, k.budget_zone, k.budget_until, t));
 END $$;
 
 -- The same for the budget of a member.
@@ -27,6 +29,8 @@ DECLARE
 BEGIN
   UPDATE member_budget b SET budget_used_up_at = t
   WHERE b.account_id = account AND b.person_id = person
-    AND is_budget_used_up(b.budget, budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, t) + own_hold, needed)
-    AND (b.budget_used_up_at IS NULL OR b.budget_used_up_at < budget_start_at(b.budget_period, b.budget_start, t));
+    AND is_budget_used_up(b.budget, budget_spent_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, t)
+                                    + own_hold, needed)
+    AND (b.budget_used_up_at IS NULL
+         OR b.budget_used_up_at < budget_start_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, t));
 END $$;

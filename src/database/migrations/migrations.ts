@@ -78,6 +78,7 @@ export const schemaCode: SchemaCode = {
     { number: 44, name: "account-cell", oldestCode: 1 },
     { number: 45, name: "accounts-elsewhere", oldestCode: 1, concurrent: true },
     { number: 46, name: "elsewhere-empty", oldestCode: 1 },
+    { number: 47, name: "budget-zone", oldestCode: 1 },
   ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),

@@ -10,7 +10,7 @@ import {
   RateLimited,
   TooManyAtOnce,
 } from "../../kernel/errors.ts";
-import { budgetExceeded, budgetResetsAt, ModelNotAllowed, TokenLimitExceeded } from "../../kernel/key-limit-errors.ts";
+import { budgetExceeded, ModelNotAllowed, TokenLimitExceeded } from "../../kernel/key-limit-errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
@@ -133,8 +133,7 @@ function refusalOf(
   }
   if (outcome === "not_allowed") return new ModelNotAllowed(modelId);
   if (outcome === "over_budget") {
-    const { of, period, left } = admission;
-    const resetsAt = budgetResetsAt(period, Date.now());
+    const { of, left, resetsAt } = admission;
     return budgetExceeded(of, { left: idr(left), needed: idr(plan.leastAmount), resetsAt });
   }
   const { available, owed } = admission;

@@ -7,7 +7,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { InsufficientBalance, ServiceBusy } from "../../kernel/errors.ts";
-import { type BudgetExceeded, budgetExceeded, budgetResetsAt } from "../../kernel/key-limit-errors.ts";
+import { type BudgetExceeded, budgetExceeded } from "../../kernel/key-limit-errors.ts";
 import { idr } from "../../kernel/money.ts";
 import type { Extension } from "../../ledger/ledger.ts";
 import type { ExtensionAmounts } from "../metering/bill.ts";
@@ -161,8 +161,8 @@ export class SlabGate {
   #tooLow(refusal: Refusal): InsufficientBalance | BudgetExceeded {
     const { amount, needed } = refusal;
     if (refusal.outcome === "over_budget") {
-      const resetsAt = budgetResetsAt(refusal.period, Date.now());
-      return budgetExceeded(refusal.of, { left: idr(amount), needed: idr(needed), resetsAt });
+      const { of, resetsAt } = refusal;
+      return budgetExceeded(of, { left: idr(amount), needed: idr(needed), resetsAt });
     }
     const facts = { available: idr(amount), needed: idr(needed) };
     const topUpUrl = this.#facts.topUpUrl?.();

@@ -103,7 +103,9 @@ function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
       return { outcome, retryAfterMs: Number(window[3] ?? 1), rate };
     case "refused": {
       const budget = BUDGETS[window[3] ?? ""];
-      if (budget !== undefined) return { outcome: "over_budget", ...budget, left: other, rate };
+      // Its amount is the moment at which the budget begins again. 0: never.
+      const resetsAt = amount === 0n ? null : new Date(Number(amount));
+      if (budget !== undefined) return { outcome: "over_budget", ...budget, left: other, resetsAt, rate };
       return amount === 0n ? { outcome, available: other, rate } : { outcome, available: other, owed: amount, rate };
     }
     case "crowded":

@@ -58,7 +58,12 @@ function extensionOf({ outcome, amount, other, window }: MemberRow): Extension {
     const of = OVER_BUDGET[window[3] ?? ""];
     const facts = { amount, othersHold: other > 0n };
     if (of === undefined) return { outcome, ...facts };
-    return { outcome: "over_budget", of, period: BUDGET_PERIODS[Number(window[2]) - 1] ?? null, ...facts };
+    const resetMs = Number(window[5] ?? 0);
+    const when = {
+      period: BUDGET_PERIODS[Number(window[2]) - 1] ?? null,
+      resetsAt: resetMs === 0 ? null : new Date(resetMs),
+    };
+    return { outcome: "over_budget", of, ...when, ...facts };
   }
   throw new InvariantError(`an extension has a known outcome, not ${outcome}`);
 }

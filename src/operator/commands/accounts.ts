@@ -10,6 +10,7 @@ import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import * as accountLimits from "../../ledger/account-limits.ts";
 import type { ChangedLimits } from "../../ledger/account-limits.ts";
+import { changeBudgetZone, type ChangedBudgetZone, requireBudgetZone, zoneFacts } from "../../keys/budget-zone.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
 import { creditOnce } from "../../ledger/credits.ts";
 import { debitOnce } from "../../ledger/debits.ts";
@@ -174,6 +175,24 @@ function changeLimits(
   const shown: AccountChange = { accountId, action: inAccount, subject: null, facts };
   return withAuditLog(by, change, ({ isChanged }) =>
     isChanged ? { action, subject: accountId, reason, facts, inAccount: shown } : null,
+  );
+}
+
+/** Sets the zone in whose days and months an account's budgets are counted. Errors: NotFound, ValidationError. */
+export async function setBudgetZone(
+  by: OperatorContext,
+  { accountId, reason, timeZone: named }: AccountCommand & { readonly timeZone: string },
+): Promise<ChangedBudgetZone> {
+  const timeZone = await requireBudgetZone(by.within ?? by.database.pool, named);
+  return withAuditLog(
+    by,
+    (client) => changeBudgetZone(client, { accountId, timeZone }),
+    (changed) => {
+      if (changed.before === timeZone) return null;
+      const facts = zoneFacts(changed);
+      const inAccount = { accountId, action: "account.budget_zone_set", subject: null, facts };
+      return { action: "account update", subject: accountId, reason, facts, inAccount };
+    },
   );
 }
 

@@ -341,6 +341,7 @@ export const examples: Readonly<Record<string, Example>> = {
         held_idr: "249.5",
         left_idr: "48500",
         resets_at: "2026-11-26T17:00:00Z",
+        time_zone: "Asia/Jakarta",
       },
     },
   },

@@ -130,6 +130,27 @@ describe("a key with a budget", () => {
     expect((await post("/v1/chat/completions", customer, { ...ask, model: "local/free" })).status).toBe(200);
   });
 
+  test("begins again at midnight of the account's zone, which its errors and /v1/key show", async () => {
+    const customer = await served.customer();
+    await limit(customer, "--budget", "3", "--budget-period", "day");
+    const zone = ["account", "update", "--account", customer.accountId, "--zone"];
+    expect(await served.saldo([...zone, "Asia/Jayapura", "--reason", "moved"])).toEqual({
+      accountId: customer.accountId,
+      budgetTimeZone: "Asia/Jayapura",
+      was: "Asia/Jakarta",
+    });
+    await expect(served.saldo([...zone, "Asia/Bandung"])).rejects.toThrow("must be a time zone");
+    const { budget } = (await keyOf(customer)) as { budget: Record<string, string> };
+    expect(budget).toMatchObject({ left_idr: "3", time_zone: "Asia/Jayapura" });
+    expect(budget["resets_at"]).toMatch(/T15:00:00Z$/);
+    const chat = await post("/v1/chat/completions", customer, { model, max_tokens: 20, messages: MESSAGES });
+    const resets = new Date(budget["resets_at"] ?? "").toISOString();
+    expect(await chat.json()).toMatchObject({ error: "key_budget_exceeded", resets_at: resets });
+    expect(await served.saldo(["account", "show", "--account", customer.accountId])).toMatchObject({
+      budgetTimeZone: "Asia/Jayapura",
+    });
+  });
+
   test("spends what it was charged, and says so at /v1/key and over gRPC", async () => {
     const customer = await served.customer();
     await limit(customer, "--budget", "100", "--expires", "2099-12-31", "--models", "local/small,demo/*");

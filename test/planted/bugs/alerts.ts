@@ -37,7 +37,7 @@ export const ALERT_BUGS: readonly PlantedBug[] = [
     edits: [
       source(
         "billing/alerts/decide-alerts.ts",
-        "budget_spent_at(b.budget_period, b.budget_start, b.budget_spent, n.moment) AS spent",
+        "budget_spent_at(b.budget_period, b.budget_start, b.budget_zone, b.budget_until, b.budget_spent, n.moment) AS spent",
         "b.budget_spent AS spent",
       ),
     ],

@@ -17,6 +17,7 @@ import { GATE_BUGS } from "./gate.ts";
 import { HOLD_BUGS } from "./holds.ts";
 import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
 import { INTAKE_BUGS } from "./intake.ts";
+import { BUDGET_ZONE_BUGS } from "./budget-zones.ts";
 import { KEY_LIMIT_BUGS } from "./key-limits.ts";
 import { MEMBER_BUDGET_BUGS } from "./member-budgets.ts";
 import { LIMIT_BUGS } from "./limits.ts";
@@ -60,6 +61,7 @@ import { USAGE_BUGS } from "./usage.ts";
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ADMISSION_BUGS,
   ...HOLD_BUGS,
+  ...BUDGET_ZONE_BUGS,
   ...KEY_LIMIT_BUGS,
   ...MEMBER_BUDGET_BUGS,
   ...SETTLEMENT_BUGS,

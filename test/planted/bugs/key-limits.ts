@@ -16,8 +16,12 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
         `SELECT k.budget_spent, k.budget_held INTO spent, key_held FROM api_key k WHERE k.account_id = account AND k.id = key;
          SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL`,
       ),
-      statement("admit_request", "k.budget_start, k.budget_spent, k.budget_held", "k.budget_start"),
-      statement("admit_request", "allowed, budget, period, start, spent, key_held,", "allowed, budget, period, start,"),
+      statement("admit_request", "k.budget_until, k.budget_spent, k.budget_held", "k.budget_until"),
+      statement(
+        "admit_request",
+        "allowed, budget, period, start, zone, until, spent, key_held,",
+        "allowed, budget, period, start, zone, until,",
+      ),
     ],
     noticedBy: budget("is read behind the lock"),
   },
@@ -90,7 +94,13 @@ export const KEY_LIMIT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a day of a budget begins at midnight of Greenwich",
-    edits: [statement("key_budget", "date_trunc('day', t, 'Asia/Jakarta')", "date_trunc('day', t, 'UTC')")],
+    edits: [
+      statement(
+        "key_budget",
+        "ELSE greatest(start, until, zone_period_start(period, t, coalesce(zone, 'Asia/Jakarta'))) END",
+        "ELSE greatest(start, until, zone_period_start(period, t, coalesce(zone, 'UTC'))) END",
+      ),
+    ],
     noticedBy: budget("midnight is that of Jakarta"),
   },
   {

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/gateway/v1/own_key.proto.
  */
 export const file_saldo_gateway_v1_own_key: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9nYXRld2F5L3YxL293bl9rZXkucHJvdG8SEHNhbGRvLmdhdGV3YXkudjEixQQKBk93bktleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnByZWZpeBgDIAEoCRIcCglsYXN0X2ZvdXIYBCABKAlSCWxhc3RfZm91chI6CgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKY3JlYXRlZF9hdBI+CgxsYXN0X3VzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxsYXN0X3VzZWRfYXQSOgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmV4cGlyZXNfYXQSHgoKcmF0ZV9saW1pdBgIIAEoDVIKcmF0ZV9saW1pdBIgCgt0b2tlbl9saW1pdBgJIAEoDVILdG9rZW5fbGltaXQSJQoLdG9rZW5zX2xlZnQYCiABKA1IAFILdG9rZW5zX2xlZnSIAQESJgoOYWxsb3dlZF9tb2RlbHMYCyADKAlSDmFsbG93ZWRfbW9kZWxzEioKEGFsbG93ZWRfbmV0d29ya3MYDCADKAlSEGFsbG93ZWRfbmV0d29ya3MSKwoGYnVkZ2V0GA0gASgLMhsuc2FsZG8uZ2F0ZXdheS52MS5Pd25CdWRnZXQSQQoNbWVtYmVyX2J1ZGdldBgOIAEoCzIbLnNhbGRvLmdhdGV3YXkudjEuT3duQnVkZ2V0Ug1tZW1iZXJfYnVkZ2V0Qg4KDF90b2tlbnNfbGVmdCLJAQoJT3duQnVkZ2V0Eg4KBnBlcmlvZBgBIAEoCRIcCglsaW1pdF9pZHIYAiABKAlSCWxpbWl0X2lkchIcCglzcGVudF9pZHIYAyABKAlSCXNwZW50X2lkchIaCghoZWxkX2lkchgEIAEoCVIIaGVsZF9pZHISGgoIbGVmdF9pZHIYBSABKAlSCGxlZnRfaWRyEjgKCXJlc2V0c19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXJlc2V0c19hdGIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zYWxkby9nYXRld2F5L3YxL293bl9rZXkucHJvdG8SEHNhbGRvLmdhdGV3YXkudjEixQQKBk93bktleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnByZWZpeBgDIAEoCRIcCglsYXN0X2ZvdXIYBCABKAlSCWxhc3RfZm91chI6CgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKY3JlYXRlZF9hdBI+CgxsYXN0X3VzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgxsYXN0X3VzZWRfYXQSOgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmV4cGlyZXNfYXQSHgoKcmF0ZV9saW1pdBgIIAEoDVIKcmF0ZV9saW1pdBIgCgt0b2tlbl9saW1pdBgJIAEoDVILdG9rZW5fbGltaXQSJQoLdG9rZW5zX2xlZnQYCiABKA1IAFILdG9rZW5zX2xlZnSIAQESJgoOYWxsb3dlZF9tb2RlbHMYCyADKAlSDmFsbG93ZWRfbW9kZWxzEioKEGFsbG93ZWRfbmV0d29ya3MYDCADKAlSEGFsbG93ZWRfbmV0d29ya3MSKwoGYnVkZ2V0GA0gASgLMhsuc2FsZG8uZ2F0ZXdheS52MS5Pd25CdWRnZXQSQQoNbWVtYmVyX2J1ZGdldBgOIAEoCzIbLnNhbGRvLmdhdGV3YXkudjEuT3duQnVkZ2V0Ug1tZW1iZXJfYnVkZ2V0Qg4KDF90b2tlbnNfbGVmdCLnAQoJT3duQnVkZ2V0Eg4KBnBlcmlvZBgBIAEoCRIcCglsaW1pdF9pZHIYAiABKAlSCWxpbWl0X2lkchIcCglzcGVudF9pZHIYAyABKAlSCXNwZW50X2lkchIaCghoZWxkX2lkchgEIAEoCVIIaGVsZF9pZHISGgoIbGVmdF9pZHIYBSABKAlSCGxlZnRfaWRyEjgKCXJlc2V0c19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXJlc2V0c19hdBIcCgl0aW1lX3pvbmUYByABKAlSCXRpbWVfem9uZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * What the key of a request may do, and what is left of it. Its names in JSON are like those of the other bodies of a model's clients.
@@ -135,7 +135,7 @@ export const OwnKeySchema: GenMessage<OwnKey> = /*@__PURE__*/
  */
 export type OwnBudget = Message<"saldo.gateway.v1.OwnBudget"> & {
   /**
-   * The period: `total`, all time since the budget was set, or `day` or `month`, a calendar day or month of Asia/Jakarta.
+   * The period: `total`, all time since the budget was set, or `day` or `month`, a calendar day or month of the zone.
    *
    * @generated from field: string period = 1;
    */
@@ -175,6 +175,13 @@ export type OwnBudget = Message<"saldo.gateway.v1.OwnBudget"> & {
    * @generated from field: google.protobuf.Timestamp resets_at = 6 [json_name = "resets_at"];
    */
   resetsAt?: Timestamp | undefined;
+
+  /**
+   * The time zone of its days or months, an IANA name such as `Asia/Makassar`. Empty: it has none.
+   *
+   * @generated from field: string time_zone = 7 [json_name = "time_zone"];
+   */
+  timeZone: string;
 };
 
 /**

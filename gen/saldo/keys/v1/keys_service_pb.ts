@@ -16,7 +16,107 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/keys/v1/keys_service.proto.
  */
 export const file_saldo_keys_v1_keys_service: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9rZXlzL3YxL2tleXNfc2VydmljZS5wcm90bxINc2FsZG8ua2V5cy52MSIlCg1SZXRyeVNldHRpbmdzEhQKDGtlZXBfYW5zd2VycxgBIAEoCCIZChdHZXRSZXRyeVNldHRpbmdzUmVxdWVzdCJKChhHZXRSZXRyeVNldHRpbmdzUmVzcG9uc2USLgoIc2V0dGluZ3MYASABKAsyHC5zYWxkby5rZXlzLnYxLlJldHJ5U2V0dGluZ3MiUQoXU2V0UmV0cnlTZXR0aW5nc1JlcXVlc3QSNgoIc2V0dGluZ3MYASABKAsyHC5zYWxkby5rZXlzLnYxLlJldHJ5U2V0dGluZ3NCBrpIA8gBASJKChhTZXRSZXRyeVNldHRpbmdzUmVzcG9uc2USLgoIc2V0dGluZ3MYASABKAsyHC5zYWxkby5rZXlzLnYxLlJldHJ5U2V0dGluZ3MiiAEKEENyZWF0ZUtleVJlcXVlc3QSFwoEbmFtZRgBIAEoCUIJukgGcgQQARhkEigKBmxpbWl0cxgCIAEoCzIYLnNhbGRvLmtleXMudjEuS2V5TGltaXRzEiIKCnJhdGVfbGltaXQYAyABKA1CCbpIBioEGMCEPUgAiAEBQg0KC19yYXRlX2xpbWl0IkcKEUNyZWF0ZUtleVJlc3BvbnNlEiIKA2tleRgBIAEoCzIVLnNhbGRvLmtleXMudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSJMCg9MaXN0S2V5c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxjIASKBAQoQTGlzdEtleXNSZXNwb25zZRIjCgRrZXlzGAEgAygLMhUuc2FsZG8ua2V5cy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEi8KCm93bl9idWRnZXQYAyABKAsyGy5zYWxkby5rZXlzLnYxLk1lbWJlckJ1ZGdldCKiAQoQVXBkYXRlS2V5UmVxdWVzdBIYCgZrZXlfaWQYASABKAlCCLpIBXIDsAEBEhcKBG5hbWUYAiABKAlCCbpIBnIEEAEYZBIoCgZsaW1pdHMYAyABKAsyGC5zYWxkby5rZXlzLnYxLktleUxpbWl0cxIiCgpyYXRlX2xpbWl0GAQgASgNQgm6SAYqBBjAhD1IAIgBAUINCgtfcmF0ZV9saW1pdCI3ChFVcGRhdGVLZXlSZXNwb25zZRIiCgNrZXkYASABKAsyFS5zYWxkby5rZXlzLnYxLkFwaUtleSIsChBSZXZva2VLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiNwoRUmV2b2tlS2V5UmVzcG9uc2USIgoDa2V5GAEgASgLMhUuc2FsZG8ua2V5cy52MS5BcGlLZXkylAYKC0tleXNTZXJ2aWNlEogBCglDcmVhdGVLZXkSHy5zYWxkby5rZXlzLnYxLkNyZWF0ZUtleVJlcXVlc3QaIC5zYWxkby5rZXlzLnYxLkNyZWF0ZUtleVJlc3BvbnNlIjiquxgDAwUGmLwYAqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYDmxpbWl0X2V4Y2VlZGVkurwYAwECAxJjCghMaXN0S2V5cxIeLnNhbGRvLmtleXMudjEuTGlzdEtleXNSZXF1ZXN0Gh8uc2FsZG8ua2V5cy52MS5MaXN0S2V5c1Jlc3BvbnNlIhaQAgGquxgDAwUGmLwYAbq8GAQBAgMFEpUBCglVcGRhdGVLZXkSHy5zYWxkby5rZXlzLnYxLlVwZGF0ZUtleVJlcXVlc3QaIC5zYWxkby5rZXlzLnYxLlVwZGF0ZUtleVJlc3BvbnNlIkWquxgDAwUGmLwYAqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GA5saW1pdF9leGNlZWRlZLq8GAMBAgMShwEKCVJldm9rZUtleRIfLnNhbGRvLmtleXMudjEuUmV2b2tlS2V5UmVxdWVzdBogLnNhbGRvLmtleXMudjEuUmV2b2tlS2V5UmVzcG9uc2UiN6q7GAMDBQbwuxgCmLwYAqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZLq8GAMBAgMSewoQR2V0UmV0cnlTZXR0aW5ncxImLnNhbGRvLmtleXMudjEuR2V0UmV0cnlTZXR0aW5nc1JlcXVlc3QaJy5zYWxkby5rZXlzLnYxLkdldFJldHJ5U2V0dGluZ3NSZXNwb25zZSIWkAIBqrsYAwMFBpi8GAG6vBgEAQIDBRJ2ChBTZXRSZXRyeVNldHRpbmdzEiYuc2FsZG8ua2V5cy52MS5TZXRSZXRyeVNldHRpbmdzUmVxdWVzdBonLnNhbGRvLmtleXMudjEuU2V0UmV0cnlTZXR0aW5nc1Jlc3BvbnNlIhGquxgDAwUGmLwYBLq8GAIBAmIGcHJvdG8z", [file_buf_validate_validate, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
+  fileDesc("CiBzYWxkby9rZXlzL3YxL2tleXNfc2VydmljZS5wcm90bxINc2FsZG8ua2V5cy52MSIuCg5CdWRnZXRTZXR0aW5ncxIcCgl0aW1lX3pvbmUYASABKAlCCbpIBnIEEAEYQCIaChhHZXRCdWRnZXRTZXR0aW5nc1JlcXVlc3QiTAoZR2V0QnVkZ2V0U2V0dGluZ3NSZXNwb25zZRIvCghzZXR0aW5ncxgBIAEoCzIdLnNhbGRvLmtleXMudjEuQnVkZ2V0U2V0dGluZ3MiUwoYU2V0QnVkZ2V0U2V0dGluZ3NSZXF1ZXN0EjcKCHNldHRpbmdzGAEgASgLMh0uc2FsZG8ua2V5cy52MS5CdWRnZXRTZXR0aW5nc0IGukgDyAEBIkwKGVNldEJ1ZGdldFNldHRpbmdzUmVzcG9uc2USLwoIc2V0dGluZ3MYASABKAsyHS5zYWxkby5rZXlzLnYxLkJ1ZGdldFNldHRpbmdzIiUKDVJldHJ5U2V0dGluZ3MSFAoMa2VlcF9hbnN3ZXJzGAEgASgIIhkKF0dldFJldHJ5U2V0dGluZ3NSZXF1ZXN0IkoKGEdldFJldHJ5U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAEoCzIcLnNhbGRvLmtleXMudjEuUmV0cnlTZXR0aW5ncyJRChdTZXRSZXRyeVNldHRpbmdzUmVxdWVzdBI2CghzZXR0aW5ncxgBIAEoCzIcLnNhbGRvLmtleXMudjEuUmV0cnlTZXR0aW5nc0IGukgDyAEBIkoKGFNldFJldHJ5U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAEoCzIcLnNhbGRvLmtleXMudjEuUmV0cnlTZXR0aW5ncyKIAQoQQ3JlYXRlS2V5UmVxdWVzdBIXCgRuYW1lGAEgASgJQgm6SAZyBBABGGQSKAoGbGltaXRzGAIgASgLMhguc2FsZG8ua2V5cy52MS5LZXlMaW1pdHMSIgoKcmF0ZV9saW1pdBgDIAEoDUIJukgGKgQYwIQ9SACIAQFCDQoLX3JhdGVfbGltaXQiRwoRQ3JlYXRlS2V5UmVzcG9uc2USIgoDa2V5GAEgASgLMhUuc2FsZG8ua2V5cy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJIkwKD0xpc3RLZXlzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBIoEBChBMaXN0S2V5c1Jlc3BvbnNlEiMKBGtleXMYASADKAsyFS5zYWxkby5rZXlzLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSLwoKb3duX2J1ZGdldBgDIAEoCzIbLnNhbGRvLmtleXMudjEuTWVtYmVyQnVkZ2V0IqIBChBVcGRhdGVLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQESFwoEbmFtZRgCIAEoCUIJukgGcgQQARhkEigKBmxpbWl0cxgDIAEoCzIYLnNhbGRvLmtleXMudjEuS2V5TGltaXRzEiIKCnJhdGVfbGltaXQYBCABKA1CCbpIBioEGMCEPUgAiAEBQg0KC19yYXRlX2xpbWl0IjcKEVVwZGF0ZUtleVJlc3BvbnNlEiIKA2tleRgBIAEoCzIVLnNhbGRvLmtleXMudjEuQXBpS2V5IiwKEFJldm9rZUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI3ChFSZXZva2VLZXlSZXNwb25zZRIiCgNrZXkYASABKAsyFS5zYWxkby5rZXlzLnYxLkFwaUtleTKkCAoLS2V5c1NlcnZpY2USiAEKCUNyZWF0ZUtleRIfLnNhbGRvLmtleXMudjEuQ3JlYXRlS2V5UmVxdWVzdBogLnNhbGRvLmtleXMudjEuQ3JlYXRlS2V5UmVzcG9uc2UiOKq7GAMDBQaYvBgCorwYEHZhbGlkYXRpb25fZXJyb3KivBgObGltaXRfZXhjZWVkZWS6vBgDAQIDEmMKCExpc3RLZXlzEh4uc2FsZG8ua2V5cy52MS5MaXN0S2V5c1JlcXVlc3QaHy5zYWxkby5rZXlzLnYxLkxpc3RLZXlzUmVzcG9uc2UiFpACAaq7GAMDBQaYvBgBurwYBAECAwUSlQEKCVVwZGF0ZUtleRIfLnNhbGRvLmtleXMudjEuVXBkYXRlS2V5UmVxdWVzdBogLnNhbGRvLmtleXMudjEuVXBkYXRlS2V5UmVzcG9uc2UiRaq7GAMDBQaYvBgCorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5korwYDmxpbWl0X2V4Y2VlZGVkurwYAwECAxKHAQoJUmV2b2tlS2V5Eh8uc2FsZG8ua2V5cy52MS5SZXZva2VLZXlSZXF1ZXN0GiAuc2FsZG8ua2V5cy52MS5SZXZva2VLZXlSZXNwb25zZSI3qrsYAwMFBvC7GAKYvBgCorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kurwYAwECAxJ7ChBHZXRSZXRyeVNldHRpbmdzEiYuc2FsZG8ua2V5cy52MS5HZXRSZXRyeVNldHRpbmdzUmVxdWVzdBonLnNhbGRvLmtleXMudjEuR2V0UmV0cnlTZXR0aW5nc1Jlc3BvbnNlIhaQAgGquxgDAwUGmLwYAbq8GAQBAgMFEnYKEFNldFJldHJ5U2V0dGluZ3MSJi5zYWxkby5rZXlzLnYxLlNldFJldHJ5U2V0dGluZ3NSZXF1ZXN0Gicuc2FsZG8ua2V5cy52MS5TZXRSZXRyeVNldHRpbmdzUmVzcG9uc2UiEaq7GAMDBQaYvBgEurwYAgECEn4KEUdldEJ1ZGdldFNldHRpbmdzEicuc2FsZG8ua2V5cy52MS5HZXRCdWRnZXRTZXR0aW5nc1JlcXVlc3QaKC5zYWxkby5rZXlzLnYxLkdldEJ1ZGdldFNldHRpbmdzUmVzcG9uc2UiFpACAaq7GAMDBQaYvBgBurwYBAECAwUSjQEKEVNldEJ1ZGdldFNldHRpbmdzEicuc2FsZG8ua2V5cy52MS5TZXRCdWRnZXRTZXR0aW5nc1JlcXVlc3QaKC5zYWxkby5rZXlzLnYxLlNldEJ1ZGdldFNldHRpbmdzUmVzcG9uc2UiJaq7GAMDBQaYvBgEorwYEHZhbGlkYXRpb25fZXJyb3K6vBgCAQJiBnByb3RvMw", [file_buf_validate_validate, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
+
+/**
+ * How budgets are counted.
+ *
+ * @generated from message saldo.keys.v1.BudgetSettings
+ */
+export type BudgetSettings = Message<"saldo.keys.v1.BudgetSettings"> & {
+  /**
+   * The time zone in whose days and months the budgets of keys and members are counted, an IANA name such as `Asia/Makassar`.
+   * `Asia/Jakarta` for every new account. Bills, statements and `usage.daily` stay in Asia/Jakarta.
+   *
+   * @generated from field: string time_zone = 1;
+   */
+  timeZone: string;
+};
+
+/**
+ * Describes the message saldo.keys.v1.BudgetSettings.
+ * Use `create(BudgetSettingsSchema)` to create a new message.
+ */
+export const BudgetSettingsSchema: GenMessage<BudgetSettings> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 0);
+
+/**
+ * A request for the settings.
+ *
+ * @generated from message saldo.keys.v1.GetBudgetSettingsRequest
+ */
+export type GetBudgetSettingsRequest = Message<"saldo.keys.v1.GetBudgetSettingsRequest"> & {
+};
+
+/**
+ * Describes the message saldo.keys.v1.GetBudgetSettingsRequest.
+ * Use `create(GetBudgetSettingsRequestSchema)` to create a new message.
+ */
+export const GetBudgetSettingsRequestSchema: GenMessage<GetBudgetSettingsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 1);
+
+/**
+ * The settings.
+ *
+ * @generated from message saldo.keys.v1.GetBudgetSettingsResponse
+ */
+export type GetBudgetSettingsResponse = Message<"saldo.keys.v1.GetBudgetSettingsResponse"> & {
+  /**
+   * What is set now.
+   *
+   * @generated from field: saldo.keys.v1.BudgetSettings settings = 1;
+   */
+  settings?: BudgetSettings | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.GetBudgetSettingsResponse.
+ * Use `create(GetBudgetSettingsResponseSchema)` to create a new message.
+ */
+export const GetBudgetSettingsResponseSchema: GenMessage<GetBudgetSettingsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 2);
+
+/**
+ * New settings.
+ *
+ * @generated from message saldo.keys.v1.SetBudgetSettingsRequest
+ */
+export type SetBudgetSettingsRequest = Message<"saldo.keys.v1.SetBudgetSettingsRequest"> & {
+  /**
+   * What to set.
+   *
+   * @generated from field: saldo.keys.v1.BudgetSettings settings = 1;
+   */
+  settings?: BudgetSettings | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.SetBudgetSettingsRequest.
+ * Use `create(SetBudgetSettingsRequestSchema)` to create a new message.
+ */
+export const SetBudgetSettingsRequestSchema: GenMessage<SetBudgetSettingsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 3);
+
+/**
+ * The settings as they are now.
+ *
+ * @generated from message saldo.keys.v1.SetBudgetSettingsResponse
+ */
+export type SetBudgetSettingsResponse = Message<"saldo.keys.v1.SetBudgetSettingsResponse"> & {
+  /**
+   * What is set now.
+   *
+   * @generated from field: saldo.keys.v1.BudgetSettings settings = 1;
+   */
+  settings?: BudgetSettings | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.SetBudgetSettingsResponse.
+ * Use `create(SetBudgetSettingsResponseSchema)` to create a new message.
+ */
+export const SetBudgetSettingsResponseSchema: GenMessage<SetBudgetSettingsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 4);
 
 /**
  * What a retry gets: a request with the `Idempotency-Key` of an earlier one that was answered.
@@ -38,7 +138,7 @@ export type RetrySettings = Message<"saldo.keys.v1.RetrySettings"> & {
  * Use `create(RetrySettingsSchema)` to create a new message.
  */
 export const RetrySettingsSchema: GenMessage<RetrySettings> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 0);
+  messageDesc(file_saldo_keys_v1_keys_service, 5);
 
 /**
  * A request for the settings.
@@ -53,7 +153,7 @@ export type GetRetrySettingsRequest = Message<"saldo.keys.v1.GetRetrySettingsReq
  * Use `create(GetRetrySettingsRequestSchema)` to create a new message.
  */
 export const GetRetrySettingsRequestSchema: GenMessage<GetRetrySettingsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 1);
+  messageDesc(file_saldo_keys_v1_keys_service, 6);
 
 /**
  * The settings.
@@ -74,7 +174,7 @@ export type GetRetrySettingsResponse = Message<"saldo.keys.v1.GetRetrySettingsRe
  * Use `create(GetRetrySettingsResponseSchema)` to create a new message.
  */
 export const GetRetrySettingsResponseSchema: GenMessage<GetRetrySettingsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 2);
+  messageDesc(file_saldo_keys_v1_keys_service, 7);
 
 /**
  * New settings.
@@ -95,7 +195,7 @@ export type SetRetrySettingsRequest = Message<"saldo.keys.v1.SetRetrySettingsReq
  * Use `create(SetRetrySettingsRequestSchema)` to create a new message.
  */
 export const SetRetrySettingsRequestSchema: GenMessage<SetRetrySettingsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 3);
+  messageDesc(file_saldo_keys_v1_keys_service, 8);
 
 /**
  * The settings as they are now.
@@ -116,7 +216,7 @@ export type SetRetrySettingsResponse = Message<"saldo.keys.v1.SetRetrySettingsRe
  * Use `create(SetRetrySettingsResponseSchema)` to create a new message.
  */
 export const SetRetrySettingsResponseSchema: GenMessage<SetRetrySettingsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 4);
+  messageDesc(file_saldo_keys_v1_keys_service, 9);
 
 /**
  * A key to issue.
@@ -151,7 +251,7 @@ export type CreateKeyRequest = Message<"saldo.keys.v1.CreateKeyRequest"> & {
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 5);
+  messageDesc(file_saldo_keys_v1_keys_service, 10);
 
 /**
  * A new key.
@@ -179,7 +279,7 @@ export type CreateKeyResponse = Message<"saldo.keys.v1.CreateKeyResponse"> & {
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 6);
+  messageDesc(file_saldo_keys_v1_keys_service, 11);
 
 /**
  * A request for the account's keys.
@@ -207,7 +307,7 @@ export type ListKeysRequest = Message<"saldo.keys.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 7);
+  messageDesc(file_saldo_keys_v1_keys_service, 12);
 
 /**
  * One page of keys.
@@ -243,7 +343,7 @@ export type ListKeysResponse = Message<"saldo.keys.v1.ListKeysResponse"> & {
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 8);
+  messageDesc(file_saldo_keys_v1_keys_service, 13);
 
 /**
  * A key to change.
@@ -285,7 +385,7 @@ export type UpdateKeyRequest = Message<"saldo.keys.v1.UpdateKeyRequest"> & {
  * Use `create(UpdateKeyRequestSchema)` to create a new message.
  */
 export const UpdateKeyRequestSchema: GenMessage<UpdateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 9);
+  messageDesc(file_saldo_keys_v1_keys_service, 14);
 
 /**
  * The changed key.
@@ -306,7 +406,7 @@ export type UpdateKeyResponse = Message<"saldo.keys.v1.UpdateKeyResponse"> & {
  * Use `create(UpdateKeyResponseSchema)` to create a new message.
  */
 export const UpdateKeyResponseSchema: GenMessage<UpdateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 10);
+  messageDesc(file_saldo_keys_v1_keys_service, 15);
 
 /**
  * A key to revoke.
@@ -327,7 +427,7 @@ export type RevokeKeyRequest = Message<"saldo.keys.v1.RevokeKeyRequest"> & {
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 11);
+  messageDesc(file_saldo_keys_v1_keys_service, 16);
 
 /**
  * The revoked key.
@@ -348,7 +448,7 @@ export type RevokeKeyResponse = Message<"saldo.keys.v1.RevokeKeyResponse"> & {
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 12);
+  messageDesc(file_saldo_keys_v1_keys_service, 17);
 
 /**
  * The keys of one account. A key reaches every model of the catalog and pays from the account's balance.
@@ -420,6 +520,29 @@ export const KeysService: GenService<{
     methodKind: "unary";
     input: typeof SetRetrySettingsRequestSchema;
     output: typeof SetRetrySettingsResponseSchema;
+  },
+  /**
+   * Returns how the account's budgets are counted.
+   *
+   * @generated from rpc saldo.keys.v1.KeysService.GetBudgetSettings
+   */
+  getBudgetSettings: {
+    methodKind: "unary";
+    input: typeof GetBudgetSettingsRequestSchema;
+    output: typeof GetBudgetSettingsResponseSchema;
+  },
+  /**
+   * Sets the time zone of the account's budgets. A day or month that runs keeps what was spent of it. It ends at the first midnight of the
+   * new zone that is not before its former end.
+   *
+   * Errors: validation_error when the time zone is not known.
+   *
+   * @generated from rpc saldo.keys.v1.KeysService.SetBudgetSettings
+   */
+  setBudgetSettings: {
+    methodKind: "unary";
+    input: typeof SetBudgetSettingsRequestSchema;
+    output: typeof SetBudgetSettingsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_saldo_keys_v1_keys_service, 0);

@@ -23,6 +23,7 @@ const NAMED = [
   "mailTypes",
   "webhookTypes",
   "threshold",
+  "timeZone",
   "buyerName",
   "buyerAddress",
   "buyerNpwp",

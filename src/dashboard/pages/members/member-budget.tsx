@@ -10,7 +10,7 @@ export function MemberBudget({ member: { budget } }: { readonly member: Pick<Mem
   const messages = useMessages(MEMBERS_MESSAGES);
   const formats = useFormats();
   if (budget?.state === undefined) return <span className="text-muted">{messages.noBudget}</span>;
-  const { spentIdr, heldIdr, leftIdr, resetsAt } = budget.state;
+  const { spentIdr, heldIdr, leftIdr, resetsAt, timeZone } = budget.state;
   const periods: Readonly<Record<number, string>> = {
     [BudgetPeriod.DAY]: messages.perDay,
     [BudgetPeriod.MONTH]: messages.perMonth,
@@ -29,7 +29,7 @@ export function MemberBudget({ member: { budget } }: { readonly member: Pick<Mem
       </span>
       {resetsAt === undefined ? null : (
         <span className="text-xs text-muted">
-          {messages.beginsAgain} {formats.date(timestampDate(resetsAt))}
+          {messages.beginsAgain} {formats.dateIn(timestampDate(resetsAt), timeZone)}
         </span>
       )}
     </span>

@@ -37,6 +37,13 @@ export const SETTINGS_MESSAGES = {
     retriesOff: "Nonaktif",
     retriesStart: "Simpan jawaban",
     retriesStop: "Berhenti menyimpan jawaban",
+    budgetZone: "Zona waktu anggaran",
+    budgetZoneAbout:
+      "Anggaran harian dan bulanan kunci dan anggota mulai lagi pada tengah malam zona ini. Tagihan, laporan, dan peringatan pemakaian harian tetap menurut WIB.",
+    budgetZoneLabel: "Zona waktu",
+    budgetZoneOthers: "Zona lain",
+    budgetZoneChange:
+      "Hari atau bulan yang berjalan tetap menghitung yang sudah terpakai. Berakhirnya pada tengah malam pertama zona baru, tidak lebih awal dari semula.",
     password: "Ganti kata sandi",
     passwordAbout: "Setelah diganti, Anda keluar dari semua tempat lain.",
     current: "Kata sandi sekarang",
@@ -94,6 +101,13 @@ export const SETTINGS_MESSAGES = {
     retriesOff: "Off",
     retriesStart: "Store answers",
     retriesStop: "Stop storing answers",
+    budgetZone: "Time zone of budgets",
+    budgetZoneAbout:
+      "Daily and monthly budgets of keys and members begin again at midnight of this zone. Bills, statements and alerts of the daily spend stay in WIB.",
+    budgetZoneLabel: "Time zone",
+    budgetZoneOthers: "Other zones",
+    budgetZoneChange:
+      "The day or month that runs keeps what was spent of it. It ends at the first midnight of the new zone, and no earlier than before.",
     password: "Change password",
     passwordAbout: "After that you are signed out everywhere else.",
     current: "Current password",

@@ -8,6 +8,7 @@ import { Page } from "../../components/page.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
 import { SecondFactorCard } from "../second-factor/second-factor-card.tsx";
 import { useMay } from "../../layouts/role.ts";
+import { BudgetZoneCard } from "./budget-zone-card.tsx";
 import { LowBalanceCard } from "./low-balance-card.tsx";
 import { PasswordCard } from "./password-card.tsx";
 import { PreferencesCard } from "./preferences-card.tsx";
@@ -32,6 +33,7 @@ export function SettingsPage() {
         </Card>
         {mayPay ? <LowBalanceCard /> : null}
         {mayChange ? <RetriesCard /> : null}
+        {mayChange ? <BudgetZoneCard /> : null}
         <SecondFactorCard />
         <PasswordCard email={data?.person?.email ?? ""} />
       </div>
