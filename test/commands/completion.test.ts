@@ -45,6 +45,7 @@ it("bash completes the first word of a command, and the words behind it", () => 
     "recount",
     "show",
     "unfreeze",
+    "update",
   ]);
   expect(offered("payout", "journal", "f")).toEqual(["forget"]);
   // A command that is the beginning of another one.
