@@ -9,6 +9,7 @@ import { hasNoticed, type TestRun, Workshop } from "./workshop.ts";
 
 const words = process.argv.slice(2);
 const chosen = PLANTED_BUGS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+if (chosen.length === 0) throw new Error(`no bug has any of ${JSON.stringify(words)} in its name`);
 // One test file keeps about one core busy.
 const workshops = Array.from({ length: availableParallelism() }, () => Workshop.open());
 let survivors = 0;
