@@ -40,25 +40,31 @@ FROM api_key WHERE budget IS NOT NULL`;
 const PREFIX_LENGTH = 7;
 const LAST_LENGTH = 4;
 
-/** Issues keys without a rate limit, dealt out over accounts: those given, or `accounts` new ones with `credit` each. */
+/** New keys, which no gateway has yet. */
+export function newKeys(count: number): string[] {
+  return Array.from({ length: count }, () => newSecretToken("gw_"));
+}
+
+/**
+ * Issues keys without a rate limit, dealt out over accounts: those given, or `accounts` new ones with `credit` each. Returns what was
+ * credited, in micro-rupiah.
+ */
 export async function seedKeys(
   pool: Pool,
   options: {
     readonly accountIds: readonly string[] | null;
     readonly accounts: number;
-    readonly keys: number;
+    readonly secrets: readonly string[];
     readonly credit: bigint;
-    /** The keys themselves, where another gateway has them too. Left out: new ones. */
-    readonly secrets?: readonly string[];
   },
-): Promise<{ readonly keys: string[]; readonly credited: bigint }> {
+): Promise<bigint> {
   const accountIds = options.accountIds ?? Array.from({ length: options.accounts }, () => uuidv7());
   if (options.accountIds === null) {
     const postingIds = accountIds.map(() => uuidv7());
     await pool.query(OPEN_EMPTY, [accountIds]);
     await pool.query(FUND_ACCOUNTS, [accountIds, postingIds, options.credit, systemAccounts.operatorAdjustments]);
   }
-  const keys = [...(options.secrets ?? Array.from({ length: options.keys }, () => newSecretToken("gw_")))];
+  const keys = options.secrets;
   await pool.query(ISSUE_KEYS, [
     keys.map((_, index) => accountIds[index % accountIds.length]),
     keys.map(() => uuidv7()),
@@ -66,7 +72,7 @@ export async function seedKeys(
     keys.map((key) => key.slice(0, PREFIX_LENGTH)),
     keys.map((key) => key.slice(-LAST_LENGTH)),
   ]);
-  return { keys, credited: options.accountIds === null ? options.credit * BigInt(accountIds.length) : 0n };
+  return options.accountIds === null ? options.credit * BigInt(accountIds.length) : 0n;
 }
 
 /** Gives each of these keys a budget of a month. */

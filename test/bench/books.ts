@@ -11,21 +11,21 @@ FROM usage_record WHERE model <> '${GROWN_MODEL}'`;
 const BALANCES = `SELECT sum(posted)::bigint AS posted, sum(held)::bigint AS held FROM account`;
 const HOLDS = `SELECT count(*) AS open FROM hold`;
 
-/** Lists how the books differ from so many answered requests and so much credit (in micro-rupiah). */
+/** Lists how the books of all databases together differ from so many answered requests and so much credit (in micro-rupiah). */
 export async function findDifferences(
-  pool: Pool,
+  pools: readonly Pool[],
   expected: { readonly answered: number; readonly credited: bigint },
 ): Promise<string[]> {
   const price = costOfRequest();
   const charged = BigInt(expected.answered) * price;
   const [usage, balances, holds] = await Promise.all([
-    one(pool, USAGE, [price]),
-    one(pool, BALANCES, []),
-    one(pool, HOLDS, []),
+    sums(pools, USAGE, [price]),
+    sums(pools, BALANCES, []),
+    sums(pools, HOLDS, []),
   ]);
   const differences: string[] = [];
-  const compare = (what: string, found: unknown, wanted: bigint): void => {
-    if (BigInt(String(found)) !== wanted) differences.push(`${what}: ${String(found)} instead of ${wanted}`);
+  const compare = (what: string, found: bigint | undefined, wanted: bigint): void => {
+    if (found !== wanted) differences.push(`${what}: ${found} instead of ${wanted}`);
   };
   compare("usage records", usage["records"], BigInt(expected.answered));
   compare("sum of costs", usage["cost"], charged);
@@ -37,7 +37,13 @@ export async function findDifferences(
   return differences;
 }
 
-async function one(pool: Pool, text: string, values: unknown[]): Promise<Record<string, unknown>> {
-  const { rows } = await pool.query<Record<string, unknown>>(text, values);
-  return rows[0] ?? {};
+/** The sums of a statement over all databases. */
+async function sums(pools: readonly Pool[], text: string, values: unknown[]): Promise<Record<string, bigint>> {
+  const total: Record<string, bigint> = {};
+  for (const pool of pools) {
+    const { rows } = await pool.query<Record<string, unknown>>(text, values);
+    for (const [name, value] of Object.entries(rows[0] ?? {}))
+      total[name] = (total[name] ?? 0n) + BigInt(String(value));
+  }
+  return total;
 }

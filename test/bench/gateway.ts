@@ -12,13 +12,14 @@ import packageJson from "../../package.json" with { type: "json" };
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { PRODUCTION } from "../setup/saldo-process.ts";
-import { giveKeyBudgets, giveMemberBudgets, readSpent, seedKeys } from "./accounts.ts";
+import { giveKeyBudgets, giveMemberBudgets, newKeys, readSpent, seedKeys } from "./accounts.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
 import { MESSAGES_MODEL_ID, MODEL_ID, RESPONSES_MODEL_ID } from "./chat-request.ts";
 import { startedPid, stopChild } from "./child.ts";
 import { costOfRequest, PRICE } from "./price.ts";
 import { parentOf } from "./process-meter.ts";
+import { makeSecondCell, ON_SECOND_CELL, seedSecondCell, withSecondCell } from "./second-cell.ts";
 import type { GatewaySettings, WithOwnKeys } from "./target.ts";
 
 /** A running gateway with keys whose accounts can pay for every request of the benchmark. */
@@ -62,6 +63,8 @@ export async function startGateway(
     collector: () => Promise<URL>;
     /** Whether commits wait for the receiver of the log. */
     synchronous?: boolean;
+    /** Whether there is a second cell, which has half of the keys. */
+    cells?: boolean;
     /** The keys of another gateway, which are issued here, too. */
     secrets?: readonly string[];
     /** Targets with keys of their own. */
@@ -72,13 +75,16 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), "saldo-bench-"));
   // The embedded server runs as a user without rights when we are root, and has to pass through.
   await chmod(folder, 0o755);
+  const dataDir = join(folder, "data");
+  const second = options.cells === true ? await makeSecondCell(dataDir) : null;
   const environment = {
     PATH: process.env["PATH"],
     HOME: process.env["HOME"],
     ...PRODUCTION,
-    SALDO_DATA_DIR: join(folder, "data"),
+    SALDO_DATA_DIR: dataDir,
     BENCH_UPSTREAM_API_KEY: "bench",
     ...(options.synchronous === true ? confirming(folder) : {}),
+    ...(second === null ? {} : withSecondCell(second)),
     ...tuning(),
   };
   const saldo = (...args: string[]) => runCommand(args, environment);
@@ -93,41 +99,49 @@ export async function startGateway(
   let started = 0;
   const { origin, pid } = await start({ workers: 1, traces: null });
   // This session ends before the gateway does: an embedded server is not stopped while it has other clients.
-  const database = await openDatabase({ dataDir: environment.SALDO_DATA_DIR, applicationName: "bench" });
+  const database = await openDatabase({ dataDir, applicationName: "bench" });
   stack.defer(() => database.close());
   const { accountId, key } = await openPayingAccount(saldo);
   const credit = CREDIT_RUPIAH * 1_000_000n;
-  const seeded = await seedKeys(database.pool, {
-    accountIds: options.accounts === 1 ? [accountId] : null,
-    accounts: options.accounts,
-    keys: KEYS,
-    credit,
-    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
-  });
-  const ownKeys = new Map<WithOwnKeys, readonly string[]>();
-  let credited = seeded.credited + credit;
-  for (const name of options.ownKeys ?? []) {
-    const own = await seedKeys(database.pool, { accountIds: null, accounts: options.accounts, keys: KEYS, credit });
-    credited += own.credited;
-    ownKeys.set(name, own.keys);
-    if (name !== "unlimited") await giveKeyBudgets(database.pool, own.keys, credit);
-    if (name === "budgeted") await giveMemberBudgets(database.pool, own.keys, credit);
+  const { accounts } = options;
+  const secrets = options.secrets ?? newKeys(KEYS);
+  const isElsewhere = (index: number): boolean => second !== null && index % 2 === 1;
+  const accountIds = accounts === 1 ? [accountId] : null;
+  const here = secrets.filter((_, index) => !isElsewhere(index));
+  let credited = credit + (await seedKeys(database.pool, { accountIds, accounts, secrets: here, credit }));
+  const books = [database.pool];
+  if (second !== null) {
+    const opened = await openDatabase({ dataDir, url: second, applicationName: "bench" });
+    stack.defer(() => opened.close());
+    const elsewhere = secrets.filter((_, index) => isElsewhere(index));
+    credited += await seedSecondCell({ home: database, second: opened }, { secrets: elsewhere, accounts, credit });
+    books.push(opened.pool);
   }
-  const hot = await seedKeys(database.pool, { accountIds: [accountId], accounts: 1, keys: KEYS, credit });
+  const ownKeys = new Map<WithOwnKeys, readonly string[]>();
+  for (const name of options.ownKeys ?? []) {
+    const own = newKeys(KEYS);
+    credited += await seedKeys(database.pool, { accountIds: null, accounts, secrets: own, credit });
+    ownKeys.set(name, own);
+    if (name !== "unlimited") await giveKeyBudgets(database.pool, own, credit);
+    if (name === "budgeted") await giveMemberBudgets(database.pool, own, credit);
+  }
+  const hotKeys = newKeys(KEYS);
+  await seedKeys(database.pool, { accountIds: [accountId], accounts: 1, secrets: hotKeys, credit });
   return {
     origin,
     pid,
     databasePid: await postmasterPid(database),
-    keys: options.secrets ?? [key, ...seeded.keys],
-    hotKeys: hot.keys,
+    keys: options.secrets ?? [key, ...secrets],
+    hotKeys,
     ownKeys,
     findUncounted: (answered) => findUncounted(database, answered),
     grow: (records) => growUsage(database, records),
     startAudits: () => auditUntilStopped(environment, database),
     besideWith: start,
     findDifferences: async (answered) => [
-      ...(await findDifferences(database.pool, { answered, credited })),
+      ...(await findDifferences(books, { answered, credited })),
       ...(await auditViolations(saldo)),
+      ...(second === null ? [] : await auditViolations((...words) => saldo(...words, ...ON_SECOND_CELL))),
     ],
   };
 }

@@ -1,5 +1,5 @@
 import type { LoadPoint } from "./rounds.ts";
-import { CONFIRMED_NAME, hasOwnKeys, isBeside, TARGET_NAMES, type TargetName, WITH_OWN_KEYS } from "./target.ts";
+import { hasOwnDatabase, hasOwnKeys, isBeside, TARGET_NAMES, type TargetName, WITH_OWN_KEYS } from "./target.ts";
 
 /** The points that are measured last, when the database has grown. */
 export const GROWN_POINTS = ["grown", "audited"];
@@ -10,6 +10,7 @@ const BODY_CONNECTIONS = 8;
 const AGENT_CONNECTIONS = 32;
 const TRACED_CONNECTIONS = 32;
 const BUDGET_CONNECTIONS = 32;
+const CELL_CONNECTIONS = 256;
 const STREAMS = 1000;
 const CHUNK_DELAY_MS = 40;
 
@@ -25,7 +26,7 @@ const AGENT_POINTS = [
 export function loadPoints(quick: boolean): LoadPoint[] {
   const chunks = quick ? 50 : 100;
   // The direct call shows the latency that a gateway adds; points that only compare CPU omit it.
-  const alone = TARGET_NAMES.filter((name) => !isBeside(name) && !hasOwnKeys(name) && name !== CONFIRMED_NAME);
+  const alone = TARGET_NAMES.filter((name) => !isBeside(name) && !hasOwnKeys(name) && !hasOwnDatabase(name));
   const gateways = alone.filter((name) => name !== "direct");
   return [
     ...[1, 32, 256].map((connections) => ({
@@ -98,8 +99,16 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       connections,
       bodyKb: 0,
       stream: null,
-      targets: ["ours", CONFIRMED_NAME] satisfies TargetName[],
+      targets: ["ours", "with-standby"] satisfies TargetName[],
     })),
+    {
+      name: "cells",
+      title: `One cell, and two that have half of the accounts each, ${CELL_CONNECTIONS} connections`,
+      connections: CELL_CONNECTIONS,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours", "two-cells"],
+    },
     {
       name: "hot",
       title: "All keys on one account, 256 connections",

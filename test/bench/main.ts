@@ -1,5 +1,5 @@
 // npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers,untraced,traced-1,traced-all,unlimited,
-//                         key-budgets,budgeted,with-standby]
+//                         key-budgets,budgeted,with-standby,two-cells]
 //                  [--points 1,32,256,streams,body,agent,messages,…]
 //                  [--rounds N] [--seconds N] [--accounts N] [--warm-up N] [--connections N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
@@ -18,7 +18,7 @@ import { printGoals, printTables } from "./report.ts";
 import { runRounds, type Results, warmUp } from "./rounds.ts";
 import {
   BESIDE,
-  CONFIRMED_NAME,
+  hasOwnDatabase,
   hasOwnKeys,
   isBeside,
   OUR_NAMES,
@@ -26,6 +26,8 @@ import {
   type Target,
   type TargetName,
   WITH_BUDGETS,
+  WITH_OWN_DATABASES,
+  type WithOwnDatabase,
 } from "./target.ts";
 
 const { values: flags } = parseArgs({
@@ -80,15 +82,17 @@ async function bench(): Promise<boolean> {
         stack,
       )
     : null;
-  const secrets = gateway === null ? {} : { secrets: gateway.keys };
-  const confirmed = used.includes(CONFIRMED_NAME)
-    ? await startGateway(
-        { upstream: upstream.origin, accounts, collector: startCollector, synchronous: true, ...secrets },
-        stack,
-      )
-    : null;
-  const keys =
-    (gateway ?? confirmed)?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
+  // Each has the keys of the first, which are those of the run.
+  const others = new Map<WithOwnDatabase, Gateway>();
+  let keys = gateway?.keys;
+  for (const name of used.filter(hasOwnDatabase)) {
+    const secrets = keys === undefined ? {} : { secrets: keys };
+    const common = { upstream: upstream.origin, accounts, collector: startCollector, ...secrets };
+    const other = await startGateway({ ...common, ...WITH_OWN_DATABASES[name] }, stack);
+    others.set(name, other);
+    keys ??= other.keys;
+  }
+  keys ??= Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
   const measure = {
     rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
     seconds: count("seconds", flags.seconds) ?? (flags.quick ? 1 : 2.5),
@@ -96,7 +100,7 @@ async function bench(): Promise<boolean> {
     warmUpRequests: count("warm-up", flags["warm-up"]) ?? (flags.quick ? QUICK_WARM_UP_REQUESTS : WARM_UP_REQUESTS),
     mostConnections: count("connections", flags.connections) ?? Infinity,
     upstream: upstream.origin,
-    targets: await startTargets(used, upstream.origin, { gateway, confirmed }, keys),
+    targets: await startTargets(used, upstream.origin, { gateway, others }, keys),
     keys,
     hotKeys: gateway?.hotKeys ?? keys,
     startAudits: gateway?.startAudits ?? (() => Promise.resolve(() => Promise.resolve())),
@@ -120,11 +124,11 @@ async function bench(): Promise<boolean> {
         members: answered(results, ["budgeted"]),
       })),
     );
-  if (confirmed !== null) problems.push(...(await confirmed.findDifferences(answered(results, [CONFIRMED_NAME]))));
+  for (const [name, other] of others) problems.push(...(await other.findDifferences(answered(results, [name]))));
   problems.push(...(await missingTraces(used)));
   if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));
   console.log(
-    `\n${answered(results, [...OUR_NAMES, CONFIRMED_NAME])} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`,
+    `\n${answered(results, [...OUR_NAMES, ...others.keys()])} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`,
   );
   for (const problem of problems) console.error(`WRONG: ${problem}`);
   return problems.length === 0;
@@ -133,7 +137,7 @@ async function bench(): Promise<boolean> {
 async function startTargets(
   names: readonly TargetName[],
   upstream: URL,
-  { gateway, confirmed }: { gateway: Gateway | null; confirmed: Gateway | null },
+  { gateway, others }: { gateway: Gateway | null; others: ReadonlyMap<WithOwnDatabase, Gateway> },
   keys: readonly string[],
 ): Promise<Target[]> {
   const folder = await mkdtemp(join(tmpdir(), "saldo-bench-keys-"));
@@ -142,7 +146,8 @@ async function startTargets(
   await writeFile(keyFile, keys.join("\n"), { mode: 0o600 });
   const start = async (name: TargetName): Promise<Target> => {
     if (name === "direct") return { name, origin: upstream, gateway: null, database: null };
-    if (name === CONFIRMED_NAME && confirmed !== null) return targetOf(name, confirmed, confirmed);
+    const other = hasOwnDatabase(name) ? others.get(name) : undefined;
+    if (other !== undefined) return targetOf(name, other, other);
     if (!OUR_NAMES.includes(name)) {
       const proxy = await startListener("reference-proxies.ts", [name, "--upstream", upstream.href, "--keys", keyFile]);
       stack.defer(proxy.stop);

@@ -1,4 +1,4 @@
-// `npm run bench -- --points traces,budgets`, far too short to judge by: that it runs, bills what it asks, exports what it traces and
+// `npm run bench -- --points traces,budgets,cells`, far too short to judge by: that it runs, bills what it asks, exports what it traces and
 // counts what has a budget.
 
 import { execFile } from "node:child_process";
@@ -10,7 +10,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const run = promisify(execFile);
 /** The first gateway runs in any case, so it is the one without traces. */
-const TARGETS = { traces: ["ours", "traced-all"], budgets: ["ours", "unlimited", "key-budgets", "budgeted"] };
+const TARGETS = {
+  traces: ["ours", "traced-all"],
+  budgets: ["ours", "unlimited", "key-budgets", "budgeted"],
+  cells: ["ours", "two-cells"],
+};
 const SHORT = [
   "--rounds",
   "1",
@@ -32,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it(
-  "compares without and with traces and budgets in turns, and finds the books in order",
+  "compares without and with traces, budgets and cells in turns, and finds the books in order",
   { timeout: 240_000 },
   async () => {
     const out = join(folder, "result.json");

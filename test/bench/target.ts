@@ -14,6 +14,7 @@ export const TARGET_NAMES = [
   "key-budgets",
   "budgeted",
   "with-standby",
+  "two-cells",
 ] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
@@ -55,8 +56,20 @@ export function isBeside(name: TargetName): name is keyof typeof BESIDE {
   return Object.hasOwn(BESIDE, name);
 }
 
-/** Ours on a database of its own, whose commits wait until their log is durable in the folder of the backups. */
-export const CONFIRMED_NAME: TargetName = "with-standby";
+/**
+ * Ours on databases of their own, with the keys of the run: one whose commits wait until their log is durable in the folder of the
+ * backups, and one with two cells that have half of the accounts each.
+ */
+export const WITH_OWN_DATABASES = {
+  "with-standby": { synchronous: true, cells: false },
+  "two-cells": { synchronous: false, cells: true },
+} as const satisfies Partial<Record<TargetName, object>>;
+export type WithOwnDatabase = keyof typeof WITH_OWN_DATABASES;
+
+/** Whether a target is ours on a database of its own. */
+export function hasOwnDatabase(name: TargetName): name is WithOwnDatabase {
+  return Object.hasOwn(WITH_OWN_DATABASES, name);
+}
 
 /** A server for chat requests, and the processes that do its work. */
 export type Target = {
