@@ -16,8 +16,8 @@ import { chat, newCustomer } from "./customer.ts";
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 const ALARMS = new URL("../../deploy/ALARMS.md", import.meta.url);
 
-/** Metrics of a node with several workers (workers.test.ts), and of one that reads from a standby (lagging-reads.test.ts). */
-const isOfOtherNodes = (name: string): boolean => /^saldo_(?:worker|read_)/.test(name);
+/** Metrics of a node with several workers (workers.test.ts), of one that reads from a standby (lagging-reads.test.ts), and of cells (test/cells). */
+const isOfOtherNodes = (name: string): boolean => /^saldo_(?:worker|read_|cell_)/.test(name);
 
 describe("operating the service", () => {
   let opened: TestDatabase;
