@@ -82,7 +82,8 @@ describe("the audit beside an archive", () => {
       "its text is no root",
     ],
   ])("reports a text of %s that cannot be read, and goes on", async (table, check, detail) => {
-    for (const text of ['{"a', "null", "7", "{}"]) {
+    // Last what is no JSON: an error of syntax is a problem of the code to some who catch errors, and would hide the others.
+    for (const text of ["7", "null", "{}", '{"a']) {
       await change(table, `UPDATE ${table} SET text = '${text}'`);
       expect((await setup.audit()).violations).toContainEqual(
         expect.objectContaining({ check, detail: expect.stringContaining(detail) }),

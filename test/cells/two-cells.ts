@@ -1,13 +1,13 @@
 // Two cells on databases of a test's own, the second behind a proxy that can take it away, and people whose accounts are in it.
 
 import { createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { chat } from "../app/customer.ts";
 import { HELLO } from "../app/rolling-load.ts";
 import { saldoJson } from "../setup/saldo-command.ts";
 import { SaldoHere } from "../setup/saldo-here.ts";
+import { callsWith } from "../setup/session-calls.ts";
 import { signInPerson, type SignedIn } from "../setup/session-rows.ts";
 import { createTestDatabase, requestUrlOf, type TestDatabase } from "../setup/test-database.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
@@ -86,17 +86,7 @@ export async function newPerson({ home }: Pick<TwoCells, "home">): Promise<Signe
 
 /** Calls of a person's browser to a node. */
 export function callsOf(saldo: Pick<SaldoHere, "httpUrl">, { cookie }: SignedIn): Transport {
-  return createConnectTransport({
-    baseUrl: saldo.httpUrl,
-    httpVersion: "1.1",
-    interceptors: [
-      (next) => (request) => {
-        request.header.set("cookie", cookie);
-        request.header.set("origin", saldo.httpUrl);
-        return next(request);
-      },
-    ],
-  });
+  return callsWith(saldo, cookie);
 }
 
 /** An account in the second cell with rupiah on it and a key. */

@@ -1,21 +1,10 @@
-// Calls the contracts as a page does: with the cookie of a browser's session, from our own site.
+// Calls with the session of a visit.
 
 import type { Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
+import { callsWith } from "../setup/session-calls.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
 
 /** Makes clients with the session of a visit. */
 export async function callsOf({ saldo }: Dashboard, { context }: Visit): Promise<Transport> {
-  const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
-  return createConnectTransport({
-    baseUrl: saldo.httpUrl,
-    httpVersion: "1.1",
-    interceptors: [
-      (next) => (request) => {
-        request.header.set("cookie", cookie);
-        request.header.set("origin", saldo.httpUrl);
-        return next(request);
-      },
-    ],
-  });
+  return callsWith(saldo, (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; "));
 }

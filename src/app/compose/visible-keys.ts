@@ -7,8 +7,8 @@ import { readKeysOfPerson } from "../../keys/store.ts";
 import { accountOf, createOwnRowsOf } from "../../transport/calls/callers.ts";
 
 /**
- * `people`: the database that has the members. Makes the look-up of the keys whose usage a caller may see and that a person has made; empty: any person. Null: all of the
- * account. Errors: ValidationError when the person's id is none.
+ * Makes the look-up of the keys whose usage a caller may see and that a person has made; empty: any person. Null: all of the account.
+ * `people`: the database that has the members. Errors: ValidationError when the person's id is none.
  */
 export function visibleKeysOf(
   { pool }: Pick<Database, "pool">,

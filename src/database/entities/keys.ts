@@ -3,6 +3,25 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import { bigints, integers, moment, moments, now } from "./column-types.ts";
 
+/** The zone of a budget, and its present period, which the database computes as it does for requests. */
+const zoned = () => ({
+  budgetZone: p.text().nullable(),
+  budgetUntil: moment().nullable(),
+  budgetBeganIn: p.text().nullable(),
+  budgetSpentNow: p
+    .bigint("bigint")
+    .formula(
+      (row) =>
+        `budget_spent_at(${row.budgetPeriod}, ${row.budgetStart}, ${row.budgetZone}, ${row.budgetUntil}, ${row.budgetSpent}, statement_timestamp())`,
+    ),
+  budgetEndsAt: p
+    .datetime()
+    .formula(
+      (row) => `budget_end_at(${row.budgetPeriod}, ${row.budgetZone}, ${row.budgetUntil}, statement_timestamp())`,
+    )
+    .nullable(),
+});
+
 export const ApiKey = defineEntity({
   name: "ApiKey",
   tableName: "api_key",
@@ -36,22 +55,7 @@ export const ApiKey = defineEntity({
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
     budgetUsedUpAt: moment().nullable(),
-    budgetZone: p.text().nullable(),
-    budgetUntil: moment().nullable(),
-    budgetBeganIn: p.text().nullable(),
-    // In the present period, which the database computes as it does for requests.
-    budgetSpentNow: p
-      .bigint("bigint")
-      .formula(
-        (key) =>
-          `budget_spent_at(${key.budgetPeriod}, ${key.budgetStart}, ${key.budgetZone}, ${key.budgetUntil}, ${key.budgetSpent}, statement_timestamp())`,
-      ),
-    budgetEndsAt: p
-      .datetime()
-      .formula(
-        (key) => `budget_end_at(${key.budgetPeriod}, ${key.budgetZone}, ${key.budgetUntil}, statement_timestamp())`,
-      )
-      .nullable(),
+    ...zoned(),
     personId: p.uuid().nullable(),
     isMemberPlayground: p.boolean().default(false),
     // The window keeps its newest slot until the next request replaces it.
@@ -78,23 +82,7 @@ export const MemberBudget = defineEntity({
     budgetSpent: p.bigint("bigint").defaultRaw("0"),
     budgetHeld: p.bigint("bigint").defaultRaw("0"),
     budgetUsedUpAt: moment().nullable(),
-    budgetZone: p.text().nullable(),
-    budgetUntil: moment().nullable(),
-    budgetBeganIn: p.text().nullable(),
-    // In the present period, which the database computes as it does for requests.
-    budgetSpentNow: p
-      .bigint("bigint")
-      .formula(
-        (budget) =>
-          `budget_spent_at(${budget.budgetPeriod}, ${budget.budgetStart}, ${budget.budgetZone}, ${budget.budgetUntil}, ${budget.budgetSpent}, statement_timestamp())`,
-      ),
-    budgetEndsAt: p
-      .datetime()
-      .formula(
-        (budget) =>
-          `budget_end_at(${budget.budgetPeriod}, ${budget.budgetZone}, ${budget.budgetUntil}, statement_timestamp())`,
-      )
-      .nullable(),
+    ...zoned(),
   },
 });
 

@@ -8,8 +8,9 @@
 -- row: nothing was written for it, because its hold is gone or because there is no such account or key. An account cannot spend
 -- its debt: available is greatest(0, posted - held - owed). A key with a budget holds no more than is left of it, and neither does one
 -- whose maker has a budget (`member_budget`). What a version before has no outcome for has one that it knows, and a mark in wait_ms:
--- 'refused' with the second amount left of a key's budget for all time (1), of a day (2) or a month (3), or of its maker's (5, 6, 7), and the amount the moment at which it begins again;
--- 'revoked' for a model that the key may not ask (4).
+-- 'refused' with the second amount left of a key's budget for all time (1), of a day (2) or a month (3), or of its maker's (5, 6, 7), and
+-- as the amount the moment at which that budget begins again, in milliseconds of Unix time, 0 for never; 'revoked' for a model that the key
+-- may not ask (4).
 --
 -- `tokens` is what the hold was sized for. Where the key has a limit of tokens, the row has the limit and what is left of it. Without
 -- `tokens` there is the function of the version before, which gets 'limited' in place of 'token_limited'.

@@ -25,8 +25,8 @@ export async function requirePairRole(client: PoolClient, member: MemberId): Pro
 }
 
 /**
- * Stops unless a person may have keys in an account, behind the lock of the account. Without the lock of the database that has the people:
- * who has no members to remove but the holder. Errors: RoleMissing.
+ * Stops unless a person may have keys in an account. `client` is a transaction that has locked the account, so that the role stays. Where
+ * members are in another database it is a pool: such an account has its holder alone, whose role cannot be taken. Errors: RoleMissing.
  */
 export async function requireKeyRole(client: Pool | PoolClient, member: MemberId): Promise<void> {
   const role = await readRole(client, member);
